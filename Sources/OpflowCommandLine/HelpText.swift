@@ -1,3 +1,5 @@
+internal import OpflowBase
+
 package enum HelpText {
   package static func text(_ topic: Command?) -> String {
     topic.map(command) ?? program
@@ -68,5 +70,87 @@ package enum HelpText {
       return "\(left)\n\(String(repeating: " ", count: column))\(right)\n"
     }
     return "\(left)\(String(repeating: " ", count: column - left.count))\(right)\n"
+  }
+}
+
+/// The manual page opflow(1), from the table of commands and flags.
+package enum CommandPage {
+  /// - Parameter date: `2026-12-31`; may be empty.
+  package static func text(date: String) -> String {
+    var page = RoffText("OPFLOW", section: 1, date: date)
+    page.name("opflow", "run the tasks of a manifest, and go on where a run was stopped")
+    page.section("SYNOPSIS")
+    page.bold("opflow [COMMAND [FLAGS] [ARGUMENTS]]")
+    page.section("DESCRIPTION")
+    page.paragraphs(
+      """
+      opflow runs the tasks of a manifest, opflow.yaml(5): in the order that they need each other, many at
+      once, and such that a run that was stopped, killed or failed goes on where it was.
+
+      Alone it shows the tasks of opflow.yaml here or in the nearest folder above.
+      """)
+    page.section("COMMANDS")
+    for group in CommandGroup.allCases {
+      page.subsection(group.rawValue)
+      for command in Command.allCases where command.row.group == group {
+        page.item("opflow \(command.synopsis)", command.row.meaning)
+      }
+    }
+    for command in Command.allCases { add(command, to: &page) }
+    page.section("ENVIRONMENT")
+    page.item("NO_COLOR, CLICOLOR_FORCE", "colours are never or always used")
+    page.item("OPFLOW_CACHE, OPFLOW_CACHE_SIZE", "where results are cached, and how much of them")
+    page.section("FILES")
+    page.item("opflow.yaml", "the manifest")
+    page.item(".opflow", "runs, with their journals and logs, beside the manifest")
+    page.section("SEE ALSO")
+    page.paragraphs("opflow.yaml(5)")
+    return page.text
+  }
+
+  private static func add(_ command: Command, to page: inout RoffText) {
+    let row = command.row
+    let help = row.help()
+    page.section("OPFLOW \(command.word.uppercased())")
+    page.bold("opflow \(command.synopsis)")
+    page.paragraphs("\(help.summary)\n\n\(help.description)")
+    for group in FlagGroup.allCases {
+      let members = (row.flags + [.help]).map { $0.row }.filter { $0.group == group }
+      if members.isEmpty { continue }
+      page.subsection(group.rawValue)
+      for flag in members { page.item(spelling(flag), flag.meaning) }
+    }
+    if !help.examples.isEmpty {
+      page.subsection("Examples")
+      add(examples: help.examples, to: &page)
+    }
+  }
+
+  /// Each command with its meaning below it, for narrow terminals.
+  private static func add(examples: String, to page: inout RoffText) {
+    var items: [(command: String, meaning: String)] = []
+    for line in examples.split(separator: "\n") {
+      let text = line.drop { $0 == " " }
+      // Continues the meaning of the line before.
+      if line.count - text.count > 8, let last = items.indices.last {
+        items[last].meaning += " \(text)"
+      } else {
+        let end = text.firstRange(of: "  ")?.lowerBound ?? text.endIndex
+        items.append((String(text[..<end]), String(text[end...].drop { $0 == " " })))
+      }
+    }
+    for item in items {
+      if item.meaning.isEmpty {
+        page.bold(item.command)
+      } else {
+        page.item(item.command, item.meaning)
+      }
+    }
+  }
+
+  private static func spelling(_ flag: FlagRow) -> String {
+    let names = [flag.letter.map { "-\($0)" }, flag.long.map { "--\($0)" }].compactMap { $0 }
+    let value = flag.takes.isThere ? " \(flag.takes.name)" : ""
+    return names.joined(separator: ", ") + value
   }
 }

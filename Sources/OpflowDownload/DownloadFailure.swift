@@ -1,3 +1,5 @@
+internal import OpflowBase
+
 /// Why a download, or one of its sources, failed.
 package struct DownloadFailure: Error, Equatable, Sendable {
   package enum Cause: Equatable, Sendable {
@@ -103,5 +105,72 @@ package struct DownloadDefeat: Equatable, Sendable {
   package var text: String {
     failures.map { $0.url.isEmpty ? $0.failure.text : "\($0.url): \($0.failure.text)" }
       .joined(separator: "; ")
+  }
+}
+
+/// The meaning of libcurl's codes (CURLcode, libcurl-errors(3)) for a download.
+package enum TransferCode {
+  /// For a transfer that libcurl refused to begin.
+  package static func refusal(_ code: Int32, text: String) -> DownloadFailure {
+    switch code {
+    // Out of memory or handles: not the request's fault.
+    case 2, 27: DownloadFailure(.connectionLost, "libcurl cannot begin: \(shown(text))")
+    default: DownloadFailure(.request, "cannot be asked for: \(shown(text))")
+    }
+  }
+
+  /// For a transfer that broke.
+  package static func failure(_ code: Int32, text: String) -> DownloadFailure {
+    let text = shown(text)
+    switch code {
+    // Invalid, or not supported by this libcurl.
+    case 3, 4, 48, 49: return DownloadFailure(.request, "cannot be asked for: \(text)")
+    case 1 where text.contains("disabled in libcurl"):
+      return DownloadFailure(.request, "cannot be asked for: \(text)")
+    case 9, 36, 37: return DownloadFailure(.request, "cannot be read: \(text)")
+    case 5: return DownloadFailure(.resolve, "the proxy's name could not be resolved: \(text)")
+    case 6: return DownloadFailure(.resolve, "the host's name could not be resolved: \(text)")
+    case 7, 45, 89, 96, 97: return DownloadFailure(.connect, "no connection: \(text)")
+    case 28: return DownloadFailure(.connect, "no connection in time: \(text)")
+    case 35, 59, 101: return DownloadFailure(.tls, "no TLS connection: \(text)")
+    // The server's certificate, or the local ones to verify it.
+    case 51, 53, 54, 58, 60, 66, 77, 82, 83, 90, 91, 98:
+      return DownloadFailure(.certificate, "the server cannot be trusted: \(text)")
+    case 18: return DownloadFailure(.truncated, "ended too early: \(text)")
+    case 52: return DownloadFailure(.connectionLost, "the server closed without an answer")
+    case 56 where text.hasPrefix("Too large response headers"):
+      return nonsense("its head is too long")
+    case 56 where text.contains("chunked-encoding"): return nonsense(text)
+    case 16, 55, 56, 80, 92, 95:
+      return DownloadFailure(.connectionLost, "the connection broke: \(text)")
+    case 1 where text.contains("HTTP/0.9"): return nonsense("it does not begin as HTTP does")
+    case 1, 8, 61: return nonsense(text)
+    // Before libcurl 8.3 also for an endless line.
+    case 27: return nonsense("a line of its head is too long, or there is no memory left")
+    case 100: return nonsense("a line of its head is too long")
+    // A line that starts with a space but continues none, or a field without a name.
+    case 43 where text.contains("bad argument"): return nonsense("a line of its head is no field")
+    case 43: return nonsense(text)
+    default: return DownloadFailure(.connectionLost, "failed: \(text) (libcurl error \(code))")
+    }
+  }
+
+  private static func nonsense(_ what: String) -> DownloadFailure {
+    DownloadFailure(.nonsense, "the answer makes no sense: \(what)")
+  }
+
+  /// CURL_ERROR_SIZE.
+  private static let longestText = 255
+
+  /// Hides credentials. libcurl quotes an unusable proxy as given, perhaps cut.
+  private static func shown(_ text: String) -> String {
+    guard text.contains("proxy"), let start = text.firstIndex(of: "'") else {
+      return Credentials.hidden(in: text)
+    }
+    let quoted = text[text.index(after: start)...]
+    let isCut = text.utf8.count >= longestText || quoted.last != "'"
+    let proxy =
+      isCut ? Credentials.mark : Credentials.hidden(inAddress: String(quoted.dropLast()))
+    return "\(text[..<start])'\(proxy)'"
   }
 }

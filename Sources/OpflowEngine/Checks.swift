@@ -1,4 +1,6 @@
+internal import OpflowJournal
 internal import OpflowPlan
+internal import OpflowWire
 
 /// Up-to-date checks. A checker is a worker that runs no tasks and has many questions at once.
 struct Checks {
@@ -157,5 +159,276 @@ struct Checks {
 
   mutating func takeReason(of task: TaskID) -> String? {
     reasons.isEmpty ? nil : reasons.removeValue(forKey: task)
+  }
+}
+
+extension Scheduler {
+  @inline(__always)
+  func wantsCheck(_ task: TaskID) -> Bool {
+    plan.hasChecks && plan.isChecked(task) && !graph.has(.checked, task)
+  }
+
+  mutating func giveChecks(at now: Instant, into actions: inout StepQueue) {
+    while checks.wantsWorker(alive: workforce.count(of: .check)),
+      workforce.mayLaunch(.check, at: .local)
+    {
+      actions.append(.launch(workforce.launch(.check, at: .local, now: now), .check, .local))
+    }
+    while let (task, worker, serial) = checks.nextQuestion() {
+      graph.set(task, .checking)
+      var check = TaskCheck(
+        task: task, serial: serial, with: valuesRead(by: task), needs: 0,
+        isAsked: checks.isAsked(task) || isToSteer(task), after: changeCount)
+      check.keeps = failureKept(by: task)
+      addNeeds(to: &check)
+      actions.append(.order(worker, .check(check)))
+    }
+  }
+
+  /// The origin of an allowed failure that the task may keep.
+  private func failureKept(by task: TaskID) -> UInt64? {
+    guard graph.has(.mayKeep, task), let earlier = graph.result(of: task),
+      earlier.state == .failedAllowed
+    else { return nil }
+    return earlier.origin
+  }
+
+  /// Makes workers discard what they found about commands and dependencies.
+  mutating func noteChange() { changeCount = changeCount == .max ? 0 : changeCount + 1 }
+
+  /// It is checked again before a further attempt.
+  mutating func noteStart(of task: TaskID, in transition: inout Transition) {
+    guard plan.isChecked(task) else { return }
+    graph.unmark(task, .checked)
+    origins[task] = nil
+    if let reason = checks.takeReason(of: task) { transition.what = reason }
+  }
+
+  mutating func withdrawCheck(of task: TaskID) {
+    if graph.state(task) == .checking {
+      checks.abandon(task)
+      graph.set(task, .ready)
+    } else {
+      checks.remove(task)
+    }
+    graph.mark(task, .held)
+  }
+
+  mutating func withdrawChecks() {
+    let (waiting, open) = checks.removeAll()
+    for task in open { graph.set(task, .ready) }
+    for task in waiting + open { offer(task) }
+  }
+
+  mutating func checked(
+    _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ result: CheckResult, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    guard mayAnswer(worker, task) else { return }
+    let values: [TaskValue]
+    switch checks.answer(worker, task, serial) {
+    case .awaited(let told): values = told
+    case .past: return
+    case .unasked: return discard(worker, unasked: task, into: &actions)
+    }
+    switch result {
+    case .fresh(let origin): keep(task, origin, values, into: &actions)
+    case .stale where isToSteer(task) && !checks.isAsked(task):
+      findStale(task, TaskCheck.steering, into: &actions)
+    case .stale(let why): findStale(task, why, into: &actions)
+    case .unfit(let what): fail(task, .input, what: what, into: &actions)
+    case .unwritten(let what):
+      fail(task, .output, what: what, into: &actions)
+      stop(.ioError, at: now, into: &actions)
+    }
+  }
+
+  mutating func keptValue(
+    _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ value: TaskValue,
+    into actions: inout StepQueue
+  ) {
+    guard mayAnswer(worker, task) else { return }
+    if !checks.note(value, worker, task, serial) {
+      discard(worker, unasked: task, into: &actions)
+    }
+  }
+
+  /// Whether a controlling task must still run in this run: what it added or skipped in another one
+  /// is missing here.
+  private func isToSteer(_ task: TaskID) -> Bool {
+    plan.flags(task).contains(.control) && graph.result(of: task)?.state.isSuccess != true
+  }
+
+  private mutating func mayAnswer(_ worker: WorkerID, _ task: TaskID) -> Bool {
+    guard workforce.isAlive(worker), !workforce.workers[worker.index].isDiscarded,
+      plan.tasks.contains(task.index)
+    else { return false }
+    hear(worker)
+    return true
+  }
+
+  private mutating func discard(
+    _ worker: WorkerID, unasked task: TaskID, into actions: inout StepQueue
+  ) {
+    discard(
+      worker, complaint: "it answered for task number \(task.rawValue), which it was not asked",
+      into: &actions)
+  }
+
+  private mutating func findStale(
+    _ task: TaskID, _ why: String, into actions: inout StepQueue
+  ) {
+    // The reason is reported once.
+    if graph.has(.mayKeep, task) {
+      takeBack(task, .inputs, what: why, into: &actions)
+    } else if !why.isEmpty {
+      checks.note(why, of: task)
+    }
+    graph.mark(task, .checked)
+    graph.set(task, .ready)
+    offer(task)
+  }
+
+  /// Ends a task as up to date; `left`: the values that other tasks may read.
+  private mutating func keep(
+    _ task: TaskID, _ origin: UInt64, _ left: [TaskValue], into actions: inout StepQueue
+  ) {
+    // The failure that the check let it keep was taken back before the answer: check again.
+    if !graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
+      earlier.state == .failedAllowed
+    {
+      graph.set(task, .ready)
+      return offer(task)
+    }
+    var transition = Transition(.fresh, task)
+    transition.origin = origin
+    transition.fingerprint = plan.fingerprint(task)
+    transition.with = valuesRead(by: task)
+    var next = TaskState.upToDate
+    // A task skipped since still has that origin, but another result.
+    if graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
+      earlier.state != .skipped
+    {
+      next = earlier.state
+      transition.kept = earlier.state
+      graph.mark(task, .kept)
+    }
+    if next.holdsValues, plan.flags(task).contains(.leavesValues) {
+      values.keep(left, of: task)
+      transition.values = left
+    }
+    graph.unmark(task, .mayKeep)
+    origins[task] = origin
+    settle(task, as: next, transition, into: &actions)
+  }
+
+  private mutating func fail(
+    _ task: TaskID, _ reason: EndReason, what: String, into actions: inout StepQueue
+  ) {
+    var transition = Transition(.failure, task, reason: reason)
+    transition.what = what
+    transition.allowed = plan.allowsFailure(task, .unknown, reason)
+    if transition.allowed {
+      transition.fingerprint = plan.fingerprint(task)
+      transition.with = valuesRead(by: task)
+    }
+    settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
+  }
+
+  /// Asks other checkers about a lost one's tasks, unless a task has lost too many workers.
+  mutating func loseChecks(
+    of worker: WorkerID, complaint: String, into actions: inout StepQueue
+  ) {
+    for task in checks.leave(worker) {
+      lostCount[task.index] += 1
+      if lostCount[task.index] > SchedulerOptions.maxLost {
+        fail(task, .workerLost, what: complaint, into: &actions)
+      } else {
+        graph.set(task, .ready)
+        offer(task)
+      }
+    }
+  }
+
+  /// Returns whether any failed because no checker can run.
+  mutating func failUncheckable(into actions: inout StepQueue) -> Bool {
+    guard checks.hasPending, workforce.count(of: .check) == 0,
+      let complaint = workforce.complaint(of: .check)
+    else { return false }
+    let (waiting, _) = checks.removeAll()
+    var hasFailed = false
+    for task in waiting {
+      guard mayStart(task) else {
+        offer(task)
+        continue
+      }
+      graph.set(task, .checking)
+      fail(task, .workerLost, what: complaint, into: &actions)
+      hasFailed = true
+    }
+    return hasFailed
+  }
+
+  // MARK: - Successes
+
+  /// The number that the worker recorded, or a new one.
+  mutating func noteSuccess(of task: TaskID, in transition: inout Transition) {
+    let origin = recorded.removeValue(forKey: task) ?? numbers.next()
+    origins[task] = origin
+    transition.origin = origin
+  }
+
+  mutating func takeUnkept(_ task: TaskID) -> String? {
+    unkept.isEmpty ? nil : unkept.removeValue(forKey: task)
+  }
+
+  // MARK: - Results of earlier sessions
+
+  /// Journals that an earlier result no longer holds.
+  @inline(__always)
+  mutating func takeBack(
+    _ task: TaskID, _ reason: RerunReason, what: String = "", into actions: inout StepQueue
+  ) {
+    guard graph.has(.mayKeep, task) else { return }
+    graph.unmark(task, .mayKeep)
+    var transition = Transition(.resume(reason), task)
+    transition.isLate = true
+    transition.what = what
+    actions.append(.tell(.transition(transition)))
+  }
+
+  mutating func noteKept(_ task: TaskID, into actions: inout StepQueue) {
+    var transition = Transition(.fresh, task)
+    transition.kept = graph.state(task)
+    transition.fingerprint = plan.fingerprint(task)
+    actions.append(.tell(.transition(transition)))
+  }
+
+  /// Successes without declared outputs and failures count by origin, other ends by state; a task
+  /// skipped by request counts by its last success.
+  private func addNeeds(to check: inout TaskCheck) {
+    for edge in plan.needs(check.task) {
+      let need = TaskID(plan.needTargets[edge])
+      // Neither has a result. Matrix tasks read the generator's output themselves.
+      if isService(need) || plan.makesLegs(need) { continue }
+      var state = graph.state(need)
+      let declaresOutputs = plan.declaresOutputs(need)
+      if state == .skipped, !graph.has(.skippedUpstream, need) {
+        if declaresOutputs {
+          state = .succeeded
+        } else if plan.isChecked(need), check.skipped.count < TaskCheck.mostSkipped {
+          check.skipped.append(need)
+          continue
+        }
+      }
+      let isTold = state == .failed || state.isSuccess && !declaresOutputs
+      check.needs &+= TaskCheck.part(of: need, as: state, isTold ? origin(of: need) : 0, in: plan)
+    }
+  }
+
+  private func origin(of task: TaskID) -> UInt64 {
+    // Missing in journals of an older opflow, and for ends before the plan had `inputs`. The
+    // substitute must differ between runs.
+    origins[task] ?? Entering.origin(ofTry: attempt[task.index], inRun: run)
   }
 }

@@ -1,3 +1,4 @@
+internal import OpflowJournal
 internal import OpflowPlan
 
 /// Approvals use no worker and no resources, and no queue delays them.
@@ -76,6 +77,130 @@ struct Gates {
     for task in open.keys {
       guard let deadline = open[task]?.deadline else { continue }
       open[task]?.deadline = deadline.advanced(byNanoseconds: now.nanoseconds - since.nanoseconds)
+    }
+  }
+}
+
+extension Scheduler {
+  @inline(__always)
+  func isGate(_ task: TaskID) -> Bool { plan.hasGates && plan.kind(task) == .approve }
+
+  mutating func openGates(at now: Instant, into actions: inout StepQueue) {
+    // One by one: an end may hold back the next.
+    while let task = gates.removeFirstReady() {
+      graph.set(task, .running)
+      attempt[task.index] += 1
+      noteStarting(of: task, into: &actions)
+      noteRead(by: task)
+      actions.append(
+        .tell(.transition(Transition(.start, task, attempt: attempt[task.index]))))
+      let timeout = options.watchesWorkers ? plan.policy(task).timeoutMilliseconds : 0
+      let isApproved = gates.ask(task, timeoutMilliseconds: timeout, at: now)
+      if isApproved { closeGate(task, .approved, at: now, into: &actions) }
+    }
+  }
+
+  enum GateEnd {
+    case approved
+    case rejected(by: OrderAsker)
+    case timeout
+    /// By a request about it.
+    case cancelled
+    /// With the run.
+    case stopped(StopReason)
+  }
+
+  mutating func closeGate(
+    _ task: TaskID, _ end: GateEnd, at now: Instant, into actions: inout StepQueue
+  ) {
+    if let open = gates.close(task) { self.end(task, open, end, at: now, into: &actions) }
+  }
+
+  mutating func takeQuestions(of tasks: [TaskID]) -> [(TaskID, Gates.Open)] {
+    tasks.compactMap { task in gates.close(task).map { (task, $0) } }
+  }
+
+  mutating func end(
+    _ task: TaskID, _ open: Gates.Open, _ end: GateEnd, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    graph.mark(task, .ran)
+    var outcome = Outcome(status: .unknown)
+    outcome.usage.wallMicroseconds = max(0, now.nanoseconds - open.since.nanoseconds) / 1000
+    var transition = Transition(.failure, task)
+    transition.attempt = attempt[task.index]
+    transition.outcome = outcome
+    let read = takeRead(by: task)
+    switch end {
+    case .approved:
+      transition.event = .success
+      transition.outcome.status = .success
+      transition.fingerprint = plan.fingerprint(task)
+      transition.with = read
+      settle(task, as: .succeeded, transition, into: &actions)
+    case .rejected(let asker):
+      transition.outcome.reason = .rejected
+      transition.what = asker.text
+      failGate(task, transition, having: read, into: &actions)
+    case .timeout:
+      transition.outcome.reason = .timeout
+      failGate(task, transition, having: read, into: &actions)
+    case .cancelled:
+      transition.event = .cancel
+      transition.outcome.reason = .stopped(.cancel)
+      cancelled += 1
+      settle(task, as: .cancelled, transition, into: &actions)
+    case .stopped(let reason):
+      transition.event = .cancel
+      transition.outcome.reason = .stopped(reason)
+      settle(task, as: .cancelled, transition, into: &actions)
+    }
+  }
+
+  private mutating func failGate(
+    _ task: TaskID, _ failure: Transition, having read: UInt64?, into actions: inout StepQueue
+  ) {
+    var transition = failure
+    transition.allowed = plan.allowsFailure(task, .unknown, transition.outcome.reason)
+    if transition.allowed {
+      transition.fingerprint = plan.fingerprint(task)
+      transition.with = read
+    }
+    settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
+  }
+
+  /// Closes approvals that may not start; they ask again later.
+  mutating func withdrawGates(into actions: inout StepQueue) {
+    for task in gates.removeReady() { offer(task) }
+    // A stop cancels them.
+    if phase.stopCause != nil { return }
+    for task in gates.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !mayStart(task) {
+      _ = gates.close(task)
+      _ = takeRead(by: task)
+      var transition = Transition(.interrupt, task, reason: .revoked)
+      transition.attempt = attempt[task.index]
+      attempt[task.index] -= 1
+      graph.set(task, .waiting)
+      actions.append(.tell(.transition(transition)))
+      becomeReadyAgain(task, into: &actions)
+    }
+  }
+
+  mutating func stopGates(at now: Instant, into actions: inout StepQueue) {
+    for task in gates.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      closeGate(task, .stopped(phase.stopReason), at: now, into: &actions)
+    }
+  }
+
+  mutating func answerGates(
+    _ tasks: [TaskID], _ verb: OrderVerb, of asker: OrderAsker, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    // Close all before the first end affects others.
+    for (task, open) in takeQuestions(of: tasks) {
+      gates.note(Gates.Answer(verb: verb, asker: asker), of: task)
+      end(
+        task, open, verb == .approve ? .approved : .rejected(by: asker), at: now, into: &actions)
     }
   }
 }

@@ -1,4 +1,5 @@
 internal import OpflowPlan
+internal import OpflowWire
 
 /// Running tasks with a jobserver, by start. The tokens lent to each are part of its `Share`, so
 /// that they come back however the task ends.
@@ -44,4 +45,189 @@ struct Loans {
   }
 
   mutating func endRest(at place: Int) { open[place].restsUntil = nil }
+}
+
+struct Lacking {
+  var here: UInt64 = 0
+  var elsewhere: UInt64 = 0
+}
+
+extension Scheduler {
+  /// Tells the worker the task's own tokens, since the grant may be limited. The first job needs no
+  /// token.
+  mutating func beginLoan(
+    of task: TaskID, on worker: WorkerID, into actions: inout StepQueue
+  ) {
+    guard plan.jobserver(of: task) != nil, let share = workforce.workers[worker.index].share else {
+      return
+    }
+    loans.begin(task, on: worker)
+    let own = Int32(clamping: max(1, resources.processors(of: share)))
+    let site = workforce.workers[worker.index].site
+    let all = Int32(clamping: resources.processors(at: site))
+    actions.append(.order(worker, .jobs(task, own: own - 1, all: max(own, all))))
+  }
+
+  func hasJobserver(_ worker: WorkerID) -> Bool {
+    let task = workforce.workers[worker.index].current
+    return !task.isNone && plan.jobserver(of: task) != nil
+  }
+
+  mutating func returned(
+    _ count: Int32, by task: TaskID, on worker: WorkerID, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    guard plan.tasks.contains(task.index) else {
+      return breach(worker, "tokens", task, into: &actions)
+    }
+    guard holds(worker, task, attempt[task.index], "tokens", at: now, into: &actions) else {
+      return
+    }
+    let lent = workforce.workers[worker.index].share?.lent ?? 0
+    guard count > 0, count <= lent else { return breach(worker, "tokens", task, into: &actions) }
+    resources.takeBack(count, at: workforce.workers[worker.index].site)
+    workforce.noteLent(-count, to: worker)
+    loans.noteReturned(count, by: worker, at: now)
+  }
+
+  /// - Parameter home: the node of a task with services.
+  mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID, _ now: Instant) {
+    if resources.serviceLanes.contains(lane) {
+      guard let amounts = amountsTogether(task, at: home) else { return }
+      let lacks = resources.lackingProcessors(amounts, at: home)
+      if home == .local { lacking.here += lacks } else { lacking.elsewhere += lacks }
+    } else if resources.isLocal(lane) {
+      let sites = Resources.here.filter { hasWorker(for: task, at: $0) }
+      lacking.here += resources.lackingProcessors(lane, at: sites)
+    } else {
+      let limits = limits(of: task, lane, at: now)
+      let sites = machines.inUse.filter {
+        allows(limits, $0, at: now) && hasWorker(for: task, at: $0)
+      }
+      lacking.elsewhere += resources.lackingProcessors(lane, at: sites)
+    }
+  }
+
+  private func hasWorker(for task: TaskID, at site: SiteID) -> Bool {
+    let kind = workerKind(of: task)
+    return kind == .block || workforce.canTake(kind, at: site)
+  }
+
+  mutating func lend(at now: Instant, into actions: inout StepQueue) {
+    loans.keepRunning(on: workforce)
+    loans.wake = nil
+    guard options.lendsTokens else { return }
+    var sites: [SiteID] = []
+    for loan in loans.open {
+      let site = workforce.workers[loan.worker.index].site
+      if !sites.contains(site) { sites.append(site) }
+    }
+    var elsewhere = lacking.elsewhere
+    for site in sites {
+      let waitedFor = site == .local ? lacking.here : elsewhere
+      let wanted = max(waitedFor, resources.overdrawnProcessors(at: site))
+      if wanted > 0 {
+        let asked = askBack(wanted, at: site, into: &actions)
+        if site != .local { elsewhere -= min(elsewhere, asked) }
+      } else {
+        lend(at: site, now, into: &actions)
+      }
+    }
+  }
+
+  /// Recalls tokens from the tasks with most; returns the number on their way back.
+  private mutating func askBack(
+    _ count: UInt64, at site: SiteID, into actions: inout StepQueue
+  ) -> UInt64 {
+    var coming = loans.open.reduce(0 as UInt64) { sum, loan in
+      workforce.workers[loan.worker.index].site == site ? sum + UInt64(loan.asked) : sum
+    }
+    var asked = [Int32](repeating: 0, count: loans.open.count)
+    while coming < count {
+      var most: (place: Int, left: Int32)?
+      for (place, loan) in loans.open.enumerated() {
+        let record = workforce.workers[loan.worker.index]
+        guard record.site == site, !record.isDiscarded else { continue }
+        let left = (record.share?.lent ?? 0) - loan.asked - asked[place]
+        if left > most?.left ?? 0 { most = (place, left) }
+      }
+      guard let most else { break }
+      asked[most.place] += 1
+      coming += 1
+    }
+    for (place, count) in asked.enumerated() where count > 0 {
+      loans.noteAsked(count, at: place)
+      let loan = loans.open[place]
+      actions.append(.order(loan.worker, .tokens(loan.task, -count)))
+    }
+    return coming
+  }
+
+  /// Lends idle `cpu` so that all have as much.
+  private mutating func lend(
+    at site: SiteID, _ now: Instant, into actions: inout StepQueue
+  ) {
+    var idle = min(resources.idleProcessors(at: site), Self.mostLent)
+    if idle == 0 { return }
+    let able = loans.open.indices.filter { mayBorrow(loans.open[$0], at: site) }
+    var places = able.filter { loans.open[$0].restsUntil.map { $0 <= now } ?? true }
+    guard !places.isEmpty else {
+      let next = able.compactMap { loans.open[$0].restsUntil }.min()
+      loans.wake = [loans.wake, next].compactMap { $0 }.min()
+      return
+    }
+    var lent = [Int32](repeating: 0, count: loans.open.count)
+    while idle > 0 {
+      // Ties go to the task that started first.
+      places.sort {
+        (has(loans.open[$0]) + lent[$0], $0) < (has(loans.open[$1]) + lent[$1], $1)
+      }
+      lent[places[0]] += 1
+      idle -= 1
+    }
+    for (place, count) in lent.enumerated() where count > 0 {
+      let loan = loans.open[place]
+      loans.endRest(at: place)
+      resources.lend(count, at: site)
+      workforce.noteLent(count, to: loan.worker)
+      actions.append(.order(loan.worker, .tokens(loan.task, count)))
+    }
+  }
+
+  /// In one turn: what a pipe holds for sure.
+  private static let mostLent: UInt64 = 4096
+
+  private func has(_ loan: Loans.Loan) -> Int32 {
+    guard let share = workforce.workers[loan.worker.index].share else { return 0 }
+    return Int32(clamping: resources.processors(of: share)) &+ share.lent
+  }
+
+  private func mayBorrow(_ loan: Loans.Loan, at site: SiteID) -> Bool {
+    let record = workforce.workers[loan.worker.index]
+    return record.site == site && !record.isStopping && !record.standsStill && !record.isDiscarded
+      && loan.asked == 0
+  }
+
+  // MARK: - Sharing with other runs
+
+  func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
+    let idle = resources.idleProcessors(at: .local)
+    if lacking.here > 0 { return (min(lacking.here, resources.away), 0) }
+    let borrows = loans.open.contains {
+      mayBorrow($0, at: .local) && ($0.restsUntil.map { $0 <= now } ?? true)
+    }
+    return (borrows && idle == 0 ? min(1, resources.away) : 0, idle)
+  }
+
+  func checkLoans() -> String? {
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      guard let lent = record.share?.lent, lent != 0 else { continue }
+      guard lent > 0, record.phase == .busy, record.ahead.isEmpty,
+        let loan = loans.open.first(where: { $0.worker == worker }), loan.task == record.current
+      else { return "something is lent to what has no jobserver" }
+      if loan.asked > lent { return "more is asked back than was lent" }
+    }
+    return nil
+  }
 }

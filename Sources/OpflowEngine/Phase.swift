@@ -1,4 +1,249 @@
+internal import OpflowJournal
 internal import OpflowPlan
+internal import OpflowWire
+
+extension Scheduler {
+  var runState: RunState {
+    switch phase.stopCause {
+    case .signal, .ioError: .interrupted
+    case .request: .cancelled
+    case nil:
+      failures + graph.earlierFailures > 0
+        ? .failed
+        : cancelled + graph.earlierCancelled > 0
+          ? .cancelled : graph.leftOpen > 0 ? .interrupted : .succeeded
+    }
+  }
+
+  private var closing: CloseEntry {
+    switch phase.stopCause {
+    case .signal(let signal):
+      CloseEntry(state: runState, exitCode: 128 + signal, signal: signal)
+    case .request: CloseEntry(state: runState, exitCode: 6)
+    case .ioError: CloseEntry(state: runState, exitCode: 74)
+    case nil:
+      CloseEntry(
+        state: runState,
+        exitCode: failures + graph.earlierFailures > 0
+          ? 1 : cancelled + graph.earlierCancelled > 0 ? 6 : 0)
+    }
+  }
+
+  /// Exempt are `finally` tasks and their dependencies.
+  mutating func halt(into actions: inout StepQueue) {
+    phase.halt()
+    // An exempt task may need a retried one.
+    graph.endExemption()
+    exemptAll()
+    withdraw(into: &actions)
+  }
+
+  mutating func exemptAll() {
+    for index in plan.tasks {
+      if plan.flags(TaskID(index)).contains(.finally) { exempt(TaskID(index)) }
+      if graph.state(TaskID(index)) == .failed { exemptFailureEdges(of: TaskID(index)) }
+    }
+  }
+
+  private mutating func withdraw(into actions: inout StepQueue) {
+    returnSetAside()
+    for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
+    for task in blocks.removeWaiting() { offer(task) }
+    if !gates.isEmpty { withdrawGates(into: &actions) }
+    if !checks.isEmpty { withdrawChecks() }
+    withdrawTaken()
+    let delayed = timers.elements
+    timers.removeAll()
+    for timer in delayed {
+      // The delay of a `finally` task goes on: its turn comes later.
+      let mayCome = plan.flags(timer.task).contains(.finally) && phase.leadsToFinally
+      if mayStart(timer.task) || mayCome {
+        timers.push(timer)
+      } else {
+        withheld[timer.task] = timer.at
+      }
+    }
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      if record.phase == .launching, !record.current.isNone, !mayStart(record.current) {
+        giveBackAssigned(workforce.withdraw(worker))
+      }
+      takeBackAll(of: worker, into: &actions)
+    }
+  }
+
+  /// Starts nothing new and stops running tasks by their stop rules.
+  ///
+  /// - Parameter what: the reason, if no signal was sent.
+  mutating func stop(
+    _ cause: StopCause, what: String = "", letsFinallyGo: Bool = true, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    if case .signal = cause, phase.stopCause == nil, isServing {
+      return leaveService(into: &actions)
+    }
+    services.passNothingOn()
+    let isFirst = phase.stopCause == nil
+    let stopsRunning = phase.stop(cause)
+    // Other processes then see that the run is stopping.
+    if isFirst, case .signal(let signal) = cause {
+      actions.append(.tell(.stop(StopEntry(signal: signal, what: what))))
+    }
+    if letsFinallyGo { letFinallyGo(at: now, into: &actions) }
+    guard stopsRunning else { return }
+    withdraw(into: &actions)
+    stopRunning(at: now, into: &actions)
+  }
+
+  mutating func stopForHosts(at now: Instant, into actions: inout StepQueue) {
+    guard phase.stopCause == nil else { return }
+    stop(
+      .signal(Self.terminate), what: StopEntry.hostsGone, at: now,
+      into: &actions)
+  }
+
+  mutating func kill(at now: Instant, into actions: inout StepQueue) {
+    services.passNothingOn()
+    phase.kill()
+    withdraw(into: &actions)
+    stopRunning(at: now, into: &actions)
+  }
+
+  private mutating func stopRunning(at now: Instant, into actions: inout StepQueue) {
+    if !gates.isEmpty { stopGates(at: now, into: &actions) }
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
+      if record.isStopping, !phase.isKilled { continue }
+      // A service stops after the tasks that need it.
+      if isService(record.current), !phase.isKilled { continue }
+      stopCurrent(of: worker, at: now, into: &actions)
+    }
+  }
+
+  mutating func stopCurrent(
+    of worker: WorkerID, at now: Instant, into actions: inout StepQueue
+  ) {
+    stopCurrent(of: worker, phase.stopReason, at: now, into: &actions)
+  }
+
+  mutating func stopCurrent(
+    of worker: WorkerID, _ reason: StopReason, at now: Instant, into actions: inout StepQueue
+  ) {
+    let task = workforce.workers[worker.index].current
+    if isService(task), !workforce.workers[worker.index].isStopping {
+      let told = Transition(.stopping, task, attempt: attempt[task.index], reason: .stopped(reason))
+      actions.append(.tell(.transition(told)))
+    }
+    let grace = phase.isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
+    let isBlock = workforce.workers[worker.index].kind == .block
+    if isBlock { blocks.note(stop: .stopped(reason), of: worker) }
+    // opflow cannot kill an external task: waiting ends with its grace.
+    let slack = isBlock ? 0 : SchedulerOptions.stopSlackMilliseconds
+    workforce.noteStop(of: worker, by: now.advanced(byMilliseconds: grace + slack))
+    actions.append(
+      .order(worker, .stop(task, attempt: attempt[task.index], reason: reason)))
+  }
+
+  mutating func suspend(at now: Instant, into actions: inout StepQueue) {
+    guard phase.suspend() else { return }
+    gates.suspend(at: now)
+    actions.append(.tell(.transition(Transition(.pause, .none))))
+    for worker in workforce.living {
+      // Time in which the coordinator itself is stopped does not count.
+      workforce.watch.pause(worker, at: now)
+      let record = workforce.workers[worker.index]
+      let task = record.current
+      guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill,
+        record.kind != .block
+      else { continue }
+      // If still `handed`, the report that it began is most likely on its way.
+      if graph.state(task) == .running { graph.set(task, .suspended) }
+      actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
+    }
+  }
+
+  mutating func proceed(at now: Instant, into actions: inout StepQueue) {
+    guard phase.proceed() else { return }
+    gates.proceed(at: now)
+    actions.append(.tell(.transition(Transition(.proceed, .none))))
+    workforce.watch.listenAnew(at: now)
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      if record.isDiscarded || record.standsStill && !record.isStopping { continue }
+      workforce.watch.proceed(worker, at: now)
+      let task = record.current
+      guard record.phase == .busy, !task.isNone, record.kind != .block else { continue }
+      if graph.state(task) == .suspended { graph.set(task, .running) }
+      actions.append(.order(worker, .proceed(task, attempt: attempt[task.index])))
+    }
+  }
+
+  mutating func advancePhase(at now: Instant, into actions: inout StepQueue) {
+    if plan.hasServices || workforce.hasComplaints || !beyondDevices.isEmpty {
+      settleReady(at: now, into: &actions)
+    }
+    // No task can come that needs the services.
+    if plan.hasServices, openness == .closed, isServing {
+      leaveService(into: &actions)
+      settleReady(at: now, into: &actions)
+    }
+    // The usual case after a task's end; inlined to avoid copies.
+    if !plan.hasServices, workforce.heldCount > 0 { return }
+    if options.usesSites, let exhaustion {
+      stop(.signal(Self.terminate), what: exhaustion, at: now, into: &actions)
+      settleReady(at: now, into: &actions)
+    }
+    guard mayEnd else { return }
+    if plan.hasServices, leavesServices != nil { return }
+    if phase.leadsToFinally, startedAny {
+      phase.advance(to: .finally)
+      graph.openFinally()
+      followChanges(into: &actions)
+      dispatch(at: now, into: &actions)
+      settleReady(at: now, into: &actions)
+      if !isAtRest || isKeptOpen { return }
+    }
+    phase.advance(to: .done)
+    actions.append(.finish(closing))
+  }
+
+  static let terminate: Int32 = 15
+
+  /// Ends tasks that can never run, and unneeded services. Services that gave way are ready again.
+  private mutating func settleReady(at now: Instant, into actions: inout StepQueue) {
+    while true {
+      while failUnservable(at: now, into: &actions) || failBeyondDevices(into: &actions) {
+        dispatch(at: now, into: &actions)
+      }
+      guard plan.hasServices else { return }
+      attendServices(at: now, into: &actions)
+      guard failUnservable(at: now, into: &actions) else { return }
+      dispatch(at: now, into: &actions)
+    }
+  }
+
+  /// Only a request lets the run go on: suspended tasks, an open run, or a paused one with
+  /// `finally` tasks.
+  var isKeptOpen: Bool {
+    if openness == .open, phase.leadsToFinally, phase.stopCause == nil { return true }
+    if phase.isPaused, phase.leadsToFinally, phase.stopCause == nil, graph.hasOpenFinally {
+      return true
+    }
+    return onHold.contains { graph.state($0) == .ready && mayStart($0) }
+  }
+
+  /// Nothing is left to do in this phase.
+  var mayEnd: Bool {
+    isAtRest && timers.first == nil && !phase.isSuspended && !isKeptOpen
+  }
+
+  private var isAtRest: Bool {
+    ready.count == 0 && machines.setAside.isEmpty && gates.isEmpty && checks.isEmpty
+      && blocks.waiting.isEmpty
+      && (plan.hasServices ? allowServicesNextStep : workforce.heldCount == 0)
+  }
+}
 
 struct Phase: Equatable {
   /// None comes back.

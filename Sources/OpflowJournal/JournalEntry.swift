@@ -1,3 +1,4 @@
+internal import OpflowBase
 package import OpflowPlan
 package import OpflowWire
 
@@ -295,5 +296,202 @@ package struct Transition: Sendable, Equatable {
       .ready, .stopping:
       outcome.reason.map { .ended($0) }
     }
+  }
+}
+
+/// The reason for a task's state.
+package enum Why: Equatable, Sendable {
+  case ended(EndReason)
+  case skipped(SkipReason)
+  case rerun(RerunReason)
+
+  package var word: StaticString {
+    switch self {
+    case .ended(let reason): reason.word
+    case .skipped(let reason): reason.word
+    case .rerun(let reason): reason.word
+    }
+  }
+
+  /// The dependency that failed or runs again.
+  package var culprit: TaskID {
+    switch self {
+    case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
+    case .ended, .skipped(.condition), .skipped(.emptyMatrix), .skipped(.skipOption),
+      .skipped(.order), .skipped(.unused), .skipped(.withdrawn), .rerun:
+      .none
+    }
+  }
+
+  package var changedPart: Fingerprint.Part? {
+    switch self {
+    case .rerun(.changed(let part)): part
+    case .ended, .skipped, .rerun: nil
+    }
+  }
+
+  package var endReason: EndReason? {
+    if case .ended(let reason) = self { reason } else { nil }
+  }
+
+  package var skipReason: SkipReason? {
+    if case .skipped(let reason) = self { reason } else { nil }
+  }
+}
+
+package enum SkipReason: Equatable, Sendable {
+  case condition
+  /// The `matrix`.
+  case emptyMatrix
+  case skipOption
+  case order
+  /// A service that no task used.
+  case unused
+  /// The generator that added it is tried again.
+  case withdrawn
+  /// This dependency failed or was skipped; `none` if the plan no longer has it.
+  case upstream(TaskID)
+
+  package var word: StaticString {
+    switch self {
+    case .condition: "if"
+    case .emptyMatrix: "empty matrix"
+    case .skipOption: "--skip"
+    case .order: "order"
+    case .unused: "unused"
+    case .withdrawn: "withdrawn"
+    case .upstream: "upstream"
+    }
+  }
+
+  init?(word: UnsafeRawBufferPointer, of task: TaskID) {
+    let all = [
+      SkipReason.condition, .emptyMatrix, .skipOption, .order, .unused, .withdrawn, .upstream(task),
+    ]
+    guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
+    self = reason
+  }
+
+  package var isUpstream: Bool {
+    switch self {
+    case .upstream: true
+    case .condition, .emptyMatrix, .skipOption, .order, .unused, .withdrawn: false
+    }
+  }
+}
+
+/// Why a session runs a task again, or for the first time.
+package enum RerunReason: Equatable, Sendable {
+  case interrupted
+  case changed(Fingerprint.Part?)
+  /// This dependency runs again or has run since; `none` if the plan no longer has it.
+  case afterRerun(TaskID)
+  case failedBefore
+  case skippedBefore
+  case cancelledBefore
+  case outputMissing
+  case inputs
+  /// A damaged line may have discarded the result.
+  case unproven
+  case asked
+  /// A service has no result: it starts again when a task depends on it.
+  case service
+  case new
+
+  package var word: StaticString {
+    switch self {
+    case .interrupted: "interrupted"
+    case .changed: "changed"
+    case .afterRerun: "after rerun"
+    case .failedBefore: "failed before"
+    case .skippedBefore: "skipped before"
+    case .cancelledBefore: "cancelled before"
+    case .outputMissing: "output missing"
+    case .inputs: "inputs"
+    case .unproven: "unproven"
+    case .asked: "asked"
+    case .service: "service"
+    case .new: "new"
+    }
+  }
+
+  init?(word: UnsafeRawBufferPointer, part: Fingerprint.Part?, of task: TaskID) {
+    let all = [
+      RerunReason.interrupted, .changed(part), .afterRerun(task), .failedBefore, .skippedBefore,
+      .cancelledBefore, .outputMissing, .inputs, .unproven, .asked, .service,
+      .new,
+    ]
+    guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
+    self = reason
+  }
+}
+
+/// Resources that the tasks of a session share, and its failure limit.
+package struct DriveLimits: Equatable, Sendable {
+  package struct Capacity: Equatable, Sendable {
+    package var name: String
+    package var amount: UInt64
+
+    package init(name: String, amount: UInt64) {
+      self.name = name
+      self.amount = amount
+    }
+  }
+
+  /// Empty in journals of older versions.
+  package var capacities: [Capacity] = []
+  /// 0 means no limit; nil in journals of older versions.
+  package var maxFailures: Int?
+
+  package init() {}
+
+  /// In this session, else in the manifest; nil if opflow chose it.
+  func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
+    let entry = plan.resources[resource]
+    let name = plan.text(entry.name)
+    if let told = capacities.first(where: { $0.name.utf8.elementsEqual(name) }) {
+      return told.amount
+    }
+    return entry.capacity == 0 ? nil : entry.capacity
+  }
+
+  /// `NAME:AMOUNT`, as in the journal.
+  var texts: [String] { capacities.map { "\($0.name):\($0.amount)" } }
+
+  mutating func add(text: String) {
+    guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+      let amount: UInt64 = Field.number(text.utf8[text.utf8.index(after: colon)...])
+    else { return }
+    capacities.append(Capacity(name: String(text[..<colon]), amount: amount))
+  }
+}
+
+/// Computed from the lines that start a run's sessions, so that its IDs are the same in each
+/// export.
+package struct RunTrace: Sendable {
+  package let span: SpanID
+  /// The context that the run was started in.
+  package let parent: TraceParent?
+  private let own: TraceID
+
+  /// - Parameter milliseconds: since the epoch, of the journal's first line.
+  package init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64) {
+    // The run's ID alone is not unique: several runs may begin in a second.
+    let parts =
+      "\(open.run)\0\(milliseconds)\0\(open.stateFolder)\0\(open.manifestPath)\0\(open.planKey)"
+    let key = Hash.planKey(Array(parts.utf8))
+    own = TraceID(high: key.high, low: key.low)
+    span = SpanID(Hash.combine(key.high, key.low))
+    parent = open.trace
+  }
+
+  package var id: TraceID { parent?.trace ?? own }
+  package var flags: UInt8 { parent?.flags ?? TraceParent.sampled }
+
+  /// Passed on to attempts.
+  ///
+  /// - Parameter parent: the session's context; nil to continue the run's trace.
+  package func context(ofDrive parent: TraceParent?) -> TraceParent {
+    TraceParent(trace: parent?.trace ?? id, span: span, flags: parent?.flags ?? flags)
   }
 }

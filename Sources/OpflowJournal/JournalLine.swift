@@ -1,4 +1,6 @@
 package import OpflowBase
+package import OpflowPlan
+package import OpflowWire
 
 /// A journal line, read in place: valid as long as its bytes.
 ///
@@ -120,4 +122,234 @@ package struct JournalLine {
   var cursor: FieldCursor { FieldCursor(bytes, from: fieldsStart, to: end) }
 
   package var fields: LineFields { LineFields(bytes.part(fieldsStart, end)) }
+}
+
+extension JournalLine {
+  /// Nil for an unknown event, a task that the plan does not have, or a missing field.
+  package func entry(plan: Plan) -> JournalEntry? {
+    switch event {
+    case .open: open.map { .open($0) }
+    case .resume: .resume(resume)
+    case .close: close.map { .close($0) }
+    case .worker: worker.map { .worker($0) }
+    case .order: order(plan: plan).map { .order($0) }
+    case .stop: stop.map { .stop($0) }
+    case .site: site.map { .site($0) }
+    case .extend: extend(plan: plan).map { .extend($0) }
+    case .withdraw: .withdraw(withdraw(plan: plan))
+    case .transition(let event): transition(event, plan: plan).map { .transition($0) }
+    case .unknown: nil
+    }
+  }
+
+  private func transition(_ kind: TransitionKind, plan: Plan) -> Transition? {
+    let fields = TransitionFields(self)
+    guard let event = fields.event(kind, plan: plan) else { return nil }
+    var transition = Transition(event, .none)
+    if !task.isEmpty {
+      guard let id = plan.task(escapedName: task) else { return nil }
+      transition.task = id
+    }
+    transition.attempt = fields.attempt
+    transition.worker = fields.worker
+    transition.isAhead = fields.isAhead
+    transition.outcome = fields.end.outcome
+    if transition.event.kind == .skip || transition.event.kind == .resume {
+      transition.outcome.reason = nil
+    }
+    transition.allowed = fields.allowed
+    transition.delayMilliseconds = fields.delayMilliseconds
+    transition.fingerprint = fields.fingerprint.value
+    transition.what = Field.text(fields.what) ?? ""
+    transition.left = Field.text(fields.left).flatMap {
+      LeftBehind(text: $0, processes: Field.text(fields.pids) ?? "")
+    }
+    transition.fetch = fetch
+    if kind == .success || kind == .fresh || transition.allowed {
+      (transition.values, transition.with) = values
+    }
+    return transition
+  }
+
+  /// Nil if `format` is missing. The reader has refused unknown formats.
+  var open: OpenEntry? {
+    var open = OpenEntry(run: "", planKey: "", opflowVersion: "", manifestPath: "", folder: "")
+    open.format = 0
+    for field in fields {
+      switch field.key {
+      case .format: open.format = Int(field.natural)
+      case .run: open.run = field.text
+      case .plan: open.planKey = field.text
+      case .version: open.opflowVersion = field.text
+      case .manifest: open.manifestPath = field.text
+      case .folder: open.folder = field.text
+      case .state: open.stateFolder = field.text
+      case .set: open.set.append(field.text)
+      case .tasks: open.tasks.append(field.text)
+      case .args: open.arguments.append(field.text)
+      case .only: open.only.append(field.text)
+      case .skip: open.skip.append(field.text)
+      case .env: open.environment.append(field.text)
+      case .file: open.files.append(field.text)
+      case .capacity: open.limits.add(text: field.text)
+      case .failures: open.limits.maxFailures = Int(field.natural)
+      case .on: open.on.append(field.text)
+      case .trace: open.trace = TraceParent(field.text)
+      case .around: open.around = TaskAround(field.text)
+      case .serve: open.serves = field.natural != 0
+      case .name: open.name = field.text
+      default: break
+      }
+    }
+    return open.format == 0 ? nil : open
+  }
+
+  var resume: ResumeEntry {
+    var resume = ResumeEntry(planKey: "", opflowVersion: "")
+    for field in fields {
+      switch field.key {
+      case .plan: resume.planKey = field.text
+      case .version: resume.opflowVersion = field.text
+      case .set: resume.set.append(field.text)
+      case .only: resume.only.append(field.text)
+      case .skip: resume.skip.append(field.text)
+      case .env: resume.environment.append(field.text)
+      case .file: resume.files.append(field.text)
+      case .capacity: resume.limits.add(text: field.text)
+      case .failures: resume.limits.maxFailures = Int(field.natural)
+      case .on: resume.on.append(field.text)
+      case .trace: resume.trace = TraceParent(field.text)
+      case .reused: resume.reused = Int(field.natural)
+      case .withdrawn: resume.withdrawn = Int(field.natural)
+      case .count: resume.taskCount = Int(field.natural)
+      case .removed: resume.removed.append(field.text)
+      case .dropped: resume.dropped.append(field.text)
+      case .continues: resume.continues = field.natural != 0
+      default: break
+      }
+    }
+    return resume
+  }
+
+  var close: CloseEntry? {
+    var close: CloseEntry?
+    var exitCode: Int32 = 0
+    var signal: Int32 = 0
+    for field in fields {
+      switch field.key {
+      case .state:
+        close = RunState(rawValue: field.text).map { CloseEntry(state: $0, exitCode: 0) }
+      case .code: exitCode = field.small ?? 0
+      case .signal: signal = field.small ?? 0
+      default: break
+      }
+    }
+    close?.exitCode = exitCode
+    close?.signal = signal
+    return close
+  }
+
+  var stop: StopEntry? {
+    var signal: Int32?
+    var what = ""
+    for field in fields {
+      switch field.key {
+      case .signal: signal = field.small
+      case .what: what = field.text
+      default: break
+      }
+    }
+    return signal.map { StopEntry(signal: $0, what: what) }
+  }
+
+  var worker: WorkerEntry? {
+    var pid: Int32?
+    var startTime: UInt64?
+    var bootID = ""
+    var autogroup: UInt64 = 0
+    var worker = WorkerID.none
+    var host = ""
+    var site = SiteID.local
+    for field in fields {
+      switch field.key {
+      case .worker: worker = field.small.map { WorkerID($0) } ?? .none
+      case .pid: pid = field.small
+      case .start: startTime = Field.number(field.value)
+      case .boot: bootID = field.text
+      case .group: autogroup = Field.number(field.value) ?? 0
+      case .host: host = field.text
+      case .site: site = SiteID(max(0, field.small ?? 0))
+      default: break
+      }
+    }
+    guard let pid, let startTime, pid > 1 else { return nil }
+    var entry = WorkerEntry(
+      worker: worker, pid: pid, startTime: startTime, bootID: bootID, autogroup: autogroup,
+      host: host)
+    entry.site = site
+    return entry
+  }
+
+  /// Of a run's `resume`.
+  var drive: Int {
+    for field in fields where field.key == .drive {
+      return TransitionFields.drive(Int(field.natural), at: sequence)
+    }
+    return 1
+  }
+}
+
+extension TransitionFields {
+  fileprivate func event(_ kind: TransitionKind, plan: Plan) -> TransitionEvent? {
+    switch kind {
+    case .start: .start
+    case .success: .success
+    case .failure: .failure
+    case .retry: .retry
+    case .skip: skipReason(plan).map { .skip($0) }
+    case .cancel: .cancel
+    case .interrupt: .interrupt
+    case .pause: .pause
+    case .proceed: .proceed
+    case .resume: rerunReason(plan).map { .resume($0) }
+    case .fresh: .fresh
+    case .ready: .ready
+    case .stopping: .stopping
+    }
+  }
+}
+
+extension Plan {
+  @inline(__always)
+  package func task(escapedName name: UnsafeRawBufferPointer) -> TaskID? {
+    if name.isEmpty { return nil }
+    if name.position(of: Field.backslash, from: 0) == name.count { return task(named: name) }
+    return Field.unescaped(name)?.withUnsafeBytes { task(named: $0) }
+  }
+}
+
+extension JournalLine {
+  package var fetch: FetchRecord? {
+    var report = FetchReport()
+    for field in fields {
+      if let key = field.key { _ = report.take(key, field.value) }
+    }
+    report.what = ""
+    return report.source == 0 ? nil : FetchRecord(report)
+  }
+}
+
+extension JournalLine {
+  var values: (left: [TaskValue]?, with: UInt64?) {
+    var left: [TaskValue]?
+    var with: UInt64?
+    for field in fields {
+      switch field.key {
+      case .values: left = ValueList.values(field.value)
+      case .with: with = UInt64(field.text, radix: 16)
+      default: break
+      }
+    }
+    return (left, with)
+  }
 }

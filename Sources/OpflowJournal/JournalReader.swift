@@ -136,3 +136,264 @@ package struct JournalPlace: Sendable {
 
   package var offset: Int { recovery.intactByteCount }
 }
+
+/// The damage found while reading a journal.
+package struct JournalRecovery: Equatable, Sendable {
+  /// The first hundred places, in file order.
+  package private(set) var damage: [JournalDamage] = []
+  package private(set) var droppedLines = 0
+  package private(set) var droppedBytes = 0
+  /// SEQs that are not in the file intact.
+  package private(set) var missingLines: UInt64 = 0
+  package private(set) var lineCount = 0
+  package private(set) var lastSequence: UInt64 = 0
+  /// The end of the last intact line.
+  package private(set) var intactByteCount = 0
+  private(set) var endsWithLineFeed = true
+  private var byteCount = 0
+
+  package static let placeLimit = 100
+
+  package init() {}
+
+  package var repair: JournalRepair {
+    JournalRepair(
+      truncateTo: intactByteCount < byteCount ? intactByteCount : nil,
+      appendsLineFeed: !endsWithLineFeed)
+  }
+
+  package var isIntact: Bool { droppedLines == 0 && missingLines == 0 }
+
+  /// By a kill, a full disk or a write in progress.
+  package var isOnlyTorn: Bool {
+    missingLines == 0 && damage.allSatisfy { $0.kind == .torn }
+  }
+
+  mutating func apply(_ sequence: UInt64, end: Int, endsWithLineFeed: Bool) {
+    lineCount += 1
+    lastSequence = sequence
+    intactByteCount = end
+    self.endsWithLineFeed = endsWithLineFeed
+  }
+
+  mutating func passLineFeed(end: Int) {
+    intactByteCount = end
+    endsWithLineFeed = true
+  }
+
+  mutating func drop(_ range: Range<Int>, _ kind: JournalDamage.Kind) {
+    droppedLines += 1
+    droppedBytes += range.count
+    if let last = damage.last, last.kind == kind, last.offset + last.byteCount == range.lowerBound {
+      damage[damage.count - 1].byteCount += range.count
+      damage[damage.count - 1].lineCount += 1
+    } else if damage.count < Self.placeLimit {
+      damage.append(
+        JournalDamage(offset: range.lowerBound, byteCount: range.count, lineCount: 1, kind: kind))
+    }
+  }
+
+  mutating func note(missing sequences: Range<UInt64>, before offset: Int) {
+    let count = sequences.upperBound - sequences.lowerBound
+    missingLines += count
+    // The damage right before this line already reports it.
+    if let last = damage.last, last.offset + last.byteCount == offset { return }
+    if damage.count < Self.placeLimit {
+      damage.append(
+        JournalDamage(
+          offset: offset, byteCount: 0, lineCount: Int(count), kind: .missing(sequences)))
+    }
+  }
+
+  mutating func finish(byteCount: Int) { self.byteCount = byteCount }
+}
+
+/// The repair by the holder of the run's lock, before appending.
+package struct JournalRepair: Equatable, Sendable {
+  /// Removes damage at the end.
+  package var truncateTo: Int?
+  /// The last intact line lacks it.
+  package var appendsLineFeed: Bool
+
+  package init(truncateTo: Int?, appendsLineFeed: Bool) {
+    self.truncateTo = truncateTo
+    self.appendsLineFeed = appendsLineFeed
+  }
+}
+
+package struct JournalDamage: Equatable, Sendable {
+  package enum Kind: Equatable, Sendable {
+    /// Not a line, or its checksum is wrong.
+    case unreadable
+    /// The same at the end of the file, without a line feed.
+    case torn
+    /// Its SEQ is not above all before it.
+    case repeated
+    /// The line here is intact, but these SEQs before it are missing.
+    case missing(Range<UInt64>)
+  }
+
+  package var offset: Int
+  package var byteCount: Int
+  /// For `missing`, of missing SEQs.
+  package var lineCount: Int
+  package var kind: Kind
+
+  package init(offset: Int, byteCount: Int, lineCount: Int, kind: Kind) {
+    self.offset = offset
+    self.byteCount = byteCount
+    self.lineCount = lineCount
+    self.kind = kind
+  }
+
+  package var message: String {
+    switch kind {
+    case .unreadable:
+      "byte \(offset): \(byteCount) bytes (\(lineCount) lines) are damaged and were passed over"
+    case .torn: "byte \(offset): the last line is torn (\(byteCount) bytes)"
+    case .repeated:
+      "byte \(offset): \(lineCount) lines repeat earlier ones and were passed over"
+    case .missing(let sequences):
+      sequences.count == 1
+        ? "byte \(offset): line \(sequences.lowerBound) is missing"
+        : "byte \(offset): lines \(sequences.lowerBound) to \(sequences.upperBound - 1) are missing"
+    }
+  }
+}
+
+/// Reads backwards from the end of a journal.
+extension JournalReader {
+  /// By the last intact line that tells it.
+  package static func taskCount(atEndOf bytes: UnsafeRawBufferPointer) -> Int? {
+    last(in: bytes) { line in
+      line.event == .extend || line.event == .resume ? line.taskCount : nil
+    }
+  }
+
+  package static func planKey(atEndOf bytes: UnsafeRawBufferPointer) -> String? {
+    last(in: bytes) { line in
+      guard line.event == .open || line.event == .resume else { return nil }
+      return line.fields.first { $0.key == .plan }?.text
+    }
+  }
+
+  private static func last<Told>(
+    in bytes: UnsafeRawBufferPointer, _ tell: (JournalLine) -> Told?
+  ) -> Told? {
+    guard let window = ByteWindow(bytes) else { return nil }
+    var end = bytes.count
+    var pieceBytes = 1 << 20
+    while end > 0 {
+      var start = max(0, end - pieceBytes)
+      if start > 0 { start = window.position(of: Field.lineFeed, from: start - 1, to: end) + 1 }
+      if start >= end {
+        // The piece is shorter than its last line.
+        pieceBytes *= 2
+        continue
+      }
+      if let told = last(in: window, start..<end, tell) { return told }
+      end = start
+    }
+    return nil
+  }
+
+  private static func last<Told>(
+    in bytes: ByteWindow, _ piece: Range<Int>, _ tell: (JournalLine) -> Told?
+  ) -> Told? {
+    var last: Told?
+    var position = piece.lowerBound
+    var numbers = LineNumbers()
+    while position < piece.upperBound {
+      var end = position
+      if let line = JournalLine(in: bytes, at: position, end: &end, &numbers), let told = tell(line)
+      {
+        last = told
+      }
+      position = end + 1
+    }
+    return last
+  }
+}
+
+/// Reads SEQ and time of a line. Comparing with SEQ + 1 and the last hundred seconds is faster than
+/// parsing.
+struct LineNumbers {
+  /// The expected SEQ, and its digits and tab within `mask`; if none is expected, `text` never
+  /// matches.
+  private var sequence: UInt64 = 0
+  private var (text, mask) = Self.nothing
+  private var length = 0
+  /// The first eight digits of the last time, and their milliseconds.
+  private var timeText: UInt64 = 0x3030_3030_3030_3030
+  private var timeStart: UInt64 = 0
+
+  private static let nothing: (text: UInt64, mask: UInt64) = (1, 0)
+
+  /// At most 19 digits; with the position after its tab.
+  @inline(__always)
+  mutating func readSequence(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
+    let eight = bytes.eight(at: start)
+    if eight.bits & mask == text {
+      let found = (sequence, start &+ length)
+      expect(sequence &+ 1, eight, length &- 1)
+      return found
+    }
+    return readOther(bytes, start)
+  }
+
+  @inline(never)
+  private mutating func readOther(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
+    let found = Self.number(bytes, start)
+    let eight = bytes.eight(at: start)
+    let count = eight.digitCount
+    if let found, count < 8 {
+      expect(found.0 &+ 1, eight, count)
+    } else {
+      (text, mask) = Self.nothing
+    }
+    return found
+  }
+
+  /// - Parameter count: the digits in `eight`, one to seven.
+  @inline(__always)
+  private mutating func expect(_ next: UInt64, _ eight: EightBytes, _ count: Int) {
+    sequence = next
+    length = count &+ 1
+    let last = UInt64(count &- 1) &* 8
+    mask = .max &>> (48 &- last)
+    text = (eight.bits & mask) &+ 1 &<< last
+    // 9 carries; the next SEQ is parsed.
+    if eight[count &- 1] == UInt8(ascii: "9") { (text, mask) = Self.nothing }
+  }
+
+  /// Fast for 13 digits: milliseconds from 2001 to 2286.
+  @inline(__always)
+  mutating func readTime(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
+    let first = bytes.eight(at: start)
+    if first.bits != timeText {
+      guard first.have(shape: "00000000") else { return Self.number(bytes, start) }
+      timeText = first.bits
+      timeStart = first.decimal(8) &* 100_000
+    }
+    let rest = bytes.eight(at: start &+ 8)
+    guard rest.have(shape: "00000\t") else { return Self.number(bytes, start) }
+    return (timeStart &+ rest.decimal(5), start &+ 14)
+  }
+
+  @inline(never)
+  private static func number(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
+    var value: UInt64 = 0
+    var position = start
+    while position < bytes.count {
+      let byte = bytes[position]
+      if byte == Field.tab {
+        let count = position &- start
+        return count > 0 && count < 20 ? (value, position &+ 1) : nil
+      }
+      guard byte >= 48, byte <= 57 else { return nil }
+      value = value &* 10 &+ UInt64(byte &- 48)
+      position &+= 1
+    }
+    return nil
+  }
+}

@@ -171,3 +171,213 @@ struct FingerprintText {
     return Fingerprint(whole: whole, parts: parts)
   }
 }
+
+/// What a replay needs of each transition. Clearing storage for all fields takes longer than
+/// reading the usual line.
+struct TryFields {
+  var drive = 1
+  var attempt: Int32 = 0
+  var worker = WorkerID.none
+  var isAhead = false
+  var allowed = false
+  var isLate = false
+  var isRestored = false
+  var endReason: EndReason?
+  var status = ExitStatus.unknown
+  var wallMicroseconds: Int64 = 0
+  var fingerprint = FingerprintText()
+  var origin: UInt64?
+  var pids = UnsafeRawBufferPointer(start: nil, count: 0)
+
+  init(_ line: JournalLine) {
+    let fields = TransitionFields(line)
+    drive = fields.drive
+    attempt = fields.attempt
+    worker = fields.worker
+    isAhead = fields.isAhead
+    allowed = fields.allowed
+    isLate = fields.isLate
+    isRestored = fields.isRestored
+    endReason = fields.end.endReason
+    status = fields.end.status
+    wallMicroseconds = fields.end.usage.wallMicroseconds
+    fingerprint = fields.fingerprint
+    origin = fields.origin
+    pids = fields.pids
+  }
+}
+
+// Fast paths for the usual lines
+// =============================
+//
+// Nearly all lines of a large journal have a fixed set of fields in a fixed order. These types read
+// them without key lookup or storage for every possible field. They give what `TryFields` gives,
+// and fail for any other line.
+
+/// No more than attempt, worker and prefetch flag.
+struct PlainStart {
+  let drive: Int
+  let attempt: Int32
+  let worker: WorkerID
+  let isAhead: Bool
+
+  @inline(__always)
+  init?(_ line: JournalLine) {
+    let bytes = line.bytes
+    guard let head = PlainTry(line), bytes.eight(at: head.end).have(shape: "w=") else { return nil }
+    let place = head.end &+ 2
+    guard let (number, stop) = bytes.natural(at: place), stop > place else { return nil }
+    drive = head.drive
+    attempt = head.attempt
+    worker = FieldCursor.worker(number)
+    isAhead = stop != line.end
+    if isAhead {
+      guard bytes.eight(at: stop).have(shape: "\tahead=1"), stop &+ 8 == line.end else {
+        return nil
+      }
+    }
+  }
+}
+
+/// No more than exit code, usage and fingerprint. The caller checks that the fingerprint is
+/// current.
+struct PlainSuccess {
+  let drive: Int
+  let attempt: Int32
+  let code: Int32
+  let wallMicroseconds: Int64
+  let fingerprint: FingerprintText
+
+  @inline(__always)
+  init?(_ line: JournalLine) {
+    let (bytes, end) = (line.bytes, line.end)
+    guard let head = PlainTry(line) else { return nil }
+    let exit = bytes.eight(at: head.end)
+    guard exit.have(shape: "exit=0\t"), bytes.eight(at: head.end &+ 7).have(shape: "wall=") else {
+      return nil
+    }
+    var place = head.end &+ 12
+    guard let (wall, stop) = bytes.natural(at: place), stop > place, stop < end,
+      bytes[stop] == Field.tab
+    else { return nil }
+    place = stop &+ 1
+    Self.pass("user=", &place, bytes)
+    Self.pass("sys=", &place, bytes)
+    Self.pass("rss=", &place, bytes)
+    Self.pass("out=", &place, bytes)
+    guard bytes.eight(at: place).have(shape: "fp=") else { return nil }
+    place &+= 3
+    // Must be the last field; the caller compares its whole.
+    fingerprint = FingerprintText(bytes.part(place, end))
+    guard fingerprint.isSound, !fingerprint.isAbsolute, !fingerprint.hasTabBehindWhole else {
+      return nil
+    }
+    drive = head.drive
+    attempt = head.attempt
+    code = Int32(exit[5] & 15)
+    wallMicroseconds = wall
+  }
+
+  /// Less than eight digits, if any.
+  @_transparent
+  private static func pass(_ shape: StaticString, _ place: inout Int, _ bytes: ByteWindow) {
+    guard bytes.eight(at: place).have(shape: shape) else { return }
+    let start = place &+ shape.utf8CodeUnitCount
+    let digits = bytes.eight(at: start)
+    let count = digits.digitCount
+    if count < 8, digits[count] == Field.tab { place = start &+ count &+ 1 }
+  }
+}
+
+private struct PlainTry {
+  var drive = 1
+  let attempt: Int32
+  let end: Int
+
+  @inline(__always)
+  init?(_ line: JournalLine) {
+    var place = line.fieldsStart
+    var number = line.bytes.eight(at: place)
+    if number.have(shape: "d=0\t") {
+      drive = Int(number[2] & 15)
+      place &+= 4
+      number = line.bytes.eight(at: place)
+    }
+    guard number.have(shape: "n=0\t") else { return nil }
+    attempt = Int32(number[2] & 15)
+    end = place &+ 4
+  }
+}
+
+/// The last bytes of a task's name in a line, where names mostly differ. A shorter name has other
+/// bytes before it.
+struct TaskEnding {
+  private let eight: EightBytes
+  private let length: Int
+
+  init() { (eight, length) = (EightBytes(0), 0) }
+
+  @inline(__always)
+  init(_ eight: EightBytes, length: Int) {
+    self.eight = eight
+    self.length = length
+  }
+
+  @inline(__always)
+  var bits: UInt64 { length == 0 ? 0 : eight.bits &>> UInt64((8 &- length) &* 8) }
+
+  /// Bytes before the name cannot match: they are digits, tabs and the event's word.
+  @inline(__always)
+  var hasBackslash: Bool { eight.position(of: Field.backslash) < 8 }
+
+  /// At the end of the name, up to eight digits; 0 without.
+  @inline(__always)
+  var number: Int32 { Int32(truncatingIfNeeded: eight.decimalAtEnd) }
+}
+
+/// Finds tasks by name in the order of a journal.
+///
+/// Lines of a task are close together, and tasks mostly start in plan order. So the lookup first
+/// tries the recent task for the name and the one after the last, before the plan's table, which
+/// does not fit the cache for a large plan. Numbered names such as `object-17` and `object-21` are
+/// mostly as far apart as their numbers.
+struct NameGuesses {
+  private var recent = InlineArray<256, Int32>(repeating: 0)
+  private var next: Int32 = 0
+  private var ending = TaskEnding()
+
+  @inline(__always)
+  mutating func task(of line: JournalLine, plan: Plan) -> TaskID? {
+    let ending = line.ending
+    // An escaped name may equal another task's name.
+    if line.hasEscapedTask(ending) { return plan.task(escapedName: line.task) }
+    let name = line.task
+    let slot = Int(truncatingIfNeeded: (ending.bits &* 0x9E37_79B9_7F4A_7C15) >> 56)
+    // A starting task is usually new, an ending one recent.
+    if line.event != .transition(.start), holds(recent[slot], name, plan: plan) {
+      return TaskID(recent[slot])
+    }
+    var guess = next
+    if !holds(guess, name, plan: plan) {
+      // Cannot overflow: the numbers are below 100,000,000, and `next` is an index of the plan.
+      let other = next &+ (ending.number &- self.ending.number) &- 1
+      if holds(other, name, plan: plan) {
+        guess = other
+      } else {
+        guard let task = plan.task(named: name) else { return nil }
+        guess = task.rawValue
+      }
+    }
+    recent[slot] = guess
+    next = guess + 1
+    self.ending = ending
+    return TaskID(guess)
+  }
+
+  @inline(__always)
+  private func holds(_ guess: Int32, _ name: UnsafeRawBufferPointer, plan: Plan) -> Bool {
+    guard plan.tasks.contains(Int(guess)) else { return false }
+    let ref = plan.name[Int(guess)]
+    return Int(ref.length) == name.count && plan.text(ref).equals(name)
+  }
+}

@@ -80,3 +80,188 @@ struct PlanEdges {
     return targets
   }
 }
+
+/// Iterative, so a chain of a million tasks does not overflow the stack.
+package enum Graph {
+  package enum Ordering: Equatable, Sendable {
+    case topological([Int32])
+    /// Each task needs the next, the last needs the first.
+    case cycle([Int32])
+  }
+
+  /// Kahn's algorithm over compressed sparse rows: task `t` needs the targets from `offsets[t]` up
+  /// to `offsets[t + 1]`; dependents likewise.
+  package static func order(
+    needOffsets: [UInt32], needTargets: [Int32],
+    dependentOffsets: [UInt32], dependentTargets: [Int32]
+  ) -> Ordering {
+    let count = needOffsets.count - 1
+    var missing = [UInt32](repeating: 0, count: count)
+    var order: [Int32] = []
+    order.reserveCapacity(count)
+    for task in 0..<count {
+      missing[task] = needOffsets[task + 1] - needOffsets[task]
+      if missing[task] == 0 { order.append(Int32(truncatingIfNeeded: task)) }
+    }
+    var next = 0
+    while next < order.count {
+      let task = Int(order[next])
+      next += 1
+      for edge in Int(dependentOffsets[task])..<Int(dependentOffsets[task + 1]) {
+        let dependent = Int(dependentTargets[edge])
+        missing[dependent] -= 1
+        if missing[dependent] == 0 { order.append(dependentTargets[edge]) }
+      }
+    }
+    if order.count == count { return .topological(order) }
+    return .cycle(cycle(among: missing, needOffsets: needOffsets, needTargets: needTargets))
+  }
+
+  /// Each remaining task has a remaining dependency, so following these leads into a cycle.
+  private static func cycle(
+    among missing: [UInt32], needOffsets: [UInt32], needTargets: [Int32]
+  ) -> [Int32] {
+    guard var task = missing.firstIndex(where: { $0 > 0 }) else { return [] }
+    var position = [Int32](repeating: -1, count: missing.count)
+    var path: [Int32] = []
+    while position[task] < 0 {
+      position[task] = Int32(truncatingIfNeeded: path.count)
+      path.append(Int32(truncatingIfNeeded: task))
+      let needs = needTargets[Int(needOffsets[task])..<Int(needOffsets[task + 1])]
+      guard let blocked = needs.first(where: { missing[Int($0)] > 0 }) else { return path }
+      task = Int(blocked)
+    }
+    return Array(path[Int(position[task])...])
+  }
+
+  /// Rows keep the sources' order; `edges` holds the original index of each edge.
+  package static func reversed(
+    offsets: [UInt32], targets: [Int32]
+  ) -> (offsets: [UInt32], sources: [Int32], edges: [UInt32]) {
+    let count = offsets.count - 1
+    var reversedOffsets = [UInt32](repeating: 0, count: count + 1)
+    for target in targets { reversedOffsets[Int(target) + 1] += 1 }
+    for task in 0..<count { reversedOffsets[task + 1] += reversedOffsets[task] }
+    var cursor = reversedOffsets
+    var sources = [Int32](repeating: 0, count: targets.count)
+    var edges = [UInt32](repeating: 0, count: targets.count)
+    for task in 0..<count {
+      for edge in Int(offsets[task])..<Int(offsets[task + 1]) {
+        let target = Int(targets[edge])
+        let place = Int(cursor[target])
+        cursor[target] += 1
+        sources[place] = Int32(truncatingIfNeeded: task)
+        edges[place] = UInt32(truncatingIfNeeded: edge)
+      }
+    }
+    return (reversedOffsets, sources, edges)
+  }
+}
+
+/// A dependency of a segment's task on a task outside the segment.
+package struct OuterNeed: Hashable, Sendable, BitwiseCopyable {
+  package var task: Int32
+  var condition: UInt32
+  package var name: TextRef
+
+  package init(task: TaskID, name: TextRef, on condition: NeedCondition) {
+    self.task = task.rawValue
+    self.condition = UInt32(condition.rawValue)
+    self.name = name
+  }
+}
+
+/// A link in a task's chain of dependents from later segments.
+package struct OuterEdge: Hashable, Sendable, BitwiseCopyable {
+  var dependent: Int32
+  var condition: UInt32
+  /// The next link, from 1; 0 until it is added.
+  var next: UInt32 = 0
+
+  static let placeOfNext = 8
+}
+
+/// A task's dependents: those of its own segment, then those of later ones in order.
+package struct DependentEdges: Sequence, IteratorProtocol {
+  /// Edges from here on are links.
+  static let firstOuter = 1 << 40
+
+  private var row: Range<Int>
+  /// From 1.
+  private var outer: UInt32
+  private let chain: Column<OuterEdge>
+
+  /// - Parameter outer: the first link, from 1; ignored beyond the chain's end.
+  @inline(__always)
+  init(row: Range<Int>, outer: UInt32, chain: Column<OuterEdge>) {
+    self.row = row
+    self.outer = outer
+    self.chain = chain
+  }
+
+  @inline(__always)
+  package mutating func next() -> Int? {
+    if let edge = row.first {
+      row = (edge + 1)..<row.upperBound
+      return edge
+    }
+    return outer == 0 ? nil : nextOuter()
+  }
+
+  private mutating func nextOuter() -> Int? {
+    let index = Int(outer) - 1
+    guard index < chain.count else { return nil }
+    // Links must increase, so that a damaged chain cannot loop.
+    let next = chain[index].next
+    outer = next > outer ? next : 0
+    return Self.firstOuter + index
+  }
+
+  package var isEmpty: Bool { row.isEmpty && (outer == 0 || Int(outer) > chain.count) }
+
+  /// Visits at most `count + 1` edges.
+  package func isLonger(than count: Int) -> Bool {
+    if row.count > count { return true }
+    return outer != 0 && dropFirst(count).contains { _ in true }
+  }
+}
+
+extension Plan {
+  @inline(__always)
+  package func dependents(_ task: TaskID) -> DependentEdges { edges.dependents(task) }
+
+  package func dependents(_ task: TaskID, from edge: Int) -> DependentEdges {
+    edges.dependents(task, from: edge)
+  }
+
+  @inline(__always)
+  package func dependent(_ edge: Int) -> TaskID {
+    edge < DependentEdges.firstOuter
+      ? TaskID(edges.dependentTargets[edge])
+      : TaskID(edges.outerEdges[edge - DependentEdges.firstOuter].dependent)
+  }
+
+  @inline(__always)
+  package func dependentCondition(_ edge: Int) -> NeedCondition {
+    checked(
+      NeedCondition(
+        rawValue: edge < DependentEdges.firstOuter
+          ? edges.dependentConditions[edge]
+          : UInt8(truncatingIfNeeded: edges.outerEdges[edge - DependentEdges.firstOuter].condition))
+    )
+  }
+
+  /// Outside the segment; numbered after the dependencies in it.
+  func outerNeeds(_ task: TaskID) -> Column<OuterNeed> {
+    let first = outerNeeds.partitioningIndex { $0.task >= task.rawValue }
+    return outerNeeds[first..<outerNeeds.partitioningIndex { $0.task > task.rawValue }]
+  }
+
+  /// By number among all of the task's dependencies.
+  package func needName(_ number: Int, of task: TaskID) -> UnsafeRawBufferPointer {
+    let own = needs(task)
+    return number < own.count
+      ? nameBytes(TaskID(needTargets[own.lowerBound + number]))
+      : text(outerNeeds(task)[number - own.count].name)
+  }
+}

@@ -48,3 +48,239 @@ package struct TaskEntry: Sendable {
     self.kind = kind
   }
 }
+
+/// A string in the plan's arena.
+package struct TextRef: Hashable, Sendable, BitwiseCopyable {
+  package var offset: UInt32
+  package var length: UInt32
+  package init(offset: UInt32, length: UInt32) {
+    self.offset = offset
+    self.length = length
+  }
+  package static let empty = TextRef(offset: 0, length: 0)
+}
+
+/// A list of strings; 0 is the empty list.
+package typealias ListIndex = UInt32
+
+/// A shared list of variables, overridden by the task's own.
+package struct EnvironmentEntry: Hashable, Sendable, BitwiseCopyable {
+  package var base: UInt32
+  package var own: UInt32
+  package init(base: UInt32, own: UInt32) {
+    self.base = base
+    self.own = own
+  }
+}
+
+/// A variable after the task's own list has overridden the base.
+package struct TaskVariable: Hashable, Sendable {
+  package var name: TextRef
+  package var value: TextRef
+  /// In the task's own list; nil if it comes from the base.
+  package var place: Int?
+}
+
+/// A name occurs at most once per list.
+package struct EnvironmentItem: Hashable, Sendable, BitwiseCopyable {
+  package var name: TextRef
+  package var value: TextRef
+  package init(name: TextRef, value: TextRef) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// A property of a task that is one or several strings.
+///
+/// To add one: a case here with its key, a field in `TaskTexts`, an entry in `TaskKey.ofTexts`, and
+/// the code that uses it.
+package enum TaskText: Int, CaseIterable, Sendable {
+  case description
+  case tags
+  case secrets
+
+  /// In the manifest.
+  package var word: StaticString {
+    switch self {
+    case .description: "desc"
+    case .tags: "tags"
+    case .secrets: "secrets"
+    }
+  }
+
+  /// In the manifest.
+  package enum Value: Sendable {
+    case text
+    /// Lists that are parsed differently.
+    case tags, names
+  }
+
+  package var takes: Value {
+    switch self {
+    case .description: .text
+    case .tags: .tags
+    case .secrets: .names
+    }
+  }
+
+  /// Tasks often share the value, so the plan stores it once.
+  package var isCommon: Bool {
+    switch self {
+    case .description: false
+    case .tags, .secrets: true
+    }
+  }
+}
+
+package struct TaskTexts: Hashable, Sendable, BitwiseCopyable {
+  private var description: ListIndex = 0
+  private var tags: ListIndex = 0
+  private var secrets: ListIndex = 0
+
+  package init() {}
+
+  package subscript(text: TaskText) -> ListIndex {
+    get {
+      switch text {
+      case .description: description
+      case .tags: tags
+      case .secrets: secrets
+      }
+    }
+    set {
+      switch text {
+      case .description: description = newValue
+      case .tags: tags = newValue
+      case .secrets: secrets = newValue
+      }
+    }
+  }
+}
+
+extension Plan {
+  package func texts(_ text: TaskText, of task: TaskID) -> Column<TextRef> {
+    list(record(task).texts[text])
+  }
+
+  package func description(of task: TaskID) -> String {
+    texts(.description, of: task).first.map { string($0) } ?? ""
+  }
+}
+
+/// How attempts are timed, retried and stopped. Most tasks of a plan share one policy.
+package struct TaskPolicy: Hashable, Sendable, BitwiseCopyable {
+  /// Per attempt; 0 for none.
+  package var timeoutMilliseconds: UInt64
+  /// Attempts after the first.
+  package var retryMax: UInt32
+  package var retryDelayMilliseconds: UInt32
+  package var retryMaxDelayMilliseconds: UInt32
+  /// The delay's growth per retry, in thousandths.
+  package var retryBackoffPermille: UInt32
+  /// In both directions, in thousandths.
+  package var retryJitterPermille: UInt32
+  /// Exit codes to retry; 0 for all failures.
+  package var retryCodes: UInt32
+  package var stopSignal: UInt32
+  package var stopGraceMilliseconds: UInt32
+
+  package init(
+    timeoutMilliseconds: UInt64 = 0, retryMax: UInt32 = 0, retryDelayMilliseconds: UInt32 = 1000,
+    retryMaxDelayMilliseconds: UInt32 = 60_000, retryBackoffPermille: UInt32 = 2000,
+    retryJitterPermille: UInt32 = 200, retryCodes: UInt32 = 0, stopSignal: UInt32 = 15,
+    stopGraceMilliseconds: UInt32 = 5000
+  ) {
+    self.timeoutMilliseconds = timeoutMilliseconds
+    self.retryMax = retryMax
+    self.retryDelayMilliseconds = retryDelayMilliseconds
+    self.retryMaxDelayMilliseconds = retryMaxDelayMilliseconds
+    self.retryBackoffPermille = retryBackoffPermille
+    self.retryJitterPermille = retryJitterPermille
+    self.retryCodes = retryCodes
+    self.stopSignal = stopSignal
+    self.stopGraceMilliseconds = stopGraceMilliseconds
+  }
+}
+
+package enum ActionKind: UInt8, Sendable {
+  case shell
+  /// A list of words that is executed without a shell.
+  case command
+  case download
+  /// Asks the user; needs no worker.
+  case approve
+  /// An external task: done by a client of the library.
+  case block
+}
+
+package struct TaskFlags: OptionSet, Sendable {
+  package var rawValue: UInt16
+  package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// Faster than the inherited one, which other modules call through a witness table.
+  @inlinable
+  package func contains(_ other: TaskFlags) -> Bool { rawValue & other.rawValue == other.rawValue }
+
+  package static let finally = TaskFlags(rawValue: 1 << 0)
+  /// The task is skipped.
+  package static let conditionFalse = TaskFlags(rawValue: 1 << 1)
+  /// Lists of codes are in the plan's code lists.
+  package static let allowAnyFailure = TaskFlags(rawValue: 1 << 2)
+  package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
+
+  /// Stands for a matrix without matrix tasks. With `conditionFalse` it is empty and skipped;
+  /// without, the task is a generator (`makesLegs`).
+  package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
+  /// Runs only if named or needed.
+  package static let manual = TaskFlags(rawValue: 1 << 5)
+  /// Has the terminal while it runs.
+  package static let interactive = TaskFlags(rawValue: 1 << 6)
+  /// Its processes may control the run.
+  package static let control = TaskFlags(rawValue: 1 << 7)
+
+  /// Has a folder for values: other tasks read them, or the task refers to the folder.
+  package static let leavesValues = TaskFlags(rawValue: 1 << 8)
+  /// An `if` may read its values.
+  package static let decidesOthers = TaskFlags(rawValue: 1 << 9)
+  /// Some properties are evaluated when it starts.
+  package static let readsValues = TaskFlags(rawValue: 1 << 10)
+  /// `if` is evaluated when all dependencies have ended.
+  package static let lateCondition = TaskFlags(rawValue: 1 << 11)
+
+  /// Has `inputs`, and is skipped if nothing has changed.
+  package static let checked = TaskFlags(rawValue: 1 << 12)
+  /// Or is a download.
+  package static let declaresOutputs = TaskFlags(rawValue: 1 << 13)
+  /// Outputs are stored, and restored instead of running it.
+  package static let cached = TaskFlags(rawValue: 1 << 14)
+
+  /// Runs as long as its dependents.
+  package static let service = TaskFlags(rawValue: 1 << 15)
+
+  /// A generator adds its matrix tasks to the run after the task that `after` names.
+  package var makesLegs: Bool { contains(.emptyMatrix) && !contains(.conditionFalse) }
+
+  /// Has an entry in the plan's declarations.
+  static let declares: TaskFlags = [.checked, .declaresOutputs]
+
+  static let notOfGates: TaskFlags = [
+    .finally, .failWhenInterrupted, .interactive, .control, .checked, .declaresOutputs,
+    .cached, .service,
+  ]
+
+  static let notOfBlocks: TaskFlags = [
+    .finally, .interactive, .control, .checked, .declaresOutputs, .cached, .service,
+  ]
+
+  static let notOfServices: TaskFlags = [
+    .finally, .allowAnyFailure, .failWhenInterrupted, .interactive, .checked, .declaresOutputs,
+    .cached,
+  ]
+
+  static let all: TaskFlags = [
+    .finally, .conditionFalse, .allowAnyFailure, .failWhenInterrupted, .emptyMatrix, .manual,
+    .interactive, .control, .leavesValues, .decidesOthers, .readsValues, .lateCondition,
+    .checked, .declaresOutputs, .cached, .service,
+  ]
+}

@@ -110,3 +110,202 @@ extension Coordinator {
     return true
   }
 }
+
+extension Coordinator {
+  /// Flushes the view, then lends the terminal, before the worker gets the task. The view stays
+  /// silent until the task has ended.
+  func lendTerminal(to task: TaskID) {
+    // The task must find the terminal modes from before the view.
+    progress.giveKeysBack()
+    let loan = TerminalLoan(to: task)
+    if !loan.isForeground {
+      progress.warning(
+        "\(plan.nameString(task)) needs the terminal, and opflow is in the background: `fg` brings "
+          + "it back")
+    }
+    progress.lendTerminal()
+    self.loan = loan
+  }
+
+  func noteKey(_ signal: Signal, from sender: Int32) -> Bool {
+    // Signals of a terminal have no sender.
+    guard let loan, signal == .interrupt, sender == 0 else { return false }
+    loan.wasInterrupted = true
+    return true
+  }
+
+  /// If Ctrl-C or a hang-up ended the task with the terminal, it counts as stopped, and Ctrl-C
+  /// stops the run.
+  func heedInterruption(_ task: TaskID, _ outcome: inout Outcome) {
+    guard let loan, loan.task == task else { return }
+    if loan.isHangUp(outcome) { outcome.reason = .stopped(.signal) }
+    guard loan.isInterruption(outcome),
+      !plan.allowsFailure(task, outcome.status, outcome.reason)
+    else { return }
+    stop(by: .interrupt)
+    outcome.reason = .stopped(.signal)
+  }
+
+  func endLoan() {
+    guard let loan else { return }
+    loan.end()
+    self.loan = nil
+    progress.takeTerminalBack()
+  }
+}
+
+/// The terminal, while an `interactive` task has it.
+///
+/// Foreground
+/// ----------
+///
+/// Only the terminal's foreground process group may read, and it gets the signals of Ctrl-C, Ctrl-\
+/// and Ctrl-Z. The task runs in the coordinator's group, as a command of a script does in the
+/// script's, so the foreground does not change hands and no crash can fall between two owners. With
+/// a group of its own, a child that reads too early would stop for good (SIGTTIN), a parent that
+/// takes the terminal back would stop itself (SIGTTOU), each Ctrl-Z would have to be followed and
+/// undone, and a killed parent would leave a background group that is never continued. A process in
+/// the terminal's session but outside the foreground is as bad: in ninja, a command that opened
+/// /dev/tty stopped for ever (ninja-build/ninja issue 909). So all other workers have sessions of
+/// their own, without a terminal.
+///
+///     process            session     process group            terminal
+///     shell              S           its own                  waits for its job
+///     coordinator        S           P, the shell's job       foreground, writes nothing
+///     worker             S           P, all signals blocked   foreground, only opens it
+///     interactive task   S           P                        foreground: 0, 1 and 2
+///     other workers      their own   their own                none
+///
+/// The worker of interactive tasks starts in a group of its own and joins P once it blocks all
+/// signals. It must join: a group with a process whose parent is in another group of the session is
+/// not orphaned (setpgid(2)), so Ctrl-Z would stop task and coordinator for ever even where no
+/// shell can continue them, as in `docker run -it` and `ssh -t`.
+///
+/// A task that is a shell with jobs moves the foreground, and back when it ends. If it is killed
+/// before that, the foreground is left with an empty group.
+///
+/// Deaths
+/// ------
+///
+/// - The task: its worker ends its other processes, then reports. Before anything is shown, `end`
+///   takes the foreground back from an empty group and restores the terminal's modes.
+/// - The worker: the kernel kills the task (PR_SET_PDEATHSIG); the coordinator ends its other
+///   processes, then reports the loss; the same `end`.
+/// - The coordinator: the shell sees its job end, takes the foreground and sets the terminal. The
+///   worker sees end-of-file and ends the task, by then in the background.
+/// - All of them: remaining processes carry the run's mark, by which a resume ends them.
+/// - A hang-up reaches coordinator and task; the run stops. The terminal cannot be restored then,
+///   which is not an error.
+/// - A timeout, or a stop of the run: the worker ends the task; the same `end`.
+///
+/// Keys
+/// ----
+///
+/// - Ctrl-C and Ctrl-\ are the task's to handle: the coordinator records the first and ignores the
+///   second, like system(3). If the task ends by SIGINT, or with the exit code that shells use for
+///   it, the run stops as by a Ctrl-C, as a script does in a shell. With `allow_failure` such an
+///   end is expected, and the run continues.
+/// - A key typed before the task joins the group, or after its end, has no effect.
+/// - A SIGINT from another process (kill -INT) is for the run.
+/// - Ctrl-Z stops both, and the shell continues both. An editor that stops its whole group stops
+///   the coordinator too; a SIGTSTP sent to the coordinator is passed on. Other running tasks are
+///   suspended meanwhile. In an orphaned group nothing stops.
+/// - In the background, the task stops as soon as it reads, and the coordinator with it; `fg`
+///   continues both.
+///
+/// The order of stopping
+/// ---------------------
+///
+/// A key's signal goes to the whole group, but each process stops when it next gets a processor,
+/// and the shell waits for the coordinator only: when that stops, the shell takes the terminal,
+/// sets its modes and prompts. A task that has not run since
+///
+/// - may still be in read(2): the kernel checks for input before signals, so the task takes the
+///   first character typed to the shell, then stops;
+/// - or, if it catches the signal to clean up the screen, sets the modes after the shell and writes
+///   into the shell's line.
+///
+/// So the coordinator stops after the whole task (`isStopping`). It does not wait for a task that
+/// ignores the signal, waits three seconds for one that catches it, and otherwise until the task
+/// got a processor. Any signal meanwhile cancels the wait, and nothing stops: SIGCONT discards
+/// pending stops, so a later stop of the coordinator would never be undone.
+///
+/// Limits
+/// ------
+///
+/// - A task that stops only itself (ssh with `~^Z`) stops nothing else, as in a shell script;
+///   Ctrl-Z then returns to the shell.
+/// - `kill 0` of a task ends the run in an orderly way, since the coordinator handles SIGTERM so.
+/// - After a SIGKILL of the coordinator, a line typed to the shell before its task is gone may go
+///   to the task. If all are stopped then, the kernel hangs up and continues the orphaned group.
+final class TerminalLoan {
+  let task: TaskID
+  var wasInterrupted = false
+  /// The terminal was closed, or SIGHUP was sent.
+  var wasHungUp = false
+  private let terminal: ControllingTerminal?
+  /// nil if this process was not in the foreground: the modes were not its own.
+  private let modes: ControllingTerminal.Modes?
+  private let ignoredQuit: Bool
+
+  init(to task: TaskID) {
+    self.task = task
+    let terminal = try? ControllingTerminal()
+    let foreground = try? terminal?.foreground
+    modes = foreground == ProcessGroup.own ? try? terminal?.modes : nil
+    self.terminal = terminal
+    ignoredQuit = Dispositions.isIgnored(.quit)
+    // Cannot fail for a valid signal.
+    if !ignoredQuit { try? Dispositions.ignore(.quit) }
+  }
+
+  /// Keys reach this process, and so the task.
+  var isForeground: Bool { modes != nil }
+
+  /// A key (0) reaches the task directly, as does the signal of an editor that stops its group.
+  func beginSuspension(askedBy sender: Int32) {
+    if sender != 0 { ProcessGroup.signalGrandchildren(.terminalStop) }
+  }
+
+  func isStopping(since began: Instant, at now: Instant) -> Bool {
+    let waited = now.nanoseconds - began.nanoseconds
+    return switch ProcessGroup.halt() {
+    case .none: false
+    case .perhaps: waited < Self.patienceNanoseconds
+    case .certain: waited < Self.mostPatienceNanoseconds
+    }
+  }
+
+  /// Between two checks.
+  static let lookNanoseconds: Int64 = 1_000_000
+  /// For a program that cleans up the screen before it stops, or does not stop.
+  private static let patienceNanoseconds: Int64 = 3_000_000_000
+  /// For a task that waits for a processor.
+  private static let mostPatienceNanoseconds: Int64 = 10_000_000_000
+
+  /// After all processes of the task are gone, unless a shell has the terminal.
+  func end() {
+    if !ignoredQuit { try? Dispositions.restore(.quit) }
+    guard let modes else { return }
+    do throws(Errno) {
+      guard let foreground = try terminal?.foreground else { return }
+      if foreground != ProcessGroup.own {
+        if ProcessGroup.isThere(foreground) { return }
+        try terminal?.setForeground(ProcessGroup.own)
+      }
+      try terminal?.restore(modes)
+    } catch {
+      // The terminal is gone.
+    }
+  }
+
+  func isInterruption(_ outcome: Outcome) -> Bool {
+    guard wasInterrupted, outcome.reason == nil else { return false }
+    let signal = Signal.interrupt.rawValue
+    return outcome.status == .signal(signal) || outcome.status == .exit(128 + signal)
+  }
+
+  func isHangUp(_ outcome: Outcome) -> Bool {
+    wasHungUp && outcome.reason == nil && outcome.status == .signal(Signal.hangup.rawValue)
+  }
+}

@@ -1,9 +1,9 @@
-internal import OpflowBase
-internal import OpflowEngine
-internal import OpflowJournal
-internal import OpflowPlan
+package import OpflowBase
+package import OpflowEngine
+package import OpflowJournal
+package import OpflowPlan
 package import OpflowSystem
-internal import OpflowViews
+package import OpflowViews
 internal import OpflowWire
 
 /// Why a session could not continue, beyond what its journal can record.
@@ -400,4 +400,156 @@ extension PollEvent {
 final class JournalSyncer {
   let thread: Syncer
   init(_ thread: consuming Syncer) { self.thread = thread }
+}
+
+extension Coordinator {
+  /// Without a socket the run continues.
+  func openControl() {
+    do throws(ControlFault) {
+      try control.listen(in: request.folder.path)
+    } catch {
+      progress.warning(error.what)
+    }
+    guard let number = request.controlDescriptor else { return }
+    do throws(Errno) {
+      try control.welcome(UnixSocket.takeInherited(number), at: awakeAt) { [:] }
+    } catch {
+      progress.warning("who started the run cannot be heard over descriptor \(number): \(error)")
+    }
+  }
+
+  func hearClients(at place: UInt32) {
+    control.take(at: place, now: awakeAt) {
+      var workers: [Int32: WorkerID] = [:]
+      let host = Machine.hostName
+      for case let link? in links {
+        // A process ID of another machine means nothing here.
+        guard let entry = link.entry, entry.host == host else { continue }
+        workers[entry.pid] = link.id
+      }
+      return workers
+    }
+  }
+
+  /// After all reports of the turn: a client may be a task whose start is among them.
+  func takeOrders() {
+    control.hosts.isLeaving = engine.isLeaving
+    let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
+    for (client, demand) in demands {
+      switch demand {
+      case .order(var order):
+        order.asker.name = masked(order.asker.name)
+        tell(.order(order, from: client))
+      case .addition(let request, var asker):
+        asker.name = masked(asker.name)
+        add(request, by: asker, for: client)
+      case .hello(let hello): attach(hello, of: client)
+      }
+    }
+    let folder = request.folder
+    let isStopDue = control.hosts.takeStop(at: awakeAt) {
+      (try? HostsLock.isHeld(folder)) ?? false
+    }
+    if isStopDue { tell(.hostsGone) }
+  }
+
+  func masked(_ text: String) -> String { masker?.masked(text) ?? text }
+
+  func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {
+    if client == Self.keyboard { return answerKey(id, answer) }
+    control.answer(client, id, answer, at: Self.now)
+  }
+}
+
+extension Coordinator {
+  /// Stands for keys; no client of the socket has this ID.
+  static let keyboard = ClientID(-1)
+
+  func watchKeys() {
+    let wanted = progress.keyDescriptor
+    if wanted == watchedKeys { return }
+    if watchedKeys >= 0 { try? watch.remove(watchedKeys) }
+    watchedKeys = -1
+    guard wanted >= 0 else { return }
+    do throws(Errno) {
+      try watch.add(wanted, .coordinator, Place.keys)
+      watchedKeys = wanted
+    } catch {
+      progress.giveKeysBack()
+    }
+  }
+
+  func takeKeys() {
+    for action in display.takeKeys() {
+      let id = OrderID.new()
+      guard let request = action.request(id, plan) else {
+        progress.tellKey("Ctrl-C stops the run, Ctrl-Z suspends it")
+        continue
+      }
+      let asker = OrderAsker(
+        pid: ProcessID.own, user: ProcessID.ownUser, name: LiveKeys.Action.name)
+      do throws(OrderRefusal) {
+        let order = try request.order(of: plan, from: asker)
+        keyOrders[id] = request
+        progress.askByKey(request)
+        tell(.order(order, from: Self.keyboard))
+      } catch {
+        progress.askByKey(request)
+        progress.tellKey(request.outcome(.refused(what: error.what)), of: request)
+      }
+    }
+  }
+
+  func answerKey(_ id: OrderID, _ answer: OrderAnswer) {
+    if let request = keyOrders.removeValue(forKey: id) {
+      progress.tellKey(request.outcome(answer), of: request)
+    }
+  }
+}
+
+package struct DriveRequest {
+  package var folder: RunFolder
+  package var plan: Plan
+  package var runID: String
+  package var options: SchedulerOptions
+  package var durability: Durability
+  package var entering: Entering
+  /// Continues behind the last line of the journal.
+  package var encoder: JournalEncoder
+  /// Journaled before anything starts: `open` for a new run; `resume` and the tasks that leave an
+  /// earlier state for a further session.
+  package var opening: [JournalEntry]
+  package var progress: ProgressOptions
+  package var heading: ProgressHeading
+  package var warnings: [String] = []
+  /// Whether the make that started this process limits the jobs.
+  package var sharesJobs = false
+  var controlDescriptor: Int32?
+  /// Ends services when files change; nil if only a user ends them.
+  var serving: ServingWatch?
+  /// To workers that the previous session left, by worker number; each has one of the held
+  /// services.
+  var links: [WorkerLink] = []
+  /// Detects a takeover of the run; nil if that is impossible.
+  var claim: RunClaim?
+  /// nil for this machine only.
+  var sites: SiteSettings?
+  package var secrets: [SecretValue] = []
+
+  package init(
+    folder: RunFolder, plan: Plan, runID: String, options: SchedulerOptions,
+    durability: Durability, entering: Entering, encoder: JournalEncoder, opening: [JournalEntry],
+    progress: ProgressOptions, heading: ProgressHeading
+  ) {
+    self.folder = folder
+    self.plan = plan
+    self.runID = runID
+    self.options = options
+    self.durability = durability
+    self.entering = entering
+    self.encoder = encoder
+    self.opening = opening
+    self.progress = progress
+    self.heading = heading
+  }
 }

@@ -105,3 +105,214 @@ struct ControlGroup: Sendable {
     Int(String(decoding: text, as: UTF8.self))
   }
 }
+
+/// A version 2 cgroup that kills all its processes at once, whatever their session, environment or
+/// user (cgroups(7), `cgroup.kill`). It may be unavailable.
+package struct KillGroup: Sendable, Equatable {
+  private let path: String
+  private let hasOthersBeside: Bool
+
+  /// Makes the group in a folder below `home`; nil on failure. `hasOthersBeside`: its tasks may
+  /// have sibling groups, `path` and a dot (`MemoryGroup`).
+  package static func make(_ path: String, hasOthersBeside: Bool = false) -> KillGroup? {
+    do throws(Errno) {
+      try Path.makeDirectory(path, mode: 0o755)
+    } catch {
+      return nil
+    }
+    guard Path.exists(path + "/cgroup.kill") else {
+      remove(path)
+      return nil
+    }
+    return KillGroup(path: path, hasOthersBeside: hasOthersBeside)
+  }
+
+  /// For `ProgramStart.group`.
+  package func open() -> Descriptor? {
+    try? File.open(path, [.readOnly, .directory])
+  }
+
+  /// The folder of this process's version 2 cgroup at the first call.
+  package static var home: String? {
+    guard let path = ControlGroup.current.unifiedPath, path.hasPrefix("/") else { return nil }
+    // Hybrid mode mounts version 2 there.
+    for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
+      let folder = path == "/" ? mount : mount + path
+      if Path.exists(mount + "/cgroup.controllers"), Path.exists(folder + "/cgroup.procs") {
+        return folder
+      }
+    }
+    return nil
+  }
+
+  /// Removes the group if empty, the usual case; otherwise kills its processes.
+  package func end() {
+    if hasOthersBeside || !Self.remove(path) { kill() }
+  }
+
+  package func kill() {
+    Self.kill(path)
+    if hasOthersBeside { for group in beside { Self.kill(group) } }
+  }
+
+  private var beside: [String] {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return [] }
+    let folder = String(path[..<slash])
+    let prefix = path[path.index(after: slash)...] + "."
+    let names = (try? Path.names(in: folder)) ?? []
+    return names.filter { $0.hasPrefix(prefix) }.map { "\(folder)/\($0)" }
+  }
+
+  /// Kills descendants too.
+  package static func kill(_ path: String) {
+    // Callers also kill by other means.
+    try? File.open(path + "/cgroup.kill", .writeOnly).writeAll("1")
+  }
+
+  package func remove() { Self.remove(path) }
+
+  /// Returns whether the group is gone; one with processes stays.
+  @discardableResult
+  package static func remove(_ path: String) -> Bool {
+    do throws(Errno) {
+      try Path.removeDirectory(path)
+      return true
+    } catch {
+      return error == .noSuchFile
+    }
+  }
+}
+
+/// A cgroup whose processes are all killed when it exceeds its memory limit.
+package struct MemoryGroup: ~Copyable {
+  private let path: String
+
+  /// Fails if memory is not distributed at `path`.
+  package init?(_ path: String, limitBytes: UInt64) {
+    self.path = path
+    guard (try? Path.makeDirectory(path, mode: 0o755)) != nil else { return nil }
+    do throws(Errno) {
+      try File.open(path + "/memory.max", .writeOnly).writeAll("\(limitBytes)")
+      // Swap would evade the limit; the machine may have none.
+      try? File.open(path + "/memory.swap.max", .writeOnly).writeAll("0")
+      // A task that lost one process is useless.
+      try File.open(path + "/memory.oom.group", .writeOnly).writeAll("1")
+    } catch {
+      try? Path.removeDirectory(path)
+      return nil
+    }
+  }
+
+  deinit { try? Path.removeDirectory(path) }
+
+  /// For `ProgramStart.group`.
+  package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
+
+  /// Whether the kernel killed a process of the group.
+  package var hasOverrun: Bool {
+    guard let bytes = try? File.read(path + "/memory.events") else { return false }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
+      let words = line.split(separator: " ")
+      return words.count == 2 && (words[0] == "oom_kill" || words[0] == "oom_group_kill")
+        && words[1] != "0"
+    }
+  }
+
+  /// nil before kernel 5.19.
+  package var peakBytes: UInt64? {
+    guard let bytes = try? File.read(path + "/memory.peak") else { return nil }
+    return UInt64(String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self))
+  }
+}
+
+/// Lets this process's cgroup distribute memory to child groups (cgroups(7), "Delegation"). Such a
+/// group must not contain processes, so this process moves into a child group. Fails if the group
+/// has other processes.
+package struct MemoryDelegation: ~Copyable {
+  private let group: String
+  private let own: String
+  /// Whether this process enabled it.
+  private let isNew: Bool
+
+  /// A message for the user.
+  package struct Obstacle: Error {
+    package let what: String
+  }
+
+  private static let family = "opflow-own-"
+
+  /// The cgroup folder of this process, before it moved into its own child group.
+  package static var home: String? {
+    guard let home = KillGroup.home else { return nil }
+    let own = "/\(family)\(ProcessID.own)"
+    return home.hasSuffix(own) ? String(home.dropLast(own.count)) : home
+  }
+
+  package static func begin() throws(Obstacle) -> MemoryDelegation {
+    guard let home = Self.home else {
+      throw Obstacle(what: "this machine has no control groups of version 2")
+    }
+    guard Self.words(home + "/cgroup.controllers").contains("memory") else {
+      throw Obstacle(what: "the control group \(home) does not share out memory")
+    }
+    let isNew = !words(home + "/cgroup.subtree_control").contains("memory")
+    let own = "\(home)/\(Self.family)\(ProcessID.own)"
+    do throws(Errno) {
+      if !Path.exists(own) { try Path.makeDirectory(own, mode: 0o755) }
+      try Self.write("\(ProcessID.own)", to: own + "/cgroup.procs")
+    } catch {
+      Self.leave(home, own, isNew: false)
+      throw Obstacle(what: "the control group \(home) is not delegated to this user: \(error)")
+    }
+    if let error = Self.enable(home) {
+      Self.leave(home, own, isNew: false)
+      throw Obstacle(
+        what: error == .busy
+          ? "other processes are in the control group \(home)"
+          : "the control group \(home) is not delegated to this user: \(error)")
+    }
+    return MemoryDelegation(group: home, own: own, isNew: isNew)
+  }
+
+  /// Enables the memory controller for the children of a group.
+  package static func enable(_ folder: String) -> Errno? {
+    if words(folder + "/cgroup.subtree_control").contains("memory") { return nil }
+    do throws(Errno) {
+      try write("+memory", to: folder + "/cgroup.subtree_control")
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// All groups with a memory limit must be removed by then.
+  deinit { Self.leave(group, own, isNew: isNew) }
+
+  private static func leave(_ home: String, _ own: String, isNew: Bool) {
+    // If another run has groups here, these calls fail; the next run cleans up.
+    if isNew { try? write("-memory", to: home + "/cgroup.subtree_control") }
+    try? write("\(ProcessID.own)", to: home + "/cgroup.procs")
+    try? Path.removeDirectory(own)
+  }
+
+  private static func words(_ path: String) -> [Substring] {
+    guard let bytes = try? File.read(path) else { return [] }
+    return String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+  }
+
+  private static func write(_ text: String, to path: String) throws(Errno) {
+    try File.open(path, .writeOnly).writeAll(text)
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Removes the bytes up to the next `separator`, which is dropped; nil if empty. Does not
+  /// allocate: every run parses kernel files with it.
+  mutating func takeField(before separator: UInt8) -> ArraySlice<UInt8>? {
+    if isEmpty { return nil }
+    let end = firstIndex(of: separator) ?? endIndex
+    let field = self[startIndex..<end]
+    self = self[Swift.min(end + 1, endIndex)...]
+    return field
+  }
+}

@@ -229,3 +229,97 @@ package enum File {
     }
   }
 }
+
+extension Descriptor {
+  /// Removes an entry, one path component, with everything in it; changes permissions where needed.
+  /// Does not follow links or enter mounts. Throws the first error; the rest is removed.
+  package borrowing func removeTree(_ name: String) throws(Errno) {
+    let folder = rawValue
+    try call { clinux_remove_tree(folder, name) }
+  }
+
+  /// The bytes that a removal would free: files with links elsewhere do not count. 0 if unreadable.
+  package borrowing func treeBytes(_ name: String) -> Int64 {
+    clinux_tree_bytes(rawValue, name)
+  }
+
+  /// Both names are one component.
+  package borrowing func rename(_ name: String, to new: String) throws(Errno) {
+    let folder = rawValue
+    try call { renameat(folder, name, folder, new) }
+  }
+
+  package borrowing func names() throws(Errno) -> [String] {
+    try Path.names(in: "/proc/self/fd/\(rawValue)")
+  }
+
+  /// Throws the first error; the rest is removed.
+  package borrowing func removeContents() throws(Errno) {
+    let folder = rawValue
+    try call { clinux_empty_folder(folder) }
+  }
+}
+
+extension Path {
+  /// Does nothing if `folder` is missing; fails if it is a link.
+  package static func removeTree(_ name: String, in folder: String) throws(Errno) {
+    do throws(Errno) {
+      try File.open(folder, [.readOnly, .directory, .noFollow]).removeTree(name)
+    } catch .noSuchFile {
+      return
+    }
+  }
+}
+
+package enum FolderEntries {
+  package enum Kind: Sendable {
+    case file, directory
+    case link
+    case other
+    /// The file system does not say; call stat.
+    case unknown
+  }
+
+  /// Calls `body` with each name except `.` and `..`, unsorted and not always UTF-8, until it
+  /// returns false.
+  package static func forEach(
+    in folder: String, _ body: (UnsafeRawBufferPointer, Kind) -> Bool
+  ) throws(Errno) {
+    try forEach(inBytes: Array(folder.utf8) + [0], body)
+  }
+
+  /// `folder` is zero-terminated.
+  package static func forEach(
+    inBytes folder: [UInt8], _ body: (UnsafeRawBufferPointer, Kind) -> Bool
+  ) throws(Errno) {
+    // SAFETY: `folder` is zero-terminated, and the call does not keep the pointer.
+    let opened = folder.withUnsafeBytes { bytes in
+      bytes.baseAddress.flatMap { opendir($0.assumingMemoryBound(to: CChar.self)) }
+    }
+    guard let stream = opened else { throw Errno.current }
+    defer { closedir(stream) }
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { throw Errno.current }
+        return
+      }
+      let kind: Kind =
+        switch Int(entry.pointee.d_type) {
+        case Int(DT_REG): .file
+        case Int(DT_DIR): .directory
+        case Int(DT_LNK): .link
+        case Int(DT_UNKNOWN): .unknown
+        default: .other
+        }
+      // SAFETY: d_name is zero-terminated and stays until the next readdir.
+      let goesOn = withUnsafePointer(to: &entry.pointee.d_name) { name in
+        let start = UnsafeRawPointer(name)
+        let count = strlen(start.assumingMemoryBound(to: CChar.self))
+        let bytes = UnsafeRawBufferPointer(start: start, count: count)
+        return bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) || body(bytes, kind)
+      }
+      if !goesOn { return }
+    }
+  }
+}

@@ -88,3 +88,137 @@ extension Duration {
     return overflowed ? .max : sum
   }
 }
+
+/// Waits for a few descriptors (ppoll(2)) where they change so often that epoll registration costs
+/// more.
+package struct PollSet: ~Copyable {
+  package static let capacity = 8
+  private var watched: [clinux_watched]
+
+  package init(slots: Int) {
+    precondition(slots <= PollSet.capacity)
+    watched = [clinux_watched](
+      repeating: clinux_watched(
+        descriptor: -1, interest: Readiness.readable.rawValue, readiness: 0),
+      count: slots)
+  }
+
+  package mutating func set(
+    _ slot: Int, _ rawDescriptor: Int32, for interest: Readiness = .readable
+  ) {
+    watched[slot].descriptor = rawDescriptor
+    watched[slot].interest = interest.rawValue
+    watched[slot].readiness = 0
+  }
+
+  package mutating func clear(_ slot: Int) { set(slot, -1) }
+
+  /// For callers that wait in another set.
+  package var rawDescriptors: [Int32] { watched.map(\.descriptor).filter { $0 >= 0 } }
+
+  package mutating func forget() {
+    for slot in watched.indices { watched[slot].readiness = 0 }
+  }
+
+  package subscript(slot: Int) -> Readiness { Readiness(rawValue: watched[slot].readiness) }
+
+  /// Readable, hung up or failed.
+  package func isReady(_ slot: Int) -> Bool { watched[slot].readiness != 0 }
+
+  /// Returns whether a descriptor is ready. A negative time means forever.
+  package mutating func wait(nanoseconds: Int64) throws(Errno) -> Bool {
+    let count = try watched.withUnsafeMutableBufferPointer { watched throws(Errno) in
+      // SAFETY: the shim reads and fills exactly `count` entries.
+      try call {
+        clinux_poll(watched.baseAddress, Int32(truncatingIfNeeded: watched.count), nanoseconds)
+      }
+    }
+    return count > 0
+  }
+}
+
+extension PollSet {
+  package static func pause(nanoseconds: Int64) throws(Errno) {
+    var nothing = PollSet(slots: 0)
+    _ = try nothing.wait(nanoseconds: nanoseconds)
+  }
+}
+
+/// An eventfd(2) with which one thread wakes the poller of another.
+package struct EventDescriptor: ~Copyable, Sendable {
+  private let descriptor: Descriptor
+  package var rawValue: Int32 { descriptor.rawValue }
+
+  package init() throws(Errno) {
+    descriptor = try Descriptor(owning: try call { clinux_event_descriptor() }).aboveStandard()
+  }
+
+  package func signal() throws(Errno) {
+    var one: UInt64 = 1
+    _ = try withUnsafeBytes(of: &one) { bytes throws(Errno) in try descriptor.write(bytes) }
+  }
+
+  /// Returns the count since the last call.
+  @discardableResult
+  package func take() throws(Errno) -> UInt64 {
+    var count: UInt64 = 0
+    do throws(Errno) {
+      _ = try withUnsafeMutableBytes(of: &count) { bytes throws(Errno) in
+        try descriptor.read(into: bytes)
+      }
+    } catch .wouldBlock {
+      return 0
+    }
+    return count
+  }
+}
+
+/// Reports changes in folders (inotify(7)). Callers must also poll: changes by other machines, on
+/// NFS for example, are not reported.
+package struct FolderWatch: ~Copyable {
+  private let descriptor: Descriptor
+  private var poll = PollSet(slots: 1)
+
+  package init(_ folders: [String]) throws(Errno) {
+    let descriptor = Descriptor(owning: try call { clinux_watch_create() })
+    let watch = descriptor.rawValue
+    for folder in folders { try call { clinux_watch_folder(watch, folder) } }
+    self.init(descriptor)
+  }
+
+  /// Watches one file and new entries of its folder, not a file that replaces it.
+  package init(file: String, in folder: String) throws(Errno) {
+    let descriptor = try Descriptor(owning: try call { clinux_watch_create() }).aboveStandard()
+    let watch = descriptor.rawValue
+    try call { clinux_watch_names(watch, folder) }
+    try call { clinux_watch_file(watch, file) }
+    self.init(descriptor)
+  }
+
+  private init(_ descriptor: consuming Descriptor) {
+    poll.set(0, descriptor.rawValue)
+    self.descriptor = descriptor
+  }
+
+  /// Returns at a change since the last call, or after `nanoseconds`.
+  package mutating func wait(nanoseconds: Int64) throws(Errno) {
+    if try poll.wait(nanoseconds: nanoseconds) { try takeChanges() }
+  }
+
+  /// Readable at a change since `takeChanges`.
+  package var rawDescriptor: Int32 { descriptor.rawValue }
+
+  package func takeChanges() throws(Errno) {
+    var changes = [UInt8](repeating: 0, count: 4096)
+    do throws(Errno) {
+      while true {
+        let count = try changes.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
+          try descriptor.read(into: UnsafeMutableRawBufferPointer(room))
+        }
+        if count == 0 { return }
+      }
+    } catch .wouldBlock {
+      return
+    }
+  }
+}

@@ -196,3 +196,187 @@ enum LocalFailure {
     DownloadFailure(.local(errno.rawValue), "\(what): \(errno)")
   }
 }
+
+/// Syncs finished files and puts them in place, in threads. Small files are grouped: they share
+/// inode blocks, journal commits and thread switches.
+final class Settler {
+  /// More concurrent syncs gain nothing measurable.
+  private static let threads: Int32 = 8
+  private static let smallBytes: Int64 = 1024 * 1024
+  private static let mostInGroup = 16
+  /// How long a group waits for further files.
+  private static let patienceNanoseconds: Int64 = 5_000_000
+
+  private let pool: ThreadPool
+  private var jobs: [UInt64: [FinishedFile]] = [:]
+  /// One job at a time renames, to keep the order.
+  private var placing: UInt64?
+  private var group: [FinishedFile] = []
+  private var groupDue: Int64 = 0
+  /// Files have advanced since the last `place`.
+  private(set) var hasNews = false
+
+  init() throws(Errno) { pool = try ThreadPool(threads: Self.threads) }
+
+  var rawDescriptor: Int32 { pool.rawDescriptor }
+
+  func begin(_ file: FinishedFile) {
+    if file.sizeBytes > Self.smallBytes {
+      store([file], isIdle: false)
+      return
+    }
+    if group.isEmpty { groupDue = Clock.monotonicNanoseconds + Self.patienceNanoseconds }
+    group.append(file)
+    if group.count == Self.mostInGroup { endGroup(isIdle: false) }
+  }
+
+  /// A file that a thread already has stays a part.
+  func withdraw(_ file: FinishedFile) { group.removeAll { $0 === file } }
+
+  /// When to call `endGroup`.
+  var nextWake: Int64? { group.isEmpty ? nil : groupDue }
+
+  /// `isIdle`: the caller has no other work.
+  func endGroup(isIdle: Bool) {
+    if group.isEmpty { return }
+    store(group, isIdle: isIdle)
+    group.removeAll(keepingCapacity: true)
+  }
+
+  private func store(_ files: [FinishedFile], isIdle: Bool) {
+    _ = perform(files, isIdle: isIdle) { FinishedFile.store(files) }
+  }
+
+  /// In order, up to the first that is not stored.
+  func place(_ files: some Sequence<FinishedFile>, isIdle: Bool) {
+    hasNews = false
+    if placing != nil { return }
+    var stored: [FinishedFile] = []
+    search: for file in files {
+      switch file.stage {
+      case .done: continue
+      case .stored: stored.append(file)
+      case .storing, .placing, .failed: break search
+      }
+    }
+    if stored.isEmpty { return }
+    for file in stored { file.stage = .placing }
+    let batch = stored
+    placing = perform(batch, isIdle: isIdle) { FinishedFile.place(batch) }
+  }
+
+  /// In a thread; or here, returning nil, if there is none or no other work waits.
+  private func perform(
+    _ files: [FinishedFile], isIdle: Bool, _ step: @escaping @Sendable () -> Void
+  ) -> UInt64? {
+    if !isIdle || !jobs.isEmpty, let ticket = try? pool.submit(step) {
+      jobs[ticket] = files
+      return ticket
+    }
+    step()
+    note(files)
+    return nil
+  }
+
+  private func note(_ files: [FinishedFile]) {
+    hasNews = true
+    for file in files { file.noteStep() }
+  }
+
+  func takeResults() throws(Errno) {
+    try pool.takeDone { ticket in
+      if placing == ticket { placing = nil }
+      if let files = jobs.removeValue(forKey: ticket) { note(files) }
+    }
+  }
+}
+
+/// Only regular files, and links at the target, are ever replaced or removed, so that even root
+/// cannot lose a device.
+enum Place {
+  /// Throws if `path` is neither a file nor a link to one.
+  static func refuseOther(_ path: String) throws(DownloadFailure) {
+    let text = "cannot put a file at \(path)"
+    var kind: FileStatus.Kind
+    do throws(Errno) {
+      kind = try Path.linkStatus(path).kind
+    } catch {
+      if error == .noSuchFile { return }
+      throw LocalFailure.of(text, error)
+    }
+    let isLink = kind == .link
+    if isLink, leadsThroughProcesses(path) {
+      throw DownloadFailure(
+        .local(Errno.exists.rawValue),
+        "\(text): it is a symbolic link to an open file of whoever asks")
+    }
+    if isLink {
+      do throws(Errno) {
+        kind = try Path.status(path).kind
+      } catch {
+        // A dangling link.
+        if error == .noSuchFile || error == .tooManyLinks { return }
+        throw LocalFailure.of("\(text): it is a symbolic link that cannot be followed", error)
+      }
+    }
+    if kind == .file { return }
+    let what = isLink ? "a symbolic link to \(name(kind))" : name(kind)
+    let number: Errno = kind == .directory ? .isADirectory : .exists
+    throw DownloadFailure(.local(number.rawValue), "\(text): it is \(what)")
+  }
+
+  /// Into /proc, like /dev/stdout, where a link means another file for each process.
+  private static func leadsThroughProcesses(_ path: String) -> Bool {
+    guard let processes = try? Path.linkStatus("/proc/self").identity.device else { return false }
+    var path = path
+    for _ in 0..<mostLinks {
+      guard let status = try? Path.linkStatus(path), status.kind == .link else { return false }
+      if status.identity.device == processes { return true }
+      guard let target = try? Path.linkTarget(path) else { return false }
+      path = target.hasPrefix("/") ? target : Path.parent(of: path) + "/" + target
+    }
+    return false
+  }
+
+  /// The kernel's limit (path_resolution(7)).
+  private static let mostLinks = 40
+
+  static func clear(_ path: String) throws(DownloadFailure) {
+    guard try isThere(path) else { return }
+    do throws(Errno) {
+      try Path.removeIfThere(path)
+    } catch {
+      throw LocalFailure.of("cannot remove \(path)", error)
+    }
+  }
+
+  /// Throws if `path`, one of a download's own names, is not a download's.
+  static func isThere(_ path: String) throws(DownloadFailure) -> Bool {
+    let kind: FileStatus.Kind
+    do throws(Errno) {
+      kind = try Path.linkStatus(path).kind
+    } catch {
+      if error == .noSuchFile { return false }
+      throw LocalFailure.of("cannot look at \(path)", error)
+    }
+    if kind == .file || kind == .link { return true }
+    throw DownloadFailure(
+      .local(Errno.exists.rawValue), "\(path) is \(name(kind)), and is not replaced")
+  }
+
+  static func remove(_ path: String, ifIs identity: FileIdentity) {
+    if (try? Path.linkStatus(path))?.identity == identity { try? Path.remove(path) }
+  }
+
+  static func name(_ kind: FileStatus.Kind) -> String {
+    switch kind {
+    case .file: "a file"
+    case .directory: "a folder"
+    case .link: "a symbolic link"
+    case .device: "a device"
+    case .fifo: "a FIFO"
+    case .socket: "a socket"
+    case .other: "no file"
+    }
+  }
+}

@@ -1,3 +1,5 @@
+internal import CTransfer
+internal import OpflowBase
 internal import OpflowDownload
 internal import OpflowPlan
 internal import OpflowSystem
@@ -352,4 +354,263 @@ final class PartFile {
     try Place.clear(spec.recordPath)
     recordFile = .absent
   }
+}
+
+/// Closed and unlocked with the last reference.
+final class SharedFile: Sendable {
+  let descriptor: Descriptor
+  let identity: FileIdentity
+
+  init(_ descriptor: consuming Descriptor) throws(Errno) {
+    identity = try descriptor.status().identity
+    self.descriptor = descriptor
+  }
+
+  private init(_ descriptor: consuming Descriptor, _ identity: FileIdentity) {
+    self.descriptor = descriptor
+    self.identity = identity
+  }
+
+  /// Opens and locks a part, or creates it; returns also its length. Fails if another process
+  /// downloads to the same target.
+  static func part(_ path: String, of target: String) throws(DownloadFailure) -> (SharedFile, Int64)
+  {
+    // Opening has side effects on some devices.
+    _ = try Place.isThere(path)
+    do throws(Errno) {
+      return try openPart(path)
+    } catch .wouldBlock {
+      throw DownloadFailure(.busy, "another process is downloading to \(target)")
+    } catch .tooManyLinks {
+      throw DownloadFailure(
+        .local(Errno.tooManyLinks.rawValue), "\(path) is a symbolic link, and is not followed")
+    } catch {
+      if let status = try? Path.linkStatus(path), !isOwn(status) {
+        throw LocalFailure.of(
+          "cannot remove \(path), which belongs to user \(status.owner) or is not its alone", error)
+      }
+      throw LocalFailure.of("cannot open \(path)", error)
+    }
+  }
+
+  /// No other user can have written the file.
+  static func isOwn(_ status: FileStatus) -> Bool { status.isOwn && status.linkCount <= 1 }
+
+  /// More replacements are not a previous holder finishing.
+  private static let mostTries = 100
+
+  private static func openPart(_ path: String) throws(Errno) -> (SharedFile, Int64) {
+    // Again if the previous holder renamed or removed the file between open and lock.
+    for _ in 0..<mostTries {
+      let isNew = Path.isMissing(path)
+      // The kernel may refuse O_CREAT on another user's file (fs.protected_regular).
+      let making: File.Flags = isNew ? [.create, .exclusive] : []
+      let file: Descriptor
+      do throws(Errno) {
+        file = try File.open(
+          path, making.union([.readWrite, .noFollow, .nonblocking]), mode: 0o600)
+      } catch {
+        if error == (isNew ? .exists : .noSuchFile) { continue }
+        throw error
+      }
+      guard try file.tryLock() else { throw .wouldBlock }
+      let status = try file.status()
+      guard status.kind == .file else { throw .exists }
+      // Some file systems report another owner for a new file.
+      guard isNew || isOwn(status) else {
+        try Path.removeIfThere(path)
+        continue
+      }
+      do throws(Errno) {
+        if try status.identity == Path.linkStatus(path).identity {
+          if status.mode != 0o600 { try file.setMode(0o600) }
+          return (SharedFile(file, status.identity), status.sizeBytes)
+        }
+      } catch {
+        guard error == .noSuchFile else { throw error }
+      }
+    }
+    throw .wouldBlock
+  }
+}
+
+final class ContentHash {
+  // SAFETY: created in init, freed in deinit, used by this object alone.
+  private let sha256: OpaquePointer?
+  private let sha512: OpaquePointer?
+  private(set) var byteCount: Int64 = 0
+
+  /// Fails if libcrypto lacks memory or the algorithms.
+  init?(for spec: DownloadSpec) {
+    let wants512 = !spec.sha512.isEmpty
+    // The journal records SHA-256 if no hash is expected.
+    let wants256 = !spec.sha256.isEmpty || !wants512
+    sha256 = wants256 ? ctransfer_hash_create(256) : nil
+    sha512 = wants512 ? ctransfer_hash_create(512) : nil
+    if (wants256 && sha256 == nil) || (wants512 && sha512 == nil) { return nil }
+  }
+
+  deinit {
+    ctransfer_hash_free(sha256)
+    ctransfer_hash_free(sha512)
+  }
+
+  func reset() {
+    byteCount = 0
+    for hash in [sha256, sha512] {
+      if let hash { check(ctransfer_hash_reset(hash)) }
+    }
+  }
+
+  func update(_ bytes: UnsafeRawBufferPointer) {
+    byteCount += Int64(bytes.count)
+    // SAFETY: reads `count` bytes of the caller's buffer.
+    if let sha256 { check(ctransfer_hash_update(sha256, bytes.baseAddress, bytes.count)) }
+    if let sha512 { check(ctransfer_hash_update(sha512, bytes.baseAddress, bytes.count)) }
+  }
+
+  /// Hashing may continue.
+  var facts: FileFacts {
+    FileFacts(sizeBytes: byteCount, sha256: text(sha256), sha512: text(sha512))
+  }
+
+  private func text(_ hash: OpaquePointer?) -> String {
+    guard let hash else { return "" }
+    var bytes = [UInt8](repeating: 0, count: Int(CTRANSFER_HASH_LONGEST))
+    // SAFETY: the shim writes at most CTRANSFER_HASH_LONGEST bytes.
+    let count = ctransfer_hash_result(hash, &bytes)
+    check(count)
+    var text: [UInt8] = []
+    for byte in bytes.prefix(Int(count)) {
+      Hexadecimal.append(UInt64(byte), digitCount: 2, to: &text)
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// SHA-2 in memory cannot fail after its start, and a wrong hash must never be used.
+  private func check(_ result: Int32) {
+    precondition(result >= 0, "libcrypto could not go on with a hash")
+  }
+}
+
+/// Decodes a part that the server encoded unasked, into a file beside it.
+final class DecodedPart {
+  private let part: PartFile
+  private let path: String
+  private let file: SharedFile
+  private let hash: ContentHash
+  /// Outermost first.
+  private let layers: [Layer]
+  private var position: Int64 = 0
+
+  /// Decoded bytes per encoded byte if no size is known; text reaches 20.
+  private static let mostGrowth: Int64 = 100
+  private static let alwaysDecodedBytes: Int64 = 64 << 20
+
+  private final class Layer {
+    static let pieceBytes = 256 * 1024
+
+    // SAFETY: created in init, freed in deinit, used by this object alone.
+    let inflater: OpaquePointer
+    let output = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 64)
+    var isAtEnd = false
+
+    init?() {
+      guard let inflater = ctransfer_inflate_create() else { return nil }
+      self.inflater = inflater
+    }
+
+    deinit {
+      ctransfer_inflate_free(inflater)
+      output.deallocate()
+    }
+  }
+
+  init(_ part: PartFile, layers count: Int) throws(DownloadFailure) {
+    path = part.spec.decodedPath
+    let layers = (0..<count).compactMap { _ in Layer() }
+    guard let hash = ContentHash(for: part.spec), layers.count == count else {
+      throw LocalFailure.of("cannot decode", .noMemory)
+    }
+    self.part = part
+    self.hash = hash
+    self.layers = layers
+    try Place.clear(path)
+    do throws(Errno) {
+      file = try SharedFile(try File.open(path, [.readWrite, .create, .exclusive, .noFollow]))
+    } catch {
+      throw LocalFailure.of("cannot write \(path)", error)
+    }
+  }
+
+  var facts: FileFacts { hash.facts }
+
+  /// Returns false at the end.
+  func advance() throws(DownloadFailure) -> Bool {
+    let isMore = try part.withPiece(at: position) { piece throws(DownloadFailure) in
+      if piece.isEmpty { return false }
+      position += Int64(piece.count)
+      try decode(piece, layers[...])
+      return true
+    }
+    if !isMore, !layers.allSatisfy(\.isAtEnd) {
+      throw DownloadFailure(.truncated, "the encoded content ends too early")
+    }
+    return isMore
+  }
+
+  private func decode(
+    _ piece: UnsafeRawBufferPointer, _ layers: ArraySlice<Layer>
+  ) throws(DownloadFailure) {
+    guard let layer = layers.first else {
+      try write(piece)
+      return
+    }
+    let output = layer.output
+    var rest = piece
+    while true {
+      var taken = 0
+      var given = 0
+      // SAFETY: reads at most `count` bytes of the piece, writes at most `pieceBytes`.
+      let state = ctransfer_inflate_step(
+        layer.inflater, rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count, &taken,
+        output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count, &given)
+      guard state >= 0 else {
+        throw DownloadFailure(.encoding, "the encoded content is broken")
+      }
+      layer.isAtEnd = state == 1
+      if given > 0 {
+        try decode(UnsafeRawBufferPointer(rebasing: output[..<given]), layers.dropFirst())
+      }
+      rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
+      if rest.isEmpty, given < output.count { return }
+    }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) throws(DownloadFailure) {
+    hash.update(bytes)
+    if let size = part.spec.sizeBytes, hash.byteCount > size {
+      throw DownloadFailure(.wrongSize, "decodes to more than the \(size) bytes it should have")
+    }
+    if part.spec.sizeBytes == nil,
+      hash.byteCount > max(Self.alwaysDecodedBytes, position * Self.mostGrowth)
+    {
+      throw DownloadFailure(
+        .encoding,
+        "decodes to more than \(Self.mostGrowth) times what came, \(hash.byteCount) bytes so far;"
+          + " give its `size` where that is right")
+    }
+    do throws(Errno) {
+      try file.descriptor.writeAll(bytes)
+    } catch {
+      throw LocalFailure.of("cannot write \(path)", error)
+    }
+  }
+
+  func finished(mode: UInt32) -> FinishedFile {
+    FinishedFile(
+      file, path: path, sizeBytes: hash.byteCount, target: part.spec.target, mode: mode)
+  }
+
+  func remove() { Place.remove(path, ifIs: file.identity) }
 }

@@ -1,6 +1,10 @@
 internal import OpflowBase
 import OpflowCommandLine
+import OpflowManifest
+internal import OpflowPlan
+import OpflowRuntime
 import OpflowSystem
+internal import OpflowWire
 
 enum Opflow {
   static func main(_ words: [String]) -> Int32 {
@@ -61,6 +65,141 @@ enum Opflow {
     case .completion: try CompletionCommand.perform(invocation)
     case .version: try VersionCommand.perform(invocation)
     case .help: try HelpCommand.perform(invocation)
+    }
+  }
+}
+
+/// The inherited socket (`--control-fd`) until a run takes it. Early errors go to its peer, since
+/// standard error may lead nowhere.
+struct StarterSocket {
+  private let number: Int32
+  private let identity: FileIdentity?
+
+  init(_ number: Int32) {
+    self.number = number
+    identity = Self.identity(number)
+  }
+
+  /// The number may have been reused after the run closed it.
+  private static func identity(_ number: Int32) -> FileIdentity? {
+    try? Path.status("/proc/self/fd/\(number)").identity
+  }
+
+  func tell(_ error: CommandError) {
+    guard identity != nil, Self.identity(number) == identity else { return }
+    guard let end = try? UnixSocket.takeInherited(number) else { return }
+    try? end.descriptor.writeAll(OrderLines.line(.refused(what: error.message), to: nil))
+  }
+}
+
+/// Suggests `opflow run` if an unknown command is a task, as in make, just and task.
+enum TaskAsCommand {
+  static func helped(_ error: UsageError) -> UsageError {
+    guard let unknown = error.unknownCommand, let plan = plan() else { return error }
+    let shown = CleanText.string(unknown.word)
+    let nearest: String?
+    do throws(UnfitSelector) {
+      _ = try Selector.tasks([unknown.word], of: plan)
+      return UsageError("unknown command \(shown); it is a task: `opflow run \(shown)`")
+    } catch {
+      nearest = error.nearest
+    }
+    if unknown.isForeign { return error }
+    if let task = nearest {
+      let other = unknown.nearest.map { ", or `opflow \($0)`" } ?? ""
+      return UsageError(
+        "unknown command \(shown); did you mean `opflow run \(CleanText.string(task))`\(other)?")
+    }
+    guard unknown.nearest == nil else { return error }
+    return UsageError(
+      "unknown command \(shown), and no task of that name; `opflow tasks` shows the tasks")
+  }
+
+  private static func plan() -> Plan? {
+    guard let path = (try? ManifestLookup.nearest()) ?? nil,
+      let manifest = try? ManifestLookup.read(path),
+      let compiled = try? manifest.compile(
+        runID: ManifestFile.runIDOfCheck, set: [], maxParallel: nil)
+    else { return nil }
+    return try? compiled.openPlan()
+  }
+}
+
+enum HelpCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    try Console.write(try text(arguments))
+    return ExitCode.success.rawValue
+  }
+
+  private static func text(_ arguments: Invocation) throws(CommandError) -> String {
+    guard let key = arguments.manifestKey else { return HelpText.text(arguments.topic) }
+    if key.isEmpty { return ManifestReference.list }
+    do throws(UnknownKey) {
+      return try ManifestReference.help(on: key)
+    } catch {
+      throw CommandError(UsageError("help manifest: \(error.message)"))
+    }
+  }
+}
+
+enum InitCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    _ = try Console.enter(arguments.view)
+    let path = ManifestFile.path(arguments.file ?? ManifestFile.defaultName)
+    if path == ManifestFile.standardInput {
+      try Console.write(FirstManifest.text)
+      return ExitCode.success.rawValue
+    }
+    let shown = CleanText.string(path)
+    do throws(Errno) {
+      let file = try File.open(path, [.writeOnly, .create, .exclusive], mode: 0o666)
+      try file.writeAll(Array(FirstManifest.text.utf8))
+      try file.close()
+    } catch .exists {
+      throw CommandError(
+        .usage, "\(shown) is there already, and stays as it is; `opflow check` reads it")
+    } catch {
+      throw CommandError(.io, "cannot write \(shown)", error)
+    }
+    let name = arguments.file == nil ? "" : " \(shown)"
+    try Console.write("\(shown) is written: `opflow run\(name)` runs it\n")
+    return ExitCode.success.rawValue
+  }
+}
+
+enum SchemaCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    try Console.write(ManifestSchema.text)
+    return ExitCode.success.rawValue
+  }
+}
+
+enum VersionCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    try Console.write("opflow \(Version.text)\n")
+    return ExitCode.success.rawValue
+  }
+}
+
+/// The manual pages, for packaging.
+enum PageCommand {
+  static let word = "__man"
+
+  /// `words` are the page and perhaps its date.
+  static func write(_ words: [String]) -> Int32 {
+    let date = words.dropFirst().first ?? ""
+    let text: String
+    switch words.first {
+    case "opflow": text = CommandPage.text(date: date)
+    case "opflow.yaml": text = ManifestPage.text(date: date)
+    default: return ExitCode.usage.rawValue
+    }
+    do throws(CommandError) {
+      try Console.write(text)
+      return ExitCode.success.rawValue
+    } catch {
+      Console.complain(error.text)
+      return error.code.rawValue
     }
   }
 }

@@ -1,5 +1,6 @@
 internal import OpflowBase
 import OpflowCommandLine
+internal import OpflowJournal
 import OpflowManifest
 internal import OpflowPlan
 import OpflowRuntime
@@ -178,5 +179,207 @@ enum OrderCommand {
     guard let pid = holder?.localPID else { return holder?.description ?? "the run" }
     let isStopped = ProcessStatus.read(pid)?.state == UInt8(ascii: "T")
     return "process \(pid)" + (isStopped ? ", which is stopped: `kill -CONT \(pid)`" : "")
+  }
+}
+
+enum AddCommand {
+  /// A concurrent addition changes the plan, so that this one is compiled again.
+  private static let mostTries = 100
+
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
+    do throws(CommandError) {
+      return try add(arguments, console)
+    } catch {
+      // With --json, errors are objects too.
+      if arguments.json { try Console.write(AddView.json(refused: error.message)) }
+      throw error
+    }
+  }
+
+  private static func add(
+    _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Int32 {
+    let folder = try LiveRuns.run(arguments)
+    let manifest = try ManifestLookup.manifest(arguments.file)
+    let addition = try join(folder, arguments, console, asking: "opflow add") {
+      (plan, id) throws(CommandError) in
+      let adder = try adder(in: plan, of: folder)
+      return try console.preparing { () throws(PreparationError) in
+        try PreparedAddition(manifest, to: folder, plan, id, by: adder)
+      }
+    }
+    return try tell(addition, folder, arguments)
+  }
+
+  /// Compiles and sends an addition until the run accepts it. Sends nothing if no task is new.
+  static func join(
+    _ folder: RunFolder, _ arguments: Invocation, _ console: Console, asking name: String,
+    _ make: (Plan, OrderID) throws(CommandError) -> PreparedAddition
+  ) throws(CommandError) -> PreparedAddition {
+    var hasWarned = false
+    for _ in 0..<mostTries {
+      let plan = try LiveRuns.plan(folder, arguments.view)
+      var addition = try make(plan, OrderID.new())
+      if !hasWarned { console.show(addition.warnings) }
+      hasWarned = true
+      addition.request.by = name
+      // Within the request, so that a refused secret is never written to a file.
+      if plan.hasSecrets { addition.carry() }
+      guard addition.taskCount > 0 else { return addition }
+      switch try ask(addition, folder, plan, arguments) {
+      case .done: return addition
+      case .refused(let what) where what.hasPrefix(AddRequest.outdated): addition.remove()
+      case .refused(let what):
+        addition.remove()
+        let isOutput = what.hasPrefix(AddRequest.unwritable)
+        throw CommandError(isOutput ? .io : .usage, "add: \(CleanText.string(what))")
+      }
+    }
+    throw CommandError(
+      .usage, "add: run \(folder.id) grows faster than this can be compiled for it; add it again")
+  }
+
+  private static func ask(
+    _ addition: PreparedAddition, _ folder: RunFolder, _ plan: Plan, _ arguments: Invocation
+  ) throws(CommandError) -> OrderAnswer {
+    guard let line = OrderLines.line(addition.request) else {
+      throw CommandError(
+        .usage, "add: the manifest names too many files to be added at once; give it part by part")
+    }
+    do throws(RunFolderError) {
+      try addition.write()
+    } catch {
+      addition.remove()
+      throw CommandError(error)
+    }
+    return try OrderCommand.ask(
+      line, addition.request.id, folder, plan, arguments, whenUndone: addition.remove)
+  }
+
+  /// `none` outside the run.
+  private static func adder(in plan: Plan, of folder: RunFolder) throws(CommandError) -> TaskID {
+    guard let around = TaskAround.here, around.run == folder.id,
+      let task = plan.task(named: around.task)
+    else { return .none }
+    guard plan.flags(task).contains(.finally) else { return task }
+    throw CommandError(
+      .usage,
+      "add: \(CleanText.string(around.task)) is a `finally` task: when one runs, nothing is added "
+        + "any more")
+  }
+
+  private static func tell(
+    _ addition: PreparedAddition, _ folder: RunFolder, _ arguments: Invocation
+  ) throws(CommandError) -> Int32 {
+    let run = folder.id.description
+    if arguments.json {
+      try Console.write(
+        AddView.json(
+          run: run, addition.taskCount > 0 ? addition.request.id : nil,
+          count: addition.taskCount, addition.ids, unchanged: addition.unchanged))
+    } else {
+      try Console.write(
+        AddView.text(
+          run: run, count: addition.taskCount, addition.added, unchanged: addition.unchanged)
+          + "\n")
+    }
+    return ExitCode.success.rawValue
+  }
+}
+
+/// The internal command of a generator: when the tasks in `after` have succeeded, it reads what its
+/// `matrix` names and adds the matrix tasks to its run.
+enum LegsCommand {
+  /// `words` are the matrix's ID and the run's folder.
+  static func run(_ words: [String]) -> Int32 {
+    do throws(CommandError) {
+      guard words.count == 2, let around = TaskAround.here, around.task == words[0] else {
+        throw CommandError(
+          .usage, "`opflow \(LegMaker.word)` is run by a task that makes legs, and by nobody else")
+      }
+      try makeLegs(of: words[0], in: RunFolder(id: around.run, path: words[1]))
+      return ExitCode.success.rawValue
+    } catch {
+      Console.complain(error.text)
+      return error.code.rawValue
+    }
+  }
+
+  private static func makeLegs(of family: String, in folder: RunFolder) throws(CommandError) {
+    let arguments = Invocation(.add)
+    let console = try Console.enter(arguments.view)
+    let addition = try AddCommand.join(
+      folder, arguments, console, asking: "opflow \(LegMaker.word)"
+    ) {
+      (plan, id) throws(CommandError) in
+      guard let maker = plan.task(named: family), plan.makesLegs(maker) else {
+        throw CommandError(
+          .usage, "run \(folder.id) has no task \(CleanText.string(family)) that makes legs")
+      }
+      return try console.preparing { () throws(PreparationError) in
+        try PreparedAddition(legsMadeBy: maker, of: folder, plan, id)
+      }
+    }
+    let count = addition.taskCount
+    let text =
+      if count > 0 {
+        "\(count) \(count == 1 ? "leg" : "legs")"
+      } else if addition.unchanged.isEmpty {
+        "no leg: the matrix is empty"
+      } else {
+        "the same legs as before"
+      }
+    try Console.write(text + "\n")
+  }
+}
+
+enum LiveRuns {
+  /// `--run`, else the run around this task, else the only live run here.
+  static func run(_ arguments: Invocation) throws(CommandError) -> RunFolder {
+    let view = arguments.view
+    let folder =
+      if let named = arguments.run { try RunLookup.run(named, view) } else {
+        try RunLookup.defaultRun(view, isAsked: true)
+      }
+    let isLive = try RunLookup.reading { () throws(RunFolderError) in
+      try RunFolderLock.isHeld(folder)
+    }
+    if isLive { return folder }
+    throw notLive(folder, view)
+  }
+
+  /// Waits for the plan of a run that is just starting.
+  static func plan(_ folder: RunFolder, _ view: ViewArguments) throws(CommandError) -> Plan {
+    let deadline = Clock.monotonicNanoseconds + patience
+    while true {
+      do throws(RunFolderError) {
+        return try folder.openPlan()
+      } catch {
+        guard case .file(_, folder.plan, .noSuchFile) = error else { throw CommandError(error) }
+        guard (try? RunFolderLock.isHeld(folder)) == true else { throw notLive(folder, view) }
+        if Clock.monotonicNanoseconds > deadline { throw CommandError(error) }
+      }
+      // An error only shortens the pause.
+      try? PollSet.pause(nanoseconds: 10_000_000)
+    }
+  }
+
+  /// Nanoseconds from the lock to the plan.
+  private static let patience: Int64 = 3_000_000_000
+
+  static func notLive(_ folder: RunFolder, _ view: ViewArguments) -> CommandError {
+    let run = folder.id
+    guard let status = try? ReadRun(folder).status else {
+      return CommandError(.usage, "run \(run) is not live")
+    }
+    var text =
+      "run \(run) is not live: "
+      + OrderView.state(status, nowMilliseconds: Clock.wallMilliseconds)
+    if status.state != .succeeded, status.state != .running {
+      let resume = CommandText.resume(folder, on: status.history.on, view)
+      text += "; `\(resume)` continues it"
+    }
+    return CommandError(.usage, text)
   }
 }

@@ -1,6 +1,12 @@
+internal import OpflowBase
 import OpflowCommandLine
+internal import OpflowEngine
+internal import OpflowJournal
 internal import OpflowPlan
 import OpflowRuntime
+import OpflowSystem
+internal import OpflowViews
+internal import OpflowWorker
 
 enum RunCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
@@ -201,5 +207,188 @@ extension ManifestFile {
   func readAgain() throws(CommandError) -> ManifestFile {
     if realPath == ManifestFile.standardInput { return self }
     return try ManifestLookup.read(displayPath)
+  }
+}
+
+enum ServeCommand {
+  static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
+    let console = try Console.enter(arguments.view)
+    try DriveEnd.expect(arguments)
+    var arguments = arguments
+    let manifest = try manifest(arguments, console)
+    if arguments.file != nil { arguments.file = manifest.displayPath }
+    let state = try RunLookup.state(arguments.view, for: manifest)
+    // In a new place, errors in the manifest must not leave a folder.
+    let early = state.isThere ? nil : try RunCommand.prepare(manifest, state, arguments, console)
+    // Held until the first journal line, so that the run's name stays unique.
+    let choice = try RunCommand.choose(state, arguments, console)
+    if !arguments.name.isEmpty { try expectFree(arguments.name, in: state, arguments.view) }
+    let new =
+      if let early { early } else {
+        try RunCommand.prepare(manifest, state, arguments, console)
+      }
+    if arguments.output != .quiet {
+      let run = arguments.name.isEmpty ? "" : " --run \(CleanText.string(arguments.name))"
+      Console.complain(
+        "opflow: the run stays open: `opflow add\(run) FILE` adds tasks, `opflow close\(run)` lets "
+          + "it end\n"
+      )
+    }
+    return try RunCommand.start(
+      new, manifest, state, arguments, console, releasing: choice, nil)
+  }
+
+  private static func manifest(
+    _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> ManifestFile {
+    guard let file = arguments.file else {
+      return try console.preparing { () throws(PreparationError) in
+        try ManifestFile.none(named: arguments.name)
+      }
+    }
+    var manifest = try ManifestLookup.read(ManifestFile.path(file))
+    manifest.mayBeEmpty = true
+    return manifest
+  }
+
+  private static func expectFree(
+    _ name: String, in state: StateFolder, _ view: ViewArguments
+  ) throws(CommandError) {
+    guard state.isThere else { return }
+    let other = try RunLookup.reading { () throws(RunFolderError) -> RunFolder? in
+      guard let run = try state.run(named: name), try RunFolderLock.isHeld(run) else { return nil }
+      return run
+    }
+    guard let other else { return }
+    let shown = CleanText.string(name)
+    throw CommandError(
+      .held,
+      "run \(other.id) is live and is called `\(shown)`: `opflow add --run \(shown)` adds to it")
+  }
+}
+
+/// Enters a concurrency group and reports the runs that it waits for.
+struct GroupEntry: ~Copyable {
+  private let gate: RunGroupGate
+  /// State read before the wait may be outdated.
+  let hasWaited: Bool
+
+  init(_ group: RunGroup, but own: RunID? = nil) throws(CommandError) {
+    var hasWaited = false
+    gate = try RunLookup.reading { () throws(RunFolderError) in
+      try group.enter(but: own) { obstacle in
+        hasWaited = true
+        Console.complain("opflow: waiting for \(Self.text(obstacle, group))\n")
+      }
+    }
+    self.hasWaited = hasWaited
+  }
+
+  consuming func takeGate() -> RunGroupGate { gate }
+
+  private static func text(_ obstacle: RunGroup.Obstacle, _ group: RunGroup) -> String {
+    switch obstacle {
+    case .run(let member):
+      let process = member.holder.map { " (\($0))" } ?? ""
+      return CleanText.string("run \(member.folder.id) \(group.title)\(process)")
+    case .queue(let holder):
+      let process = holder?.description ?? "another process"
+      return CleanText.string("\(process), which waits for a run \(group.title)")
+    }
+  }
+}
+
+enum CacheChoice {
+  private static let variable = "OPFLOW_CACHE"
+  private static let limitVariable = "OPFLOW_CACHE_SIZE"
+
+  static func setting(_ arguments: Invocation) throws(CommandError) -> CacheSetting? {
+    if !arguments.usesCache { return nil }
+    let limit = try limitBytes()
+    let named = arguments.cache ?? Environment.value(variable).flatMap { $0.isEmpty ? nil : $0 }
+    guard let named else { return .own(limitBytes: limit) }
+    return .shared(
+      path: try absolute(named), mayWrite: arguments.writesCache, limitBytes: limit)
+  }
+
+  private static func absolute(_ path: String) throws(CommandError) -> String {
+    if path.hasPrefix("/") { return path }
+    do throws(Errno) {
+      return try Path.workingDirectory() + "/" + path
+    } catch {
+      throw CommandError(.io, "cannot tell where \(CleanText.string(path)) is", error)
+    }
+  }
+
+  private static func limitBytes() throws(CommandError) -> Int64 {
+    guard let text = Environment.value(limitVariable), !text.isEmpty else {
+      return CacheSetting.standardLimitBytes
+    }
+    let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    let units: [Substring: Int64] = [
+      "": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
+    ]
+    guard let number = Field.number(digits, as: Int64.self),
+      let unit = units[text.dropFirst(digits.count)],
+      case let (bytes, isTooMuch) = number.multipliedReportingOverflow(by: unit), !isTooMuch
+    else {
+      throw CommandError(
+        .usage,
+        "\(limitVariable) is a size such as 500M or 20G, not `\(CleanText.string(text))`")
+    }
+    return bytes
+  }
+}
+
+/// A dry run: what would run, in which order and for how long.
+enum Forecast {
+  static func show(
+    _ new: inout NewRun, _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Int32 {
+    let plan = try console.preparing { () throws(PreparationError) in try new.open() }
+    let missing = try console.preparing { () throws(PreparationError) in try new.missingSecrets() }
+    if let missing { console.warn(missing) }
+    var entering = new.entering(plan)
+    entering.durations = new.durations(of: plan)
+    return try show(plan, entering, state: new.statePath, arguments, console)
+  }
+
+  static func show(
+    _ prepared: PreparedResume, _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Int32 {
+    for warning in prepared.warnings { console.warn(warning) }
+    if let missing = prepared.missingSecrets { console.warn(missing) }
+    var entering = prepared.entering
+    entering.durations = prepared.durations
+    return try show(
+      prepared.plan, entering, state: prepared.statePath, reasons: prepared.reasons, arguments,
+      console)
+  }
+
+  private static func show(
+    _ plan: Plan, _ entering: Entering, state: String, reasons: [Transition] = [],
+    _ arguments: Invocation, _ console: Console
+  ) throws(CommandError) -> Int32 {
+    let view = PlanView(
+      plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), entering: entering,
+      reasons: reasons, capacities: arguments.capacities.map { UInt64($0) },
+      foresight: foresight(plan, state: state, cache: RunRequest(arguments).cache, console),
+      showsAll: arguments.verbose,
+      color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns)
+    try view.write { bytes throws(CommandError) in try Console.write(bytes) }
+    return ExitCode.success.rawValue
+  }
+
+  static func foresight(
+    _ plan: Plan, state: String, cache: CacheSetting?, _ console: Console
+  ) -> FileForesight? {
+    guard plan.hasChecks else { return nil }
+    do throws(Errno) {
+      let look = try PlanLook(plan, state: state, cache: cache)
+      return { look.foresee($0, $1) }
+    } catch {
+      console.warn("what is known of tasks cannot be read: \(error); all are taken to run")
+      return nil
+    }
   }
 }

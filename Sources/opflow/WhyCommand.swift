@@ -1,4 +1,5 @@
 import OpflowCommandLine
+internal import OpflowEngine
 internal import OpflowJournal
 internal import OpflowPlan
 import OpflowRuntime
@@ -46,5 +47,135 @@ enum WhyCommand {
   private static func durations(_ run: ReadRun) -> TaskDurations {
     guard run.isHeld, let open = run.history.open else { return .unknown }
     return RunLookup.durations(open, run.folder, run.plan)
+  }
+}
+
+/// Predicts what a resume would do with tasks, from the current manifest and files.
+struct ResumeFates {
+  private let plan: Plan
+  private let initial: [InitialState]
+  private let addsAnew: (String) -> Bool
+  private var reasons: [TaskID: Transition] = [:]
+  /// nil if no files need checking.
+  private var forecast: RunForecast?
+  private var starts: Set<TaskID> = []
+  private var upToDate: Set<TaskID> = []
+  private var settled: [TaskID: Transition] = [:]
+
+  /// `plan` is the run's, also of `tasks` and the returned function.
+  static func now(
+    _ folder: RunFolder, _ plan: Plan, of tasks: [TaskID], _ console: Console
+  ) -> (TaskID) -> ResumeFate? {
+    let asked = RunRequest()
+    let prepared: PreparedResume
+    do throws(PreparationError) {
+      prepared = try PreparedResume(try ResumedRun(folder, nil, asked), asked)
+    } catch {
+      console.warn("what a resume would do is not known: the manifest cannot be used as it is now")
+      return { _ in .unknown }
+    }
+    var fates = ResumeFates(
+      plan: prepared.plan, initial: prepared.initial, addsAnew: { prepared.addsAnew($0) })
+    for reason in prepared.reasons { fates.reasons[reason.task] = reason }
+    let known = tasks.compactMap { prepared.plan.task(named: plan.nameString($0)) }
+    let isOfFiles = known.contains { fates.isOfFiles($0) }
+    let foresight =
+      isOfFiles
+      ? Forecast.foresight(prepared.plan, state: prepared.statePath, cache: nil, console) : nil
+    if foresight != nil || known.contains(where: { fates.mayRun($0) }) {
+      fates.foresee(prepared.entering, foresight)
+    }
+    return { [fates] in fates.fate(of: $0, in: plan) }
+  }
+
+  private init(plan: Plan, initial: [InitialState], addsAnew: @escaping (String) -> Bool) {
+    self.addsAnew = addsAnew
+    self.plan = plan
+    self.initial = initial
+  }
+
+  private func mayRun(_ task: TaskID) -> Bool {
+    initial[task.index] == .run || initial[task.index] == .afterNeeds
+  }
+
+  private func isOfFiles(_ task: TaskID) -> Bool {
+    switch initial[task.index] {
+    case .recheck, .later, .laterAfterNeeds: true
+    case .run, .afterNeeds: plan.isChecked(task)
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
+      .failed, .stillFailed, .stillCancelled, .stillUpstream, .skipOption, .skipOnce, .excluded,
+      .leftDone, .leftFailed, .leftUpstream, .leftOpen, .stays:
+      false
+    }
+  }
+
+  private mutating func foresee(_ entering: Entering, _ foresight: FileForesight?) {
+    let forecast = RunForecast(
+      plan: plan, options: SchedulerOptions(RunRequest(), plan), entering: entering,
+      foresight: foresight)
+    starts = Set(forecast.starts)
+    upToDate = Set(forecast.files.upToDate)
+    for transition in forecast.settled { settled[transition.task] = transition }
+    if foresight != nil { self.forecast = forecast }
+  }
+
+  private func fate(of task: TaskID, in other: Plan) -> ResumeFate? {
+    let name = other.nameString(task)
+    guard let task = plan.task(named: name) else { return addsAnew(name) ? .addedAnew : .gone }
+    if isOfFiles(task), let forecast, let fate = fate(of: task, forecast, in: other) {
+      return fate
+    }
+    switch initial[task.index] {
+    case .interrupted: return .fails
+    case .run, .afterNeeds:
+      if let blocked = blocked(task, in: other) { return blocked }
+      return .runs(reasons[task].flatMap { $0.moved(from: plan, to: other) })
+    case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream,
+      .stillCancelled,
+      .stillUpstream:
+      return .keeps
+    case .recheck: return .checks
+    case .later, .laterAfterNeeds: return .keepsLater
+    case .failed, .stillFailed: return .staysFailed
+    case .skipOption, .skipOnce, .excluded, .leftDone, .leftFailed, .leftUpstream, .leftOpen,
+      .stays:
+      return .leaves
+    }
+  }
+
+  /// nil if files do not matter.
+  private func fate(
+    of task: TaskID, _ forecast: RunForecast, in other: Plan
+  ) -> ResumeFate? {
+    if case .ended(.input) = settled[task]?.why { return settled[task].map { .unfit($0.what) } }
+    if let blocked = blocked(task, in: other) { return blocked }
+    if let need = forecast.files.unsure[task] {
+      return other.task(named: plan.nameString(need)).map { .runsUnless($0) }
+    }
+    if starts.contains(task) {
+      if let what = forecast.files.reasons[task] { return .runsChanged(what) }
+      return reasons[task] == nil && plan.isChecked(task) ? .runsChanged("") : nil
+    }
+    if upToDate.contains(task) { return .upToDate }
+    return mayRun(task) ? nil : .keeps
+  }
+
+  private func blocked(_ task: TaskID, in other: Plan) -> ResumeFate? {
+    guard case .skipped(.upstream(let need)) = settled[task]?.why else { return nil }
+    return other.task(named: plan.nameString(need)).map { .blocked($0) }
+  }
+}
+
+extension Transition {
+  /// Translates to another plan; nil if that lacks the task.
+  fileprivate func moved(from plan: Plan, to other: Plan) -> Transition? {
+    guard case .resume(let reason) = event,
+      let task = other.task(named: plan.nameString(task))
+    else { return nil }
+    guard case .afterRerun(let need) = reason, !need.isNone else {
+      return Transition(.resume(reason), task)
+    }
+    let moved = other.task(named: plan.nameString(need)) ?? .none
+    return Transition(.resume(.afterRerun(moved)), task)
   }
 }

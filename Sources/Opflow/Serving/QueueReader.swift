@@ -1,4 +1,6 @@
+internal import OpflowBase
 internal import OpflowJournal
+internal import OpflowManifest
 internal import OpflowPlan
 internal import OpflowRuntime
 internal import OpflowSystem
@@ -228,4 +230,380 @@ final class QueueReader {
   }
 
   func setMaxConcurrent(_ most: Int) { setting.maxConcurrent = most }
+}
+
+extension QueueReader {
+  func look() throws(QueueError) {
+    // Avoids copies on changes.
+    guard var run = self.run.take() else { return }
+    let isFirst = !hasLooked
+    hasLooked = true
+    defer { lookedAt = Clock.monotonicNanoseconds }
+    defer { self.run = run }
+    do throws(RunFolderError) {
+      // A connected coordinator holds the run.
+      try run.look(isHeld: link?.hasEnded == false ? true : nil, tellsAnew: true) {
+        line, model, plan in
+        let isAnew = line.sequence <= lastTold
+        lastTold = line.sequence
+        if isFirst {
+          lastSequence = max(lastSequence, line.sequence)
+          return
+        }
+        // The journal is being reread with another plan.
+        if isAnew { placedPlan = nil }
+        if line.sequence <= lastSequence, unheard.remove(line.sequence) == nil { return }
+        lastSequence = max(lastSequence, line.sequence)
+        take(line, model, plan)
+      }
+    } catch {
+      throw QueueError(error)
+    }
+    place(run.plan)
+    if isFirst {
+      takeAll(run.model, run.plan)
+      changes = []
+      finished = []
+      isPlacedAnew = false
+    }
+    if isPlacedAnew {
+      takeAll(run.model, run.plan)
+      withdrawRest(run.model.lastMilliseconds)
+    }
+    lookAtProgress(run)
+    let isPaused = run.model.orders.ofRun(.pause) != nil
+    for place in finished where board.table.withLock({ $0[place].state.isSuccess }) {
+      blocks.forget(place)
+    }
+    board.tell(changes, finished, isPaused: isPaused)
+    changes.removeAll(keepingCapacity: changes.capacity <= 1 << 14)
+    finished.removeAll(keepingCapacity: true)
+  }
+
+  private func take(_ line: JournalLine, _ model: RunModel, _ plan: Plan) {
+    place(plan)
+    switch line.event {
+    case .transition:
+      if let task = plan.task(escapedName: line.task) {
+        update(task, model, line.milliseconds)
+      } else if !line.task.isEmpty {
+        unheard.insert(line.sequence)
+      }
+      if model.begun.sequence == line.sequence, !model.begun.task.isNone {
+        update(model.begun.task, model, line.milliseconds)
+      }
+    case .order:
+      guard let order = line.order(plan: plan) else { return }
+      if order.lacksTasks { unheard.insert(line.sequence) }
+      for task in order.tasks { update(task, model, line.milliseconds) }
+      for task in order.back { update(task, model, line.milliseconds) }
+    case .extend:
+      guard let entry = line.extend(plan: plan) else { return }
+      if entry.taskCount > places.count { unheard.insert(line.sequence) }
+      let range = max(0, entry.taskCount - entry.added)..<min(entry.taskCount, places.count)
+      if isOurs(entry.id), range.lowerBound <= range.upperBound {
+        added[entry.id] = Array(places[range])
+      }
+    // Skips have their own lines; new tasks with the names take their places.
+    case .withdraw: break
+    // Reruns have their own lines; earlier successes are of an earlier session now.
+    case .resume: takeAll(model, plan)
+    case .open, .close, .worker, .stop, .site, .unknown: break
+    }
+  }
+
+  private func isOurs(_ id: OrderID) -> Bool { addOnItsWay?.id == id }
+
+  private func place(_ plan: Plan) {
+    if placedPlan === plan { return }
+    // A grown plan keeps its numbers; a resume's may not.
+    let from = placedPlan == nil ? 0 : min(places.count, plan.taskCount)
+    if from == 0 {
+      places = []
+      isPlacedAnew = true
+    }
+    places.reserveCapacity(plan.taskCount)
+    board.table.withLock { table in
+      for number in from..<plan.taskCount {
+        places.append(table.insert(plan.nameString(TaskID(number))))
+      }
+      for number in from..<plan.taskCount {
+        let needs = plan.needs(TaskID(number)).map { edge in
+          EntryNeed(
+            place: places[Int(plan.needTargets[edge])], condition: plan.needCondition(edge))
+        }
+        if !needs.isEmpty { table.update(places[number]) { $0.needs = needs } }
+      }
+    }
+    placedPlan = plan
+  }
+
+  private func takeAll(_ model: RunModel, _ plan: Plan) {
+    for number in plan.tasks { update(TaskID(number), model, model.lastMilliseconds) }
+  }
+
+  /// Marks tasks as skipped that the run lost on a resume.
+  private func withdrawRest(_ milliseconds: Int64) {
+    isPlacedAnew = false
+    let known = Set(places)
+    let withdrawn = board.table.withLock { table in
+      table.entries.indices.map { Int32(truncatingIfNeeded: $0) }.filter { place in
+        !known.contains(place) && table.update(place) { $0.withdraw() }
+      }.map {
+        RawChange(
+          place: $0, attempt: table[$0].attempts, state: .skipped, milliseconds: milliseconds)
+      }
+    }
+    changes += withdrawn
+    finished += withdrawn.map(\.place)
+  }
+
+  private func update(_ task: TaskID, _ model: RunModel, _ milliseconds: Int64) {
+    guard task.index < places.count else { return }
+    let place = places[task.index]
+    let record = model[task]
+    let change = board.table.withLock { table -> RawChange? in
+      let isOther = table.update(place) { $0.take(record, in: model, task) }
+      guard isOther else { return nil }
+      let entry = table[place]
+      return RawChange(
+        place: place, attempt: entry.attempts, state: entry.state, milliseconds: milliseconds,
+        progress: entry.progress)
+    }
+    guard let change else { return }
+    changes.append(change)
+    if change.state.isFinished { finished.append(place) }
+  }
+
+  // MARK: - Downloads
+
+  /// The file is replaced once a second.
+  private func lookAtProgress(_ run: FollowedRun) {
+    guard run.plan.hasDownloads, let status = try? Path.status(run.folder.progress),
+      status.identity != progressIdentity
+    else { return }
+    progressIdentity = status.identity
+    for (task, entry) in run.folder.readProgress(plan: run.plan) {
+      guard task.index < places.count, run.model[task].attempts == entry.attempt else { continue }
+      let place = places[task.index]
+      let told = TaskProgress(
+        doneBytes: entry.progress.doneBytes, totalBytes: entry.progress.totalBytes,
+        bytesPerSecond: entry.progress.bytesPerSecond, resumedBytes: entry.progress.resumedBytes)
+      let state = board.table.withLock { table -> TaskStatus? in
+        guard table[place].state == .running, table[place].progress != told else { return nil }
+        table.update(place) { $0.progress = told }
+        return .running
+      }
+      guard let state else { continue }
+      changes.append(
+        RawChange(
+          place: place, attempt: entry.attempt, state: state,
+          milliseconds: entry.progress.toldMilliseconds, progress: told))
+    }
+  }
+}
+
+struct SentAddition {
+  let jobs: [AddJob]
+  let addition: PreparedAddition
+  var id: OrderID { addition.request.id }
+}
+
+extension QueueReader {
+  private static let mostTasksAtOnce = 100_000
+
+  // MARK: - Adding
+
+  func flushAdds() {
+    while addOnItsWay == nil, !waitingAdds.isEmpty { send(takeBatch()) }
+  }
+
+  private func takeBatch() -> [AddJob] {
+    var batch: [AddJob] = []
+    var count = 0
+    for job in waitingAdds {
+      guard case .tasks(let tasks) = job.content, !isAlone(job) else { break }
+      if count > 0, count + tasks.count > Self.mostTasksAtOnce { break }
+      count += tasks.count
+      batch.append(job)
+    }
+    if batch.isEmpty { batch = [waitingAdds[0]] }
+    waitingAdds.removeFirst(batch.count)
+    return batch
+  }
+
+  /// The job was in a refused batch; sent alone, it gets its own errors only.
+  private func isAlone(_ job: AddJob) -> Bool { alone.contains(ObjectIdentifier(job)) }
+
+  private func send(_ jobs: [AddJob]) {
+    guard let run, let link else { return }
+    let addition: PreparedAddition
+    do throws(QueueError) {
+      addition = try prepare(jobs, run)
+    } catch {
+      return fail(jobs, error)
+    }
+    if addition.taskCount == 0 { return succeed(jobs, addition, []) }
+    guard let line = OrderLines.line(addition.request) else {
+      return fail(
+        jobs,
+        QueueError(
+          .usage, "the manifest names too many files to be added at once; give it part by part"))
+    }
+    do throws(RunFolderError) {
+      try addition.write()
+    } catch {
+      addition.remove()
+      return fail(jobs, QueueError(error))
+    }
+    addOnItsWay = SentAddition(jobs: jobs, addition: addition)
+    link.send(line)
+  }
+
+  private func prepare(
+    _ jobs: [AddJob], _ run: FollowedRun
+  ) throws(QueueError) -> PreparedAddition {
+    var tasks: [NewTask] = []
+    var path: String?
+    for job in jobs {
+      switch job.content {
+      case .tasks(let further): tasks += further
+      case .manifest(let named): path = named
+      }
+    }
+    let composed = path == nil ? ManifestText(tasks) : nil
+    do throws(PreparationError) {
+      let manifest =
+        if let path {
+          try ManifestFile(at: ManifestFile.path(path))
+        } else {
+          ManifestFile.composed(composed?.bytes ?? [], folder: setting.workingFolder)
+        }
+      var addition = try PreparedAddition(
+        manifest, to: run.folder, run.plan, OrderID.new(), by: .none)
+      addition.request.by = "Opflow"
+      if path == nil { addition.carry() }
+      return addition
+    } catch {
+      throw QueueError(error, composed: composed)
+    }
+  }
+
+  private func fail(_ jobs: [AddJob], _ error: QueueError) {
+    guard jobs.count > 1 else {
+      for job in jobs {
+        alone.remove(ObjectIdentifier(job))
+        job.answer(.failure(error))
+      }
+      return
+    }
+    for job in jobs { alone.insert(ObjectIdentifier(job)) }
+    waitingAdds = jobs + waitingAdds
+  }
+
+  private func succeed(_ jobs: [AddJob], _ addition: PreparedAddition, _ new: [Int32]) {
+    // A resume may have renumbered the tasks since.
+    let further = (new.isEmpty ? addition.added : []) + addition.unchanged
+    for job in jobs {
+      alone.remove(ObjectIdentifier(job))
+      let places = board.table.withLock { table in
+        switch job.content {
+        case .tasks(let tasks): tasks.compactMap { table.place(of: $0.id) }
+        case .manifest: new + further.compactMap { table.place(of: $0) }
+        }
+      }
+      if case .tasks(let tasks) = job.content { keepBlocks(of: tasks) }
+      job.answer(.success(places))
+    }
+  }
+
+  private func take(_ answer: OrderAnswer, to sent: SentAddition) {
+    addOnItsWay = nil
+    let new = added.removeValue(forKey: sent.id) ?? []
+    switch answer {
+    case .done: succeed(sent.jobs, sent.addition, new)
+    case .refused(let what) where what.hasPrefix(AddRequest.outdated):
+      sent.addition.remove()
+      waitingAdds = sent.jobs + waitingAdds
+    case .refused(let what):
+      sent.addition.remove()
+      fail(sent.jobs, QueueError(.refused, "add: \(CleanText.string(what))"))
+    }
+  }
+
+  // MARK: - Requests
+
+  func send(_ job: OrderJob) {
+    guard let run, let link else { return job.answer(.failure(board.endError)) }
+    var request = OrderRequest(id: OrderID.new(), verb: job.verb, planKey: run.plan.key.description)
+    request.by = "Opflow"
+    request.carried = job.carried
+    switch job.about {
+    case .run: break
+    case .task(let place):
+      let id = board.table.withLock { $0[place].id }
+      guard let task = run.plan.task(named: id) else {
+        return job.answer(.failure(QueueError(.usage, "the run has no task \(id) any more")))
+      }
+      request.tasks = TaskRanges([task])
+    case .all:
+      if run.plan.taskCount == 0 { return job.answer(.success(0)) }
+      request.among = TaskRanges(run.plan.tasks.lazy.map { TaskID($0) })
+    }
+    note(job)
+    guard let line = OrderLines.line(request) else {
+      return job.answer(.failure(QueueError(.usage, "\(job.verb.rawValue): names too many tasks")))
+    }
+    orders[request.id] = job
+    link.send(line)
+  }
+
+  /// For the next coordinator.
+  private func note(_ job: OrderJob) {
+    if case .capacity = job.verb.row.carries, let most = job.carried.number {
+      setMaxConcurrent(Int(clamping: most))
+    }
+  }
+
+  // MARK: - Answers
+
+  func take(_ answer: OrderAnswer, to id: OrderID) {
+    if let sent = addOnItsWay, sent.id == id { return take(answer, to: sent) }
+    guard let job = orders.removeValue(forKey: id) else { return }
+    switch answer {
+    case .done(let count): job.answer(.success(count))
+    case .refused(let what):
+      job.answer(
+        .failure(QueueError(.refused, "\(job.verb.rawValue): \(CleanText.string(what))")))
+    }
+  }
+
+  /// Repeats requests that the last coordinator did not answer, unless the journal has them.
+  func askAgain() {
+    guard let counts = run?.model.orders.counts else { return }
+    if let sent = addOnItsWay {
+      let isDone = counts[sent.id] != nil
+      take(isDone ? .done(count: 0) : .refused(what: AddRequest.outdated), to: sent)
+    }
+    let open = orders
+    orders = [:]
+    for (id, job) in open {
+      if let count = counts[id] {
+        job.answer(.success(count))
+      } else {
+        send(job)
+      }
+    }
+  }
+
+  func answerAll(_ error: QueueError) {
+    let jobs = (addOnItsWay?.jobs ?? []) + waitingAdds
+    addOnItsWay?.addition.remove()
+    addOnItsWay = nil
+    waitingAdds = []
+    alone = []
+    for job in jobs { job.answer(.failure(error)) }
+    for job in orders.values { job.answer(.failure(error)) }
+    orders = [:]
+  }
 }

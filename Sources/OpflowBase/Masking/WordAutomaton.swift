@@ -248,3 +248,178 @@ struct TrieLayout {
     return rows[state * classCount + column]
   }
 }
+
+/// Matches the rest of long words after their heads (Knuth, Morris and Pratt, SIAM J. Comput. 6,
+/// 1977).
+struct TailReader: Equatable, Sendable {
+  struct Follower: Equatable, Sendable {
+    let word: Int
+    /// At least the head's length.
+    var matched: Int
+  }
+
+  private(set) var followers: [Follower] = []
+
+  @inline(__always)
+  var isEmpty: Bool { followers.isEmpty }
+
+  var longest: Int { followers.lazy.map(\.matched).max() ?? 0 }
+
+  /// Returns the length of the longest word that ends with the byte, or 0.
+  mutating func take(_ byte: UInt8, _ automaton: WordAutomaton, _ borders: inout Borders) -> Int {
+    let byte = WordAutomaton.folded(byte)
+    var found = 0
+    for place in followers.indices {
+      let number = followers[place].word
+      let word = automaton.longWords[number]
+      var matched = followers[place].matched
+      while matched > 0, matched == word.count || word[matched] != byte {
+        matched = borders.border(of: matched, in: number, automaton)
+      }
+      if word[matched] == byte { matched += 1 }
+      followers[place].matched = matched
+      if matched == word.count { found = max(found, matched) }
+    }
+    // The automaton tracks shorter prefixes.
+    followers.removeAll { $0.matched < WordAutomaton.headBytes }
+    return found
+  }
+
+  mutating func follow(_ word: Int) {
+    if followers.contains(where: { $0.word == word }) { return }
+    followers.append(Follower(word: word, matched: WordAutomaton.headBytes))
+  }
+}
+
+/// Maps each prefix of one long word to the next shorter prefix that ends it; computed at the first
+/// mismatch.
+struct Borders: Sendable {
+  private var word = -1
+  private var lengths: [Int32] = []
+
+  mutating func border(of length: Int, in number: Int, _ automaton: WordAutomaton) -> Int {
+    if word != number {
+      word = number
+      lengths = Self.lengths(automaton.longWords[number])
+    }
+    return Int(lengths[length])
+  }
+
+  private static func lengths(_ word: [UInt8]) -> [Int32] {
+    var lengths = [Int32](repeating: 0, count: word.count + 1)
+    var matched = 0
+    for place in 1..<word.count {
+      while matched > 0, word[matched] != word[place] { matched = Int(lengths[matched]) }
+      if word[matched] == word[place] { matched += 1 }
+      lengths[place + 1] = Int32(matched)
+    }
+    return lengths
+  }
+}
+
+/// The byte strings (words) that reveal a secret.
+///
+/// Escapes are decoded before. Hexadecimal and base64 at its three alignments are words of their
+/// own; a base64 word has only the digits that the value determines, so up to four bits at its ends
+/// stay visible.
+package enum SecretWords {
+  /// Encodings of shorter values would match everywhere.
+  static let shortestEncodedBytes = 8
+
+  /// For encoded lines of all values. Each costs a worker up to 5 KB, and a bundle of certificates
+  /// has a thousand.
+  static let mostEncodedLines = 4096
+
+  static func words(of values: [[UInt8]]) -> [[UInt8]] {
+    var words: [[UInt8]] = []
+    var room = mostEncodedLines
+    for value in values { add(value, &room, to: &words) }
+    return words
+  }
+
+  /// Shells (`echo $KEY`, `read`) and other programs strip spaces around a value.
+  private static func add(_ value: [UInt8], _ room: inout Int, to words: inout [[UInt8]]) {
+    // `$(…)` strips newlines.
+    let ends = value.reversed().prefix { $0 == 10 || $0 == 13 }.count
+    let core = value.count - ends >= SecretValue.shortestBytes ? Array(value.dropLast(ends)) : value
+    let inner = Array(core[...].trimmed)
+    for word in inner == core ? [core] : [core, inner]
+    where word.count >= SecretValue.shortestBytes {
+      add(word, leastBytes: SecretValue.shortestBytes, to: &words)
+      if word.count >= shortestEncodedBytes { words += encodings(of: word) }
+    }
+    guard core.contains(10) else { return }
+    for line in core.split(separator: 10).map(\.trimmed) where line.count >= shortestEncodedBytes {
+      add(Array(line), leastBytes: shortestEncodedBytes, to: &words)
+      if room == 0 { continue }
+      room -= 1
+      words += encodings(of: Array(line))
+    }
+  }
+
+  /// Adds the word; its form from `echo $KEY`, with each run of spaces as one; and its forms in
+  /// names, where a byte that is not UTF-8 is replaced.
+  private static func add(_ word: [UInt8], leastBytes: Int, to words: inout [[UInt8]]) {
+    words.append(word)
+    if String(validating: word, as: UTF8.self) == nil {
+      words.append(Array(String(decoding: word, as: UTF8.self).utf8))
+      words.append(Array(NameCharacters.text(word).utf8))
+    }
+    let parts = word.split { $0 == 32 || $0 == 9 || $0 == 10 }
+    let single = Array(parts.joined(separator: CollectionOfOne(32)))
+    if single != word, single.count >= leastBytes { words.append(single) }
+  }
+
+  private static func encodings(of value: [UInt8]) -> [[UInt8]] {
+    var words = ["0123456789abcdef", "0123456789ABCDEF"].map { digits in
+      let digits = Array(digits.utf8)
+      return value.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    }
+    for (place, marks) in ["+/", "-_"].enumerated() {
+      let alphabet = Array(Self.letters.utf8) + Array(marks.utf8)
+      for before in 0..<3 {
+        let digits = base64([UInt8](repeating: 0, count: before) + value, alphabet)
+        let first = (before * 8 + 5) / 6
+        let last = (before + value.count) * 8 / 6
+        let own = Array(digits[first..<last])
+        // Otherwise both alphabets give the same word.
+        if place == 1, !own.contains(where: { marks.utf8.contains($0) }) { continue }
+        words.append(own)
+      }
+      let whole = base64(value, alphabet)
+      words.append(whole)
+      if whole.count % 4 != 0 {
+        words.append(whole + [UInt8](repeating: UInt8(ascii: "="), count: 4 - whole.count % 4))
+      }
+    }
+    return words
+  }
+
+  private static let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+  /// Without trailing `=`.
+  static func base64(_ bytes: [UInt8], _ alphabet: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count * 4 / 3 + 2)
+    var bits: UInt32 = 0
+    var count: UInt32 = 0
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      count += 8
+      while count >= 6 {
+        count -= 6
+        result.append(alphabet[Int(bits >> count & 63)])
+      }
+    }
+    if count > 0 { result.append(alphabet[Int(bits << (6 - count) & 63)]) }
+    return result
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate var trimmed: ArraySlice<UInt8> {
+    func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 10 || byte == 13 }
+    guard let last = lastIndex(where: { !isBlank($0) }) else { return [] }
+    return self[..<(last + 1)].drop(while: isBlank)
+  }
+}

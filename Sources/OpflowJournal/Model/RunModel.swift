@@ -470,3 +470,77 @@ package struct RunModel: Sendable {
     }
   }
 }
+
+extension RunModel {
+  package var openness: RunOpenness {
+    guard open?.serves == true else { return .ordinary }
+    return orders.closedBy == nil ? .open : .closed
+  }
+
+  /// A resume's own values hold for its session only.
+  package var only: [String] { open?.only ?? [] }
+  package var skip: [String] { open?.skip ?? [] }
+
+  package var set: [String] { resume?.set ?? open?.set ?? [] }
+  package var tasks: [String] { open?.tasks ?? [] }
+  package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
+  package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
+  /// At the start of the newest session; nil if unknown.
+  package func maxParallel(_ plan: Plan) -> UInt32? {
+    limits.capacity(of: Int(ResourceEntry.cpu), plan).flatMap { UInt32(exactly: $0) }
+  }
+  package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
+  /// At present; nil if opflow chose it and did not record it.
+  package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
+    let ordered = orders.capacity(plan.string(plan.resources[resource].name))
+    return ordered?.carried.number.map { UInt64(clamping: $0) }
+      ?? limits.capacity(of: resource, plan)
+  }
+  package var files: [String] { resume?.files ?? open?.files ?? [] }
+}
+
+package struct DriveRecord: Sendable {
+  package let number: Int
+  /// Since the epoch; of its first known line if the first is lost.
+  package let begunMilliseconds: Int64
+  package let trace: TraceParent?
+  package let reused: Int
+  /// Since the epoch; nil while it runs or if it died.
+  package internal(set) var close: (milliseconds: Int64, entry: CloseEntry)?
+  package internal(set) var signals: [Signal] = []
+
+  package struct Signal: Sendable {
+    package let milliseconds: Int64
+    package let effect: Effect
+  }
+
+  package enum Effect: Sendable, Equatable {
+    case stop(signal: Int32)
+    case pause, proceed
+  }
+
+  package init(_ number: Int, at milliseconds: Int64, trace: TraceParent? = nil, reused: Int = 0) {
+    self.number = number
+    begunMilliseconds = milliseconds
+    self.trace = trace
+    self.reused = reused
+  }
+
+  /// Bounds the memory for a forged journal.
+  private static let mostSignals = 1000
+
+  mutating func note(_ effect: Effect, at milliseconds: Int64) {
+    if signals.count >= Self.mostSignals { return }
+    signals.append(Signal(milliseconds: milliseconds, effect: effect))
+  }
+}
+
+package struct DriveSelection: Equatable, Sendable {
+  package var only: [String]
+  package var skip: [String]
+
+  package init(only: [String], skip: [String]) {
+    self.only = only
+    self.skip = skip
+  }
+}

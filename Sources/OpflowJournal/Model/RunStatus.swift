@@ -150,3 +150,114 @@ package struct RunStatus {
     }
   }
 }
+
+package struct TaskCounts: Equatable, Sendable {
+  /// With prefetched tasks.
+  package private(set) var pending = 0
+  package private(set) var running = 0
+  package private(set) var suspended = 0
+  /// Waiting approvals, if counted apart; else part of `running`.
+  package private(set) var asking = 0
+  package private(set) var succeeded = 0
+  package private(set) var upToDate = 0
+  /// These fail the run.
+  package private(set) var failed = 0
+  package private(set) var failedAllowed = 0
+  package private(set) var skipped = 0
+  package private(set) var cancelled = 0
+
+  package init() {}
+
+  package var total: Int { ended + cancelled + pending + begun }
+  package var begun: Int { running + suspended + asking }
+  /// Tasks that a resume does not repeat, plus failed ones.
+  package var ended: Int { succeeded + upToDate + allFailed + skipped }
+  package var allFailed: Int { failed + failedAllowed }
+
+  package mutating func add(_ state: TaskState, asks: Bool) {
+    if asks, state == .running { asking += 1 } else { add(state) }
+  }
+
+  package mutating func add(_ state: TaskState, _ count: Int = 1) {
+    switch state {
+    case .waiting, .ready, .checking, .handed: pending += count
+    case .running: running += count
+    case .suspended: suspended += count
+    case .succeeded: succeeded += count
+    case .upToDate: upToDate += count
+    case .failed: failed += count
+    case .failedAllowed: failedAllowed += count
+    case .skipped: skipped += count
+    case .cancelled: cancelled += count
+    }
+  }
+
+  mutating func move(from old: TaskState, to new: TaskState) {
+    add(old, -1)
+    add(new)
+  }
+}
+
+/// A run that a task of another run started.
+package struct InnerRun: Equatable, Sendable {
+  package let run: RunID
+  package let counts: TaskCounts
+
+  package init(run: RunID, counts: TaskCounts) {
+    self.run = run
+    self.counts = counts
+  }
+}
+
+package enum JointEnd: Equatable, Sendable {
+  case open(count: Int, first: TaskID)
+  /// Includes allowed failures and skips.
+  case good
+  /// This task failed, or was skipped because of a failure.
+  case failed(TaskID)
+  /// No task failed, and this one was cancelled.
+  case cancelled(TaskID)
+}
+
+extension RunModel {
+  package func end(of tasks: [TaskID]) -> JointEnd {
+    var failed = TaskID.none
+    var cancelled = TaskID.none
+    var open = TaskID.none
+    var count = 0
+    for task in tasks {
+      switch state(task) {
+      case .waiting, .ready, .checking, .handed, .running, .suspended:
+        if open.isNone { open = task }
+        count += 1
+      case .failed: if failed.isNone { failed = task }
+      case .skipped: if failed.isNone, isSkippedByFailure(task) { failed = task }
+      case .cancelled: if cancelled.isNone { cancelled = task }
+      case .succeeded, .upToDate, .failedAllowed: break
+      }
+    }
+    if count > 0 { return .open(count: count, first: open) }
+    if !failed.isNone { return .failed(failed) }
+    return cancelled.isNone ? .good : .cancelled(cancelled)
+  }
+
+  /// The chain of skips leads to a failure. An unneeded failure handler is skipped too.
+  private func isSkippedByFailure(_ task: TaskID) -> Bool {
+    var task = task
+    // A damaged journal may contain a cycle.
+    for _ in 0..<Self.longestChain {
+      guard case .skipped(.upstream(let need)) = self[task].why else { return false }
+      if need.isNone { return true }
+      switch state(need) {
+      case .failed, .cancelled: return true
+      case .skipped: task = need
+      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate,
+        .failedAllowed:
+        return false
+      }
+    }
+    return true
+  }
+
+  private static let longestChain = 1_000_000
+}

@@ -88,3 +88,114 @@ package struct FailedTry: Sendable {
   package let outcome: Outcome
   package let what: String
 }
+
+/// Used attempts; most tasks have no entry.
+package struct TryRecords: Sendable {
+  /// When the next attempt is due, since the epoch.
+  package private(set) var next: [TaskID: Int64] = [:]
+  /// Failed attempts that count, in the newest session and those that it continues.
+  private(set) var used: [TaskID: Int32] = [:]
+
+  mutating func beginDrive(continues: Bool) {
+    if continues { return }
+    next.removeAll()
+    used.removeAll()
+  }
+
+  /// Tasks that are retried, or whose name goes to another task.
+  mutating func forget(_ tasks: [TaskID]) {
+    for task in tasks {
+      next[task] = nil
+      used[task] = nil
+    }
+  }
+
+  /// Most lines change nothing here.
+  @inline(__always)
+  func hears(_ event: TransitionKind, isAllowed: Bool) -> Bool {
+    switch event {
+    case .retry: true
+    case .failure: isAllowed || !next.isEmpty
+    case .skip: !used.isEmpty || !next.isEmpty
+    case .start, .success, .cancel, .interrupt, .resume, .fresh: !next.isEmpty
+    case .pause, .proceed, .ready, .stopping: false
+    }
+  }
+
+  mutating func apply(_ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan) {
+    if !next.isEmpty { next[task] = nil }
+    switch event {
+    case .retry, .failure:
+      let fields = TransitionFields(line)
+      guard event == .retry || fields.allowed else { return }
+      let fetch = plan.kind(task) == .download ? line.fetch : nil
+      if plan.policy(task).costsTry(fields.end.endReason, fetch) { used[task, default: 0] += 1 }
+      if event == .retry { next[task] = line.milliseconds.plus(fields.delayMilliseconds) }
+    // The name goes to another task.
+    case .skip: if TransitionFields(line).skipReason(plan) == .withdrawn { used[task] = nil }
+    case .start, .success, .cancel, .interrupt, .pause, .proceed, .resume, .fresh, .ready,
+      .stopping:
+      break
+    }
+  }
+}
+
+/// Used attempts of a task's policy, over sessions that continue each other.
+package struct TriesUsed: Equatable, Sendable {
+  package var count: Int32 = 0
+  package var delayMilliseconds: Int64 = 0
+
+  package init(count: Int32 = 0, delayMilliseconds: Int64 = 0) {
+    self.count = count
+    self.delayMilliseconds = delayMilliseconds
+  }
+}
+
+extension TaskPolicy {
+  /// Counts a failed attempt against `retries`, except a download's whose part file grew, if there
+  /// are retries.
+  package func costsTry(_ reason: EndReason?, _ fetch: FetchRecord?) -> Bool {
+    guard retryMax > 0, reason == .fetch else { return true }
+    return (fetch?.report.gainedBytes ?? 0) <= 0
+  }
+}
+
+/// Values that tasks leave for each other.
+package struct ValueRecords: Sendable {
+  /// Without texts. Missing for tasks whose values no task was to read.
+  package private(set) var left: [TaskID: ValueSet] = [:]
+  /// A hash of the values that an ended task read.
+  private var read: [TaskID: UInt64] = [:]
+
+  mutating func apply(
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan, hasArguments: Bool
+  ) {
+    let flags = plan.flags(task)
+    guard hasArguments || flags.contains(.leavesValues) || flags.contains(.readsValues) else {
+      return
+    }
+    switch event {
+    case .start, .resume:
+      left[task] = nil
+      read[task] = nil
+    case .success:
+      let values = line.values
+      left[task] = values.left.map { ValueSet(attempt: TransitionFields(line).attempt, $0) }
+      read[task] = values.with
+    case .failure:
+      left[task] = nil
+      read[task] = line.values.with
+    case .fresh:
+      let values = line.values
+      // Unchecked results keep their values.
+      if values.left == nil, TransitionFields(line).isKept { return }
+      left[task] = values.left.map { ValueSet(attempt: ValueFolder.ofRecord, $0) }
+      read[task] = values.with
+    case .retry, .skip, .cancel, .interrupt, .pause, .proceed, .ready, .stopping: break
+    }
+  }
+
+  func isCurrent(_ task: TaskID, _ plan: Plan, arguments: [String]) -> Bool {
+    read[task] == plan.valueDigest(of: task, arguments: arguments) { left[$0]?.values ?? [] }
+  }
+}

@@ -317,3 +317,111 @@ package struct ResumeDecision: Sendable {
     }
   }
 }
+
+package struct ResumeRequest: Sendable {
+  /// With dependencies; nil for all tasks.
+  package var selected: TaskSet?
+  /// Of the run: `selected` and those of earlier sessions; nil for all tasks.
+  package var scope: TaskSet?
+  /// Named `finally` tasks run even if no other task does.
+  package var namedFinally: TaskSet?
+  /// With named tasks, a `finally` task runs only if a dependency ran.
+  package var finallyFollowsNeeds = false
+  package var rerun: TaskSet?
+  package var skip: TaskSet?
+  /// Skipped by the whole run; a later session can run others of `skip`. Nil if there are no
+  /// others.
+  package var runSkip: TaskSet?
+  /// Keeps failures too: the session continues a crashed one, for a client that knows these ends.
+  /// Requests stay in force. Services and `finally` tasks are treated as usual.
+  package var keepsEnds = false
+  /// Not in the previous session's plan.
+  package var added: TaskSet?
+  package var outputMissing: TaskSet?
+
+  /// Generators whose generated matrix tasks are missing from the plan.
+  package var withoutLegs: TaskSet?
+
+  /// Of finished tasks, with the strings that an `if` may read.
+  package var values: [TaskID: ValueSet] = [:]
+
+  package var arguments: TaskArguments?
+  /// They run until the user stops them, and are done then.
+  package var standing: TaskSet?
+  package var namedServices: TaskSet?
+
+  /// They run under this process with an unchanged definition.
+  package var held: TaskSet?
+
+  package init() {}
+
+  var singlesOutNone: Bool {
+    rerun == nil && skip == nil && outputMissing == nil && withoutLegs == nil && arguments == nil
+      && !keepsEnds
+  }
+
+  func isOfRun(_ task: TaskID) -> Bool { scope?.contains(task) ?? true }
+  func namesFinally(_ task: TaskID) -> Bool { namedFinally?.contains(task) ?? false }
+  package func selects(_ task: TaskID) -> Bool { selected?.contains(task) ?? true }
+  func stays(_ service: TaskID) -> Bool { standing?.contains(service) ?? false }
+  func names(_ service: TaskID) -> Bool { namedServices?.contains(service) ?? false }
+  func holds(_ service: TaskID) -> Bool { held?.contains(service) ?? false }
+  func reruns(_ task: TaskID) -> Bool { rerun?.contains(task) ?? false }
+  package func skips(_ task: TaskID) -> Bool { skip?.contains(task) ?? false }
+  /// Only this session excludes the task, not the run.
+  func isSkippedOnce(_ task: TaskID) -> Bool { runSkip.map { !$0.contains(task) } ?? false }
+  func isNew(_ task: TaskID) -> Bool { added?.contains(task) ?? false }
+  func lacksLegs(_ task: TaskID) -> Bool { withoutLegs?.contains(task) ?? false }
+  func missesOutput(_ task: TaskID) -> Bool { outputMissing?.contains(task) ?? false }
+}
+
+extension ResumeDecision {
+  /// Decides until no task that runs reads missing values of a kept task: such a kept task reruns.
+  /// Values may be lost, or not stored because no task read them.
+  ///
+  /// - Parameters:
+  ///   - request: gets the tasks with missing values in `outputMissing`.
+  ///   - areThere: whether a task's values are unchanged. Called at most once per task with values.
+  package static func heedingValues(
+    plan: Plan, history: RunModel, request: inout ResumeRequest, areThere: (TaskID) -> Bool
+  ) -> ResumeDecision {
+    guard plan.hasLateItems else {
+      return ResumeDecision(plan: plan, history: history, request: request)
+    }
+    var asked: Set<TaskID> = []
+    while true {
+      let input = Input(plan: plan, history: history, request: request)
+      var decision = ResumeDecision(deciding: input)
+      var again: Set<TaskID> = []
+      // Dependents first: a task that reruns reads values too.
+      for index in plan.topologicalOrder.reversed() {
+        let reader = TaskID(index)
+        guard plan.flags(reader).contains(.readsValues),
+          decision.mayStart(reader, input) || again.contains(reader)
+        else { continue }
+        for need in plan.valueSources(of: reader) {
+          guard decision.keepsSuccess(need), asked.insert(need).inserted,
+            !decision.willSkipByWish(need, input)
+          else { continue }
+          if let left = history.values.left[need] {
+            if left.values.isEmpty || areThere(need) { continue }
+          } else if !decision.starts(reader, input), !again.contains(reader),
+            !history[reader].isChanged,
+            plan.lateCondition(reader) == nil || history.state(reader) == .failedAllowed
+          {
+            // An unchanged reader got its result from the values; only a new `if` needs them again.
+            continue
+          }
+          again.insert(need)
+        }
+      }
+      if again.isEmpty {
+        decision.forgetNeeds()
+        return decision
+      }
+      var missing = request.outputMissing ?? TaskSet(taskCount: plan.taskCount)
+      for task in again { missing.insert(task) }
+      request.outputMissing = missing
+    }
+  }
+}

@@ -1,3 +1,4 @@
+internal import OpflowBase
 package import OpflowPlan
 
 /// The tasks of a run: selected in any session, mentioned in the journal, or dynamic and not
@@ -95,5 +96,107 @@ package enum RunScope {
 
   package static func fitting(_ selectors: [String], _ plan: Plan) -> [String] {
     selectors.filter { (try? Selector.tasks([$0], of: plan)) != nil }
+  }
+}
+
+/// The state of each task at the start of the newest session, for a client that attaches later.
+/// Results that were not discarded are kept or left alone; the rest of the selection is to run.
+package enum EnteredDrive {
+  package static func states(_ history: RunModel, _ plan: Plan) -> [InitialState] {
+    let ofRun = RunScope.of(history, plan)
+    let asked = history.selections.last ?? DriveSelection(only: [], skip: [])
+    // A resume without its own `--only` has all tasks of the run.
+    let isWhole = history.drives > 1 && asked.only == history.only
+    var selected = isWhole ? ofRun : selection(asked, history, plan)?.included
+    if var named = selected {
+      RunScope.add(history.addedInDrive(plan), to: &named, plan)
+      selected = named
+    }
+    let skippedOnce = skippedOnce(asked, history, plan)
+    return plan.tasks.map { index in
+      let task = TaskID(index)
+      let record = history[task]
+      if record.why == .skipped(.withdrawn) { return .excluded }
+      let isEarlier = record.settleSequence > 0 && record.settleSequence < history.driveSequence
+      if selected?.contains(task) ?? true {
+        guard isEarlier else { return .run }
+        if record.state == .skipped, record.why?.skipReason == .skipOption,
+          skippedOnce?.contains(task) == true
+        {
+          return .leftOpen
+        }
+        return ResumeDecision.initialState(keeping: record.state, record.why?.skipReason)
+      }
+      guard history.drives > 1, ofRun?.contains(task) ?? true else { return .excluded }
+      return ResumeDecision.initialState(
+        leaving: record.isChanged ? .waiting : record.state, record.why?.skipReason)
+    }
+  }
+
+  package static func states(ofAdded tasks: Range<Int>, _ plan: Plan) -> [InitialState] {
+    var entered = TaskSet(taskCount: plan.taskCount)
+    RunScope.add(tasks, to: &entered, plan)
+    return tasks.map { entered.contains(TaskID($0)) ? .run : .excluded }
+  }
+
+  private static func selection(
+    _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
+  ) -> Selection? {
+    try? Selection(
+      tasks: RunScope.fitting(history.tasks, plan), only: RunScope.fitting(asked.only, plan),
+      skip: RunScope.fitting(asked.skip, plan), of: plan)
+  }
+
+  private static func skippedOnce(
+    _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
+  ) -> TaskSet? {
+    if history.drives < 2 || asked.skip == history.skip { return nil }
+    guard let skipped = selection(asked, history, plan)?.skipped else { return nil }
+    let always = RunScope.skipped(by: history, plan)
+    var once = TaskSet(taskCount: plan.taskCount)
+    for task in plan.tasks.lazy.map({ TaskID($0) })
+    where skipped.contains(task) && !always.contains(task) {
+      once.insert(task)
+    }
+    return once
+  }
+}
+
+/// What a session takes over from a crashed one.
+extension RunModel {
+  /// The last session crashed and a resume continues it.
+  package func isContinued(by request: ResumeRequest) -> Bool {
+    request.keepsEnds && close == nil
+  }
+
+  /// The attempts of unfinished tasks and the rest of their retry delays; services restart at once.
+  ///
+  /// - Parameter wall: milliseconds since the epoch. If that clock was set back, delays are capped.
+  package func triesUsed(
+    _ plan: Plan, for request: ResumeRequest, at wall: Int64
+  ) -> [TaskID: TriesUsed] {
+    guard isContinued(by: request) else { return [:] }
+    var used: [TaskID: TriesUsed] = [:]
+    for (task, count) in tries.used where !request.reruns(task) {
+      used[task, default: TriesUsed()].count = count
+    }
+    for (task, next) in tries.next
+    where self[task].state == .waiting && !request.reruns(task) && !plan.isService(task) {
+      let most = Int64(plan.policy(task).retryMaxDelayMilliseconds)
+      used[task, default: TriesUsed()].delayMilliseconds = min(max(0, next.minus(wall)), most)
+    }
+    return used
+  }
+
+  /// The requests in force: a cancel request only if the task has not ended or was cancelled, and
+  /// the user does not rerun it.
+  package func standing(_ plan: Plan, for request: ResumeRequest) -> StandingOrders {
+    guard isContinued(by: request) else { return StandingOrders() }
+    var standing = orders.standing(plan)
+    standing.cancelled.removeAll { task in
+      let state = self[task].state
+      return request.reruns(task) || state.isTerminal && state != .cancelled
+    }
+    return standing
   }
 }

@@ -124,3 +124,59 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
     )
   }
 }
+
+/// `--run NAME` accepts it in place of the ID of an open run.
+package enum RunName {
+  package static let mostBytes = 100
+
+  package static let rule =
+    "1 to \(mostBytes) letters, digits, `.`, `_` and `-`, begins with a letter, a digit or `_`,"
+    + " does not look like a run's ID"
+
+  package static func isValid(_ text: String) -> Bool {
+    guard let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {
+      return false
+    }
+    return text.utf8.count <= mostBytes && text.utf8.allSatisfy(OrderID.mayContain)
+      && RunID(text) == nil
+  }
+}
+
+/// The state of a run, as `status` prints it.
+package enum RunState: String, Sendable, CaseIterable {
+  case running, succeeded, failed, cancelled, interrupted
+}
+
+/// Whether a run waits for tasks to be added (`opflow serve`).
+package enum RunOpenness: Sendable {
+  /// Ends when nothing is left.
+  case ordinary
+  /// Ends when it is closed and nothing is left.
+  case open
+  /// Only the run's own tasks can add tasks.
+  case closed
+}
+
+/// The last value of a name counts; the order of names does not matter.
+package enum SetValues {
+  /// One `NAME=VALUE` per name, sorted.
+  package static func normal(_ values: [String]) -> [String] {
+    if values.count < 2 { return values }
+    var last: [String: String] = [:]
+    for value in values { last[name(value)] = value }
+    return last.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private static func name(_ value: String) -> String {
+    String(decoding: value.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+  }
+}
+
+/// `--durability`: when a journal is synced to disk.
+package enum Durability: String, CaseIterable, Sendable {
+  case none
+  /// At most 10 ms after a write.
+  case group
+  /// Before opflow acts on a line.
+  case each
+}

@@ -1,3 +1,5 @@
+internal import OpflowBase
+
 /// The tasks of a run, selected by names, `--only` and `--skip`.
 package struct Selection: Equatable, Sendable {
   /// Run or are skipped; the others are not part of the run.
@@ -136,5 +138,288 @@ package struct Selection: Equatable, Sendable {
     if !included.contains(task) { return .excluded }
     if skipped.contains(task) { return .skipOption }
     return followers.contains(task) ? .afterNeeds : .run
+  }
+}
+
+/// A selector that matches no task of the plan.
+package struct UnfitSelector: Error, Equatable, Sendable {
+  package var selector: String
+  /// A task or tag.
+  package var nearest: String?
+  /// Of the selector, if its tasks are generated only during the run.
+  package var laterMatrix: String?
+
+  package var hint: String? {
+    if let matrix = laterMatrix.map(CleanText.string) {
+      return "; the tasks of `\(matrix)` are known when a run has found them: name `\(matrix)`"
+    }
+    return nearest.map { "; did you mean `\(CleanText.string($0))`?" }
+  }
+
+  package func message(of flag: String) -> String {
+    "\(flag): no task fits `\(CleanText.string(selector))`\(hint ?? "")"
+  }
+}
+
+package enum SelectionError: Error, Equatable, Sendable {
+  /// No task matches a selector of this flag or argument.
+  case unfit(flag: String, UnfitSelector)
+  /// `--only` excludes all named tasks.
+  case nothingInCommon
+  /// `--skip` excludes all selected tasks.
+  case allSkipped
+  /// The manifest no longer has the tasks that the run was started for.
+  case nothingRemains([String])
+  /// `--rerun` selects only tasks that `--only` and `--skip` exclude.
+  case rerunLeftOut
+  case noArguments(task: String, why: String)
+  /// All tasks are `manual`, and none is named.
+  case onlyManual
+
+  package var message: String {
+    switch self {
+    case .unfit(let flag, let selector): selector.message(of: flag)
+    case .nothingInCommon:
+      "--only: none of its tasks is one of those that are named, so nothing would run"
+    case .allSkipped: "--skip: it skips all that is to run, so nothing would run"
+    case .nothingRemains(let selectors):
+      "the run was started for \(Self.list(selectors)), which the manifest does not have any more;"
+        + " start a new run"
+    case .noArguments(let task, let why):
+      "arguments cannot go to `\(CleanText.string(task))`: \(why)"
+    case .rerunLeftOut: "--rerun: what it names is left out by --only or --skip, or is `manual`"
+    case .onlyManual: "every task is `manual`, so nothing would run: name one"
+    }
+  }
+
+  private static func list(_ selectors: [String]) -> String {
+    let names = selectors.prefix(5).map { "`\(CleanText.string($0))`" }.joined(separator: ", ")
+    return selectors.count > 5 ? "\(names) and \(selectors.count - 5) more" : names
+  }
+}
+
+/// Resolves IDs, matrices, matrix tasks by value, patterns for IDs, and `tag:NAME`.
+package enum Selector {
+  /// The tasks that match any selector. Throws if one matches none.
+  package static func tasks(
+    _ selectors: [String], of plan: Plan
+  ) throws(UnfitSelector) -> TaskSet {
+    var set = TaskSet(taskCount: plan.taskCount)
+    for selector in selectors {
+      if let tag = tagName(selector) {
+        try insertTagged(tag, selector, plan, into: &set)
+      } else if let legs = plan.legs(namedBy: selector) {
+        for task in legs { set.insert(task) }
+        // The generator of a matrix belongs to it.
+        if let maker = plan.task(named: selector) { set.insert(maker) }
+      } else if Glob.isPattern(selector) {
+        try insertMatching(selector, plan, into: &set)
+      } else if let task = plan.task(named: selector) {
+        set.insert(task)
+      } else {
+        throw UnfitSelector(
+          selector: selector, nearest: nearest(to: selector, plan),
+          laterMatrix: laterMatrix(of: selector, plan))
+      }
+    }
+    return set
+  }
+
+  /// `work` for `work[part=a]`, if a generator has yet to add its tasks.
+  private static func laterMatrix(of selector: String, _ plan: Plan) -> String? {
+    guard selector.utf8.last == UInt8(ascii: "]"), let open = selector.firstIndex(of: "[") else {
+      return nil
+    }
+    let name = String(selector[..<open])
+    guard let maker = plan.task(named: name), plan.makesLegs(maker) else { return nil }
+    return name
+  }
+
+  /// For a hint in a plan of a million tasks.
+  private static let maxCandidates = 10_000
+
+  private static func nearest(to selector: String, _ plan: Plan) -> String? {
+    let families = plan.families.indices.lazy.map { plan.familyName(FamilyID($0)) }
+    let names = plan.tasks.lazy.prefix(maxCandidates).map { plan.nameString(TaskID($0)) }
+    return NearestName.of(selector, among: Array(families.prefix(maxCandidates)) + names)
+  }
+
+  package static func tags(of plan: Plan) -> [String] {
+    var tags: Set<String> = []
+    for index in plan.tasks where tags.count < 1000 {
+      for ref in plan.texts(.tags, of: TaskID(index)) { tags.insert(plan.string(ref)) }
+    }
+    return tags.sorted().map { "tag:\($0)" }
+  }
+
+  private static func tagName(_ selector: String) -> String? {
+    selector.hasPrefix("tag:") ? String(selector.dropFirst(4)) : nil
+  }
+
+  private static func insertTagged(
+    _ tag: String, _ selector: String, _ plan: Plan, into set: inout TaskSet
+  ) throws(UnfitSelector) {
+    var found = false
+    var others: Set<String> = []
+    for index in plan.tasks {
+      for ref in plan.texts(.tags, of: TaskID(index)) {
+        if plan.text(ref).elementsEqual(tag.utf8) {
+          set.insert(TaskID(index))
+          found = true
+        } else if !found, others.count < 1000 {
+          others.insert(plan.string(ref))
+        }
+      }
+    }
+    if found { return }
+    let nearest = NearestName.of(tag, among: others.sorted()).map { "tag:\($0)" }
+    throw UnfitSelector(selector: selector, nearest: nearest)
+  }
+
+  private static func insertMatching(
+    _ selector: String, _ plan: Plan, into set: inout TaskSet
+  ) throws(UnfitSelector) {
+    let glob = Glob(selector)
+    var found = false
+    for index in plan.tasks where glob.matches(plan.nameBytes(TaskID(index))) {
+      set.insert(TaskID(index))
+      found = true
+    }
+    if !found { throw UnfitSelector(selector: selector) }
+  }
+}
+
+extension Plan {
+  /// The tasks of a matrix, or those with the values of `build[arch=x86_64]`.
+  func legs(namedBy word: String) -> [TaskID]? {
+    if families.isEmpty { return nil }
+    var word = word
+    if let family = word.withUTF8({ family(named: UnsafeRawBufferPointer($0)) }) {
+      return legs(family).map { TaskID($0) }
+    }
+    let bytes = Array(word.utf8)
+    guard bytes.last == UInt8(ascii: "]"), let open = bytes.firstIndex(of: UInt8(ascii: "[")),
+      let family = bytes[..<open].withUnsafeBytes({ family(named: $0) }),
+      let wanted = values(bytes[(open + 1)..<(bytes.count - 1)], of: family)
+    else { return nil }
+    let legs = legs(family).lazy.map { TaskID($0) }.filter { task in
+      let values = self.legValues(task, of: family)
+      return wanted.allSatisfy { self.text(values[$0.axis]).elementsEqual($0.value) }
+    }
+    return legs.isEmpty ? nil : Array(legs)
+  }
+
+  /// `NAME=VALUE` pairs; nil if invalid.
+  private func values(
+    _ text: ArraySlice<UInt8>, of family: FamilyID
+  ) -> [(axis: Int, value: [UInt8])]? {
+    let axes = axes(family)
+    var values: [(axis: Int, value: [UInt8])] = []
+    for part in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      guard let equals = part.firstIndex(of: UInt8(ascii: "=")),
+        let axis = axes.firstIndex(where: { self.text($0).elementsEqual(part[..<equals]) })
+      else { return nil }
+      values.append((axis, Self.unescaped(part[(equals + 1)...])))
+    }
+    return values
+  }
+
+  /// `%XX` as in task IDs; users may write it or not.
+  private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var position = text.startIndex
+    while position < text.endIndex {
+      if text[position] == UInt8(ascii: "%"), position + 2 < text.endIndex,
+        let high = Hexadecimal.digit(text[position + 1]),
+        let low = Hexadecimal.digit(text[position + 2])
+      {
+        bytes.append(high << 4 | low)
+        position += 3
+      } else {
+        bytes.append(text[position])
+        position += 1
+      }
+    }
+    return bytes
+  }
+}
+
+extension TaskArguments {
+  /// Nil without arguments. Throws for several tasks, and for one that runs no command.
+  package init?(
+    _ words: [String], of names: [String], in plan: Plan
+  ) throws(SelectionError) {
+    guard !words.isEmpty else { return nil }
+    let found = try Selection.tasks("run", names, plan)
+    guard found.count == 1,
+      let task = plan.tasks.lazy.map({ TaskID($0) }).first(where: found.contains)
+    else { throw Self.several(names, found, plan) }
+    switch plan.kind(task) {
+    case .command where plan.isName(task):
+      throw .noArguments(
+        task: plan.nameString(task), why: "it is a name for what it needs, and runs no command")
+    case .command where plan.makesLegs(task):
+      throw .noArguments(
+        task: plan.nameString(task),
+        why: "it is a family, whose legs it makes while the run goes on")
+    case .shell, .command: self.init(task: task, words: words)
+    case .approve:
+      throw .noArguments(task: plan.nameString(task), why: "it asks a person, and runs no command")
+    case .block:
+      throw .noArguments(task: plan.nameString(task), why: "it is a block, and runs no command")
+    case .download:
+      throw .noArguments(task: plan.nameString(task), why: "it is a download, and runs no command")
+    }
+  }
+
+  private static func several(
+    _ names: [String], _ found: TaskSet, _ plan: Plan
+  ) -> SelectionError {
+    let first = plan.tasks.lazy.map { TaskID($0) }.first(where: found.contains)
+    let leg = first.map { CleanText.string(plan.nameString($0)) } ?? ""
+    return .noArguments(
+      task: names.first ?? "", why: "these are \(found.count) tasks; name one, such as `\(leg)`")
+  }
+}
+
+extension Plan {
+  /// Skipped whatever happens: by `--skip`, by a false `if`, because of such a dependency, or as a
+  /// `finally` task of named tasks without a dependency that can run.
+  package func skippedFromTheStart(_ initial: [InitialState]) -> TaskSet {
+    var skipped = TaskSet(taskCount: taskCount)
+    var upstream = TaskSet(taskCount: taskCount)
+    for position in 0..<taskCount {
+      let task = TaskID(topologicalOrder[position])
+      switch initial[task.index] {
+      case .run, .recheck, .later, .afterNeeds, .laterAfterNeeds: break
+      case .skipOption, .skipOnce:
+        skipped.insert(task)
+        continue
+      case .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream, .interrupted,
+        .failed, .stillFailed, .stillCancelled, .stillUpstream, .excluded, .leftDone, .leftFailed,
+        .leftUpstream, .leftOpen, .stays:
+        continue
+      }
+      if flags(task).contains(.conditionFalse) {
+        skipped.insert(task)
+      } else if needs(task).contains(where: { edge in
+        let need = TaskID(needTargets[edge])
+        return skipped.contains(need)
+          && !TaskState.skipped.meets(
+            needCondition(edge), skippedUpstream: upstream.contains(need))
+      }) {
+        skipped.insert(task)
+        upstream.insert(task)
+      } else if initial[task.index] == .afterNeeds,
+        !needs(task).contains(where: { edge in
+          let need = TaskID(needTargets[edge])
+          return initial[need.index].mayStart && !skipped.contains(need)
+        })
+      {
+        skipped.insert(task)
+        upstream.insert(task)
+      }
+    }
+    return skipped
   }
 }

@@ -1,3 +1,5 @@
+package import OpflowBase
+
 /// Asks whether a task is up to date by content.
 package struct TaskCheck: Equatable, Sendable {
   package var task: TaskID
@@ -40,4 +42,107 @@ package enum CheckResult: Equatable, Sendable {
   case unfit(what: String)
   /// The result could not be recorded, so the run stops.
   case unwritten(what: String)
+}
+
+extension TaskCheck {
+  /// A task that controls its run must run: it controlled another one.
+  package static let steering = "it steers its run"
+
+  /// With the skipped dependencies, by their last successes.
+  package func needs(in plan: Plan, lastSuccess: (TaskID) -> UInt64?) -> UInt64 {
+    skipped.reduce(needs) { sum, need in
+      let origin = lastSuccess(need)
+      let state: TaskState = origin == nil ? .skipped : .succeeded
+      return sum &+ Self.part(of: need, as: state, origin ?? 0, in: plan)
+    }
+  }
+
+  /// A dependency's share of `needs`, a sum that does not depend on their order.
+  ///
+  /// - Parameter origin: of its success or failure, where that counts.
+  package static func part(
+    of need: TaskID, as state: TaskState, _ origin: UInt64, in plan: Plan
+  ) -> UInt64 {
+    let end = Hash.combine(UInt64(state.isSuccess ? 0 : state.rawValue + 1), origin)
+    return Hash.combine(Hash.xxh3(plan.nameBytes(need)), end)
+  }
+}
+
+/// The expected result of an up-to-date check.
+package enum FileForecast: Equatable, Sendable {
+  /// Up to date, by the success with that origin number and those values.
+  case fresh(origin: UInt64, [TaskValue])
+  /// It runs or is restored; the reason is for people.
+  case stale(why: String, isCached: Bool)
+  /// A task that runs before it decides.
+  case unsure
+  /// It cannot start; the reason is for people.
+  case unfit(what: String)
+}
+
+package struct RunBefore {
+  package let needs: [TaskID]
+  /// Whether all of these may turn out up to date.
+  package let isUnsure: Bool
+  /// Whether it would have started, by task.
+  let isStarted: [Bool]
+
+  package init(needs: [TaskID], isUnsure: Bool, isStarted: [Bool]) {
+    self.needs = needs
+    self.isUnsure = isUnsure
+    self.isStarted = isStarted
+  }
+
+  package func isStarted(_ task: TaskID) -> Bool { isStarted[task.index] }
+}
+
+/// By the files as they are now.
+package typealias FileForesight = (_ check: TaskCheck, _ before: RunBefore) -> FileForecast
+
+/// Identifies file contents, for all records of a plan.
+package enum ContentHash: Sendable {
+  /// 128-bit XXH3: fast, but not safe against attacks.
+  case quick
+  /// Half of SHA-256: with a cache, collisions must be infeasible.
+  case strong
+
+  package func of(_ bytes: some Sequence<UInt8>) -> PlanKey {
+    switch self {
+    case .quick: Hash.planKey(Array(bytes))
+    case .strong: SHA256.digest(of: bytes).high
+    }
+  }
+}
+
+/// The same for bytes in pieces.
+package enum ContentHasher: ~Copyable {
+  case quick(PieceHash)
+  case strong(SHA256)
+
+  package init?(_ hash: ContentHash) {
+    switch hash {
+    case .quick:
+      guard let pieces = PieceHash() else { return nil }
+      self = .quick(pieces)
+    case .strong: self = .strong(SHA256())
+    }
+  }
+
+  package func add(_ bytes: UnsafeRawBufferPointer) {
+    switch self {
+    case .quick(let pieces): pieces.add(bytes)
+    case .strong(let hash): hash.add(bytes)
+    }
+  }
+
+  package var content: PlanKey {
+    switch self {
+    case .quick(let pieces): pieces.planKey
+    case .strong(let hash): hash.digest.high
+    }
+  }
+}
+
+extension Plan {
+  package var contentHash: ContentHash { hasCaches ? .strong : .quick }
 }

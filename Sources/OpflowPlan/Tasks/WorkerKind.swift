@@ -40,3 +40,63 @@ package struct WorkerKindRow: Sendable {
   /// The message if it does not end a task in time; nil if it may take longer.
   package var overdue: String?
 }
+
+extension Plan {
+  @inline(__always)
+  package func workerKind(of task: TaskID) -> WorkerKind? {
+    if hasServices, isService(task) { return .service }
+    return switch kind(task) {
+    case .shell, .command:
+      hasInteractive && flags(task).contains(.interactive) ? .terminal : .command
+    case .download: .download
+    case .block: .block
+    case .approve: nil
+    }
+  }
+
+  /// Whether the session's first task is a command that starts at once: then its worker is launched
+  /// early.
+  ///
+  /// - Parameter initial: the tasks' states at the start of the session.
+  package func beginsWithCommand(_ initial: [InitialState]) -> Bool {
+    guard let first = initial.firstIndex(of: .run) else { return false }
+    let task = TaskID(first)
+    return workerKind(of: task) == .command && needs(task).isEmpty && !isChecked(task)
+      && !flags(task).contains(.conditionFalse)
+  }
+}
+
+package struct WorkerOffer: Equatable, Sendable {
+  /// That its tasks may use at once; at least 1.
+  package var cores: Int
+  /// Nil if unknown.
+  package var memoryBytes: Int64?
+  package var actions: WorkerActions
+
+  package init(cores: Int, memoryBytes: Int64? = nil, actions: WorkerActions) {
+    self.cores = cores
+    self.memoryBytes = memoryBytes
+    self.actions = actions
+  }
+}
+
+/// `actions=` in a worker's hello.
+package struct WorkerActions: OptionSet, Equatable, Sendable {
+  package let rawValue: UInt8
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  package static let run = WorkerActions(rawValue: 1)
+  package static let download = WorkerActions(rawValue: 2)
+  /// Offered by clients.
+  package static let block = WorkerActions(rawValue: 4)
+  package static let all = WorkerActions(rawValue: 3)
+
+  package static let words: [(action: WorkerActions, word: StaticString)] = [
+    (.run, "run"), (.download, "download"), (.block, "block"),
+  ]
+
+  /// `run, download`.
+  package var text: String {
+    Self.words.filter { contains($0.action) }.map { $0.word.description }.joined(separator: ", ")
+  }
+}

@@ -426,3 +426,111 @@ final class Agent {
     poll.set(Slot.workers, isFull ? -1 : workerWatch.rawDescriptor)
   }
 }
+
+/// Received in pieces.
+struct AgentArguments {
+  private var task: TaskID?
+  private var words: [[UInt8]] = []
+  private var byteCount = 0
+
+  /// The kernel's (execve(2), "Limits on size of arguments").
+  private static let mostBytes = 6 << 20
+
+  var whole: TaskArguments? {
+    task.map {
+      TaskArguments(task: $0, words: words.map { String(decoding: $0, as: UTF8.self) })
+    }
+  }
+
+  mutating func begin(_ task: TaskID, count: Int) -> Bool {
+    guard self.task == nil, count <= Self.mostBytes else { return false }
+    self.task = task
+    words = Array(repeating: [], count: count)
+    return true
+  }
+
+  mutating func add(_ bytes: [UInt8], to number: Int) -> Bool {
+    guard words.indices.contains(number), byteCount + bytes.count <= Self.mostBytes else {
+      return false
+    }
+    byteCount += bytes.count
+    words[number] += bytes
+    return true
+  }
+}
+
+/// Holds back the report of a bad end, and all that follow, for a moment in a Slurm step. When a
+/// job is cancelled, preempted or out of time, Slurm sends SIGTERM to every process of the step in
+/// turn. Tasks ended by that must not count as failed, so an agent that gets the signal last
+/// reports first that it is leaving.
+struct AgentDoubt {
+  private let isStep: Bool
+  private var held = FieldWriter()
+  private(set) var end: Instant?
+
+  init(isStep: Bool = Environment.value("SLURM_STEP_ID") != nil) { self.isStep = isStep }
+
+  /// Far longer than Slurm needs to signal all processes.
+  private static let milliseconds: Int64 = 250
+
+  mutating func take(
+    from start: Int, of output: inout FieldWriter, isBad: Bool, at now: Instant
+  ) {
+    guard isStep, isBad || end != nil else { return }
+    if end == nil { end = now.advanced(byMilliseconds: Self.milliseconds) }
+    output.moveEnd(from: start, to: &held)
+  }
+
+  mutating func release(into output: inout FieldWriter) {
+    output.append(held)
+    held.removeAll()
+    end = nil
+  }
+}
+
+/// Waits for the run's folder to appear. A network file system may take seconds to show what
+/// another machine wrote.
+struct AgentOpeningLook {
+  enum Finding {
+    case found(RunFolder)
+    case notYet
+    case unusable(String)
+  }
+
+  let opening: AgentOpening
+  private let until: Instant
+  private(set) var nextLook: Instant
+
+  private static let intervalMilliseconds: Int64 = 100
+
+  init(_ opening: AgentOpening, from now: Instant) {
+    self.opening = opening
+    until = now.advanced(byMilliseconds: opening.leaseMilliseconds)
+    nextLook = now
+  }
+
+  mutating func lookAgain(after now: Instant) {
+    nextLook = now.advanced(byMilliseconds: Self.intervalMilliseconds)
+  }
+
+  func look(at now: Instant) -> Finding {
+    guard let id = RunID(opening.run) else { return .unusable("\(opening.run) is no run") }
+    let folder = RunFolder(id: id, path: opening.folder)
+    do throws(RunFolderError) {
+      // Listing makes a network file system drop cached names.
+      _ = try doing("read", folder.path) { () throws(Errno) in try Path.names(in: folder.path) }
+      let plan = try folder.mapPlan()
+      if plan.key.description == opening.planKey { return .found(folder) }
+      return now < until
+        ? .notYet : .unusable("\(folder.plan) is another plan than the run's: \(plan.key)")
+    } catch .plan(_, let error) {
+      return .unusable("\(folder.plan) is no plan that this opflow can use: \(error.message)")
+    } catch .file(_, _, let error) where now >= until {
+      return .unusable(
+        "the run's folder \(folder.path) cannot be used here: \(error) (it must be on a file system"
+          + " that all machines see)")
+    } catch {
+      return .notYet
+    }
+  }
+}

@@ -1,5 +1,6 @@
 internal import OpflowBase
 internal import OpflowPlan
+internal import OpflowSystem
 
 /// A manifest's files in the journal: `HASH PATH`, the root file first.
 enum FileEntry {
@@ -41,5 +42,28 @@ extension KeptFiles {
       named.add(file)
     }
     return named
+  }
+}
+
+/// The hash by which a plan identifies its source files.
+enum FileHash {
+  /// Stays in the processor's cache between read and hash.
+  private static let pieceBytes = 128 << 10
+
+  /// In pieces: allocating memory for a whole large file takes longer than hashing it.
+  static func planKey(_ path: String) throws(Errno) -> PlanKey {
+    try planKey(of: File.openRegular(path, .readOnly, followsLink: true))
+  }
+
+  static func planKey(of file: consuming Descriptor) throws(Errno) -> PlanKey {
+    var piece = [UInt8](repeating: 0, count: pieceBytes)
+    guard let hash = PieceHash() else { throw .noMemory }
+    while true {
+      let count = try piece.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
+        try file.read(into: UnsafeMutableRawBufferPointer(room))
+      }
+      if count == 0 { return hash.planKey }
+      piece.withUnsafeBytes { hash.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
   }
 }

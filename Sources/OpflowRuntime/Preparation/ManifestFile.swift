@@ -330,3 +330,110 @@ package struct ManifestFile {
     return (String(text[..<equals]), String(text[text.utf8.index(after: equals)...]))
   }
 }
+
+/// Reads the files that a manifest names. Refuses FIFOs, devices and sockets, so that reading never
+/// blocks.
+enum FurtherFile {
+  static func read(_ path: String, atMost limit: Int) throws(NamedFileFault) -> NamedFile {
+    let status: FileStatus
+    let realPath: String
+    let bytes: [UInt8]
+    do throws(Errno) {
+      (status, realPath) = (try Path.status(path), try Path.real(path))
+    } catch {
+      throw error == .noSuchFile ? .missing : .failed("\(error)")
+    }
+    if let kind = words(for: status.kind) { throw .noFile(kind) }
+    // Error messages show the first line of a file: /proc/self/environ would reveal the
+    // environment.
+    if isOfProcesses(status) { throw .noFile("an entry of /proc") }
+    if status.sizeBytes > limit { throw .tooLarge }
+    do throws(Errno) {
+      bytes = try File.openRegular(realPath, .readOnly).readAll(atMost: limit + 1)
+    } catch {
+      throw .failed("\(error)")
+    }
+    if bytes.count > limit { throw .tooLarge }
+    return NamedFile(
+      bytes: bytes, realPath: realPath,
+      number: FileNumber(device: status.identity.device, inode: status.identity.inode))
+  }
+
+  /// nil if the file cannot be read.
+  static func planFile(_ path: String) -> PlanFile? {
+    do throws(Errno) {
+      let realPath = try Path.real(path)
+      guard try Path.status(realPath).kind == .file else { return nil }
+      let content = try FileHash.planKey(realPath)
+      return PlanFile(path: path, realPath: realPath, content: content)
+    } catch {
+      return error == .noSuchFile ? PlanFile(missing: path) : nil
+    }
+  }
+
+  private static func isOfProcesses(_ status: FileStatus) -> Bool {
+    (try? Path.linkStatus("/proc/self"))?.identity.device == status.identity.device
+  }
+
+  private static func words(for kind: FileStatus.Kind) -> String? {
+    switch kind {
+    case .file: nil
+    case .directory: "a folder"
+    case .link: "a link"
+    case .device: "a device"
+    case .fifo: "a FIFO"
+    case .socket: "a socket"
+    case .other: "something else"
+    }
+  }
+}
+
+/// The file names that matched patterns of a manifest, to compile it the same way again. Each is
+/// stored like a copy of a file.
+final class PatternNames: @unchecked Sendable {
+  // SAFETY: @unchecked, because one thread compiles the manifest, and this is read only afterwards.
+
+  private(set) var all: [(path: String, bytes: [UInt8])] = []
+
+  func add(_ path: String, _ bytes: [UInt8]) { all.append((path, bytes)) }
+
+  /// Cannot be a real path.
+  static func path(_ pattern: String, in folder: String) -> String {
+    "//names/\(folder)//\(pattern)"
+  }
+
+  static func bytes(_ names: [String]) -> [UInt8] {
+    Array(names.joined(separator: "\0").utf8)
+  }
+
+  static func names(in bytes: [UInt8]) -> [String] {
+    bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension ManifestFile {
+  /// A plan for its names: of an earlier run if it is current, else compiled now, else of the
+  /// newest run.
+  package func planToGlanceAt(_ state: StateFolder) -> Plan? {
+    let inputs = inputs(set: [])
+    let earlier = try? state.runs(ofManifest: realPath, amongNewest: Self.mostRunsGlancedAt)
+    var newest: Plan?
+    for run in earlier.map({ Array($0) }) ?? [] {
+      guard let plan = try? run.openPlan(verifyingChecksum: false) else { continue }
+      let isOfManifest = !plan.hasRoom
+      if isOfManifest, plan.inputs(ifCurrent: inputs, runID: Self.runIDOfCheck) != nil {
+        return plan
+      }
+      newest = newest ?? plan
+    }
+    guard bytes.count <= Self.mostBytesCompiled,
+      let compiled = try? compile(
+        runID: Self.runIDOfCheck, set: [], maxParallel: nil, state: state)
+    else { return newest }
+    return (try? compiled.openPlan()) ?? newest
+  }
+
+  private static let mostRunsGlancedAt = 3
+  /// While the user waits.
+  private static let mostBytesCompiled = 4 << 20
+}

@@ -202,3 +202,52 @@ package struct PreparedDrive: ~Copyable {
     }
   }
 }
+
+extension PreparedResume {
+  /// For a run with nothing left to do. `path` is nil for the run's own manifest.
+  package func watch(_ path: String?) -> ManifestWatch {
+    ManifestWatch(
+      runFolder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)
+  }
+}
+
+extension PreparedDrive {
+  /// `path` is nil for the run's own manifest.
+  package func watch(_ path: String?) -> ManifestWatch {
+    ManifestWatch(
+      folder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)
+  }
+
+  /// Continues the watch of the previous session.
+  package func follow(with watch: inout ManifestWatch) { watch.follow(plan, files, initial) }
+
+  var files: [String] {
+    var files: [String] = []
+    for case .open(let entry) in opening { files = entry.files }
+    for case .resume(let entry) in opening { files = entry.files }
+    return files
+  }
+}
+
+enum MemoryLimits {
+  static func expect(_ plan: Plan) throws(PreparationError) {
+    guard plan.hasMemoryLimits else { return }
+    do throws(MemoryDelegation.Obstacle) {
+      _ = try MemoryDelegation.begin()
+    } catch {
+      throw .noMemoryLimits(error.what)
+    }
+  }
+
+  /// Enables memory limits for a session while the result is kept. Calls `warn` if that is
+  /// impossible.
+  static func begin(_ plan: Plan, warn: (String) -> Void) -> MemoryDelegation? {
+    guard plan.hasMemoryLimits else { return nil }
+    do throws(MemoryDelegation.Obstacle) {
+      return try MemoryDelegation.begin()
+    } catch {
+      warn("`memory_limit` is not kept: \(error.what); \(MemoryPolicy.remedy)")
+      return nil
+    }
+  }
+}

@@ -463,3 +463,165 @@ package struct PreparedResume {
     return warnings
   }
 }
+
+/// Additions by tasks of the run that run again and add them again.
+extension PreparedResume {
+  /// A task of the last plan is left out because the task that added it runs again.
+  package func addsAnew(_ name: String) -> Bool { found.addsAnew(name) }
+
+  func additionsToRemake(_ asked: RunRequest) -> AdditionsToRemake {
+    AdditionsToRemake(of: plan, found.additions, history, decision) { tasks in
+      foresight(of: tasks, asked)
+    }
+  }
+
+  /// Checks the files of tasks, and of their dependencies, as the session would.
+  private func foresight(
+    of tasks: Set<TaskID>, _ asked: RunRequest
+  ) -> (TaskID) -> AdditionsToRemake.Foresight {
+    // Without records of earlier successes, no prediction is possible.
+    guard let look = try? PlanLook(plan, state: statePath, cache: asked.cache) else {
+      return { _ in .unknown }
+    }
+    var wanted = TaskSet(taskCount: plan.taskCount)
+    for task in tasks { wanted.insert(task) }
+    wanted.addNeeds(of: plan)
+    let forecast = RunForecast(
+      plan: plan, options: SchedulerOptions(asked, plan, history.openness), entering: entering
+    ) { check, before in
+      wanted.contains(check.task) ? look.foresee(check, before) : .unsure
+    }
+    let starts = Set(forecast.starts)
+    return { task in
+      if forecast.files.unsure[task] != nil { return .unknown }
+      return starts.contains(task) ? .starts : .staysDone
+    }
+  }
+}
+
+/// The values that tasks left in earlier sessions. The journal has only their hashes: the files are
+/// not synced, so a power failure may have destroyed them.
+struct KeptValues {
+  private let plan: Plan
+  private let folder: RunFolder
+  private let left: [TaskID: ValueSet]
+  private let isDone: (TaskID) -> Bool
+
+  init(_ folder: RunFolder, _ plan: Plan, _ history: RunModel) {
+    self.plan = plan
+    self.folder = folder
+    left = history.values.left
+    isDone = { history[$0].state.holdsValues }
+  }
+
+  /// With the strings that an `if` may read, as far as they exist.
+  func withTexts() -> [TaskID: ValueSet] {
+    var values = left
+    for task in left.keys where plan.flags(task).contains(.decidesOthers) {
+      guard let set = left[task] else { continue }
+      values[task]?.values = set.values.compactMap { value in
+        read(value, of: task, set.attempt).map {
+          TaskValue(name: value.name, text: $0, keepsText: true)
+        }
+      }
+    }
+    return values
+  }
+
+  func areThere(_ task: TaskID) -> Bool {
+    guard let set = left[task] else { return true }
+    return set.values.allSatisfy { read($0, of: task, set.attempt) != nil }
+  }
+
+  /// Removes values of unsuccessful attempts that were not removed at their end.
+  func removeOthers() -> Errno? {
+    let names = left.filter { plan.flags($0.key).contains(.leavesValues) && isDone($0.key) }
+      .map { ValueFolder.name(of: plan.nameBytes($0.key), attempt: $0.value.attempt) }
+    do throws(Errno) {
+      try LeftValues(folder: folder.values).removeAll(but: Set(names))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func read(
+    _ value: TaskValue, of task: TaskID, _ attempt: Int32
+  ) -> [UInt8]? {
+    let name = ValueFolder.name(of: plan.nameBytes(task), attempt: attempt)
+    let path = "\(folder.values)/\(name)/\(value.name)"
+    guard let file = try? File.openRegular(path, .readOnly),
+      let bytes = try? file.readAll(atMost: ValueRules.longestBytes + 2)
+    else { return nil }
+    let text = ValueRules.value(ofFile: bytes)
+    return Hash.xxh3(text) == value.hash ? text : nil
+  }
+}
+
+struct MissingOutputs {
+  private let network: NetworkFiles
+  /// Listed again, once each, since that is expensive on a file server.
+  private var refreshed: Set<String> = []
+
+  /// Finished downloads without `to`, and successful tasks without content checks that lack one of
+  /// their `outputs`; nil for none.
+  static func find(
+    _ plan: Plan, _ history: RunModel, network: NetworkFiles = NetworkFiles()
+  ) -> TaskSet? {
+    var outputs = MissingOutputs(network: network)
+    var missing = TaskSet(taskCount: plan.taskCount)
+    for task in plan.downloadTasks where history[task].state.isTerminal {
+      let target = String(decoding: plan.downloadTarget(task), as: UTF8.self)
+      if outputs.areMissing(at: target) {
+        missing.insert(task)
+      }
+    }
+    if plan.declaresFiles {
+      let folders = FolderMemory(network: network)
+      for number in plan.tasks {
+        let task = TaskID(number)
+        guard plan.declaresOutputs(task), !plan.isChecked(task), history[task].state == .succeeded
+        else { continue }
+        if outputs.areMissing(of: task, plan, folders) { missing.insert(task) }
+      }
+    }
+    return missing.isEmpty ? nil : missing
+  }
+
+  private mutating func areMissing(
+    of task: TaskID, _ plan: Plan, _ folders: FolderMemory
+  ) -> Bool {
+    let folder = plan.string(plan.record(task).directory)
+    return plan.outputs(of: task).contains { output in
+      switch output {
+      case .path(let path):
+        return areMissing(
+          at: path.hasPrefix("/") ? path : folder + "/" + path, followingLinks: false)
+      case .glob(let pattern):
+        guard
+          case .success(let names) = FileNames.fitting(
+            pattern, in: folder, folders: folders, keepsLinks: true)
+        else { return false }
+        return names.isEmpty
+      }
+    }
+  }
+
+  /// A path that cannot be checked, for lack of permission for example, does not count as missing.
+  private mutating func areMissing(at path: String, followingLinks: Bool = true) -> Bool {
+    if !Self.isUnseen(path, followingLinks: followingLinks) { return false }
+    let folder = Path.parent(of: path)
+    guard refreshed.insert(folder).inserted, network.have(folder: folder) else { return true }
+    NetworkFiles.refresh(folder: folder)
+    return Self.isUnseen(path, followingLinks: followingLinks)
+  }
+
+  private static func isUnseen(_ path: String, followingLinks: Bool) -> Bool {
+    do throws(Errno) {
+      _ = followingLinks ? try Path.status(path) : try Path.linkStatus(path)
+      return false
+    } catch {
+      return error == .noSuchFile || error == .notADirectory
+    }
+  }
+}

@@ -1,3 +1,4 @@
+internal import OpflowBase
 package import OpflowJournal
 package import OpflowPlan
 internal import OpflowSystem
@@ -138,4 +139,125 @@ package struct FollowedJournal {
     bytes.removeLast(count - filled)
     return bytes
   }
+}
+
+/// The plan for a reader of the journal, opened again after each addition. If the file only grew,
+/// the validated part is not checked again: otherwise a run that grows task by task would be
+/// validated as a whole each time.
+final class FollowedPlan: @unchecked Sendable {
+  // SAFETY: @unchecked, because a single thread follows a run's journal, and only that follower
+  // uses this.
+  private let folder: RunFolder
+  private var mapping: SharedMapping?
+
+  init(of folder: RunFolder) { self.folder = folder }
+
+  /// nil if the plan has fewer tasks. `earlier` is nil if it is not a prefix of this one.
+  func open(grownTo taskCount: Int, from earlier: Plan?) -> Plan? {
+    if let earlier, let plan = openAgain(taskCount, earlier) { return plan }
+    guard let plan = try? folder.openPlan(), plan.taskCount >= taskCount else { return nil }
+    return plan
+  }
+
+  private func openAgain(_ taskCount: Int, _ earlier: Plan) -> Plan? {
+    guard earlier.hasRoom, let mapped = mapped(),
+      let plan = try? Plan(
+        bytes: mapped.bytes, checksum: false, limit: taskCount, release: mapped.release),
+      plan.hasRoom, plan.key == earlier.key, plan.byteCount == earlier.byteCount,
+      (try? plan.validate(grownFrom: earlier)) != nil
+    else { return nil }
+    return plan
+  }
+
+  private func mapped() -> SharedMapping? {
+    guard let status = try? Path.status(folder.plan) else { return nil }
+    if let mapping, mapping.isAll(of: status) { return mapping }
+    mapping = try? SharedMapping(File.openRegular(folder.plan, .readOnly), at: folder.path)
+    return mapping
+  }
+}
+
+/// Follows a run's lock, its journal, and its plan, which a resume may replace and additions
+/// extend.
+package struct FollowedRun {
+  package let folder: RunFolder
+  /// As of before the journal was read: a run that ended in between shows as running, never as
+  /// interrupted.
+  package private(set) var isHeld = false
+  private var journal: FollowedJournal
+  private let keepsDetails: Bool
+  /// As of the opening of the plan; nil before the first check.
+  private var origin: PlanOrigin?
+
+  package init(_ folder: RunFolder, keepingDetails: Bool = false) throws(RunFolderError) {
+    self.folder = folder
+    keepsDetails = keepingDetails
+    journal = FollowedJournal(
+      folder, plan: try folder.openPlan(), keepingDetails: keepingDetails)
+  }
+
+  package var model: RunModel { journal.model }
+  package var plan: Plan { journal.plan }
+
+  package mutating func look() throws(RunFolderError) { try look(isHeld: nil, each: nil) }
+
+  /// Reads what is new. `isHeld`: the run is live, if known without its lock. `tellsAnew`: call
+  /// `each` even for lines that are read again.
+  package mutating func look(
+    isHeld: Bool? = nil, tellsAnew: Bool, each: JournalFollower.EachLine
+  ) throws(RunFolderError) {
+    try withoutActuallyEscaping(each) { each throws(RunFolderError) in
+      try look(isHeld: isHeld, each: (tellsAnew, each))
+    }
+  }
+
+  private mutating func look(
+    isHeld known: Bool?, each: (tellsAnew: Bool, body: JournalFollower.EachLine)?
+  ) throws(RunFolderError) {
+    isHeld = if let known { known } else { try RunFolderLock.isHeld(folder) }
+    try read(each)
+    let found = PlanOrigin(model)
+    if let origin, !origin.isLeft(for: found, plan) { return }
+    // At first the plan was just opened, and fits unless a resume came between.
+    let isOther = origin != nil || found.isOther(than: plan)
+    origin = found
+    guard isOther else { return }
+    journal = FollowedJournal(
+      folder, plan: try folder.openPlan(), keepingDetails: keepsDetails)
+    try read(each)
+  }
+
+  /// A session holds the run but the journal still describes the one before.
+  package var isBeginning: Bool { isHeld && model.close != nil }
+
+  private mutating func read(
+    _ each: (tellsAnew: Bool, body: JournalFollower.EachLine)?
+  ) throws(RunFolderError) {
+    if let each {
+      _ = try journal.look(toEnd: !isHeld, tellsAnew: each.tellsAnew, each: each.body)
+    } else if isHeld {
+      try journal.look()
+    } else {
+      try journal.lookToEnd()
+    }
+  }
+}
+
+/// The plan that a journal's lines refer to; a resume may have replaced it.
+struct PlanOrigin {
+  private let key: String?
+  private let drive: Int
+
+  init(_ model: RunModel) {
+    key = model.resume?.planKey ?? model.open?.planKey
+    drive = model.drives
+  }
+
+  func isLeft(for later: PlanOrigin, _ plan: Plan) -> Bool {
+    // Each resume compiles added tasks again and may renumber them.
+    key != later.key || plan.hasRoom && drive != later.drive
+  }
+
+  /// False if the journal names no plan.
+  func isOther(than plan: Plan) -> Bool { key.map { $0 != plan.key.description } ?? false }
 }

@@ -1,6 +1,6 @@
 package import OpflowJournal
 package import OpflowPlan
-internal import OpflowSystem
+package import OpflowSystem
 
 /// Reads a run for a view, without changing it.
 package struct ReadRun {
@@ -54,5 +54,179 @@ extension JournalRecovery {
     var warnings = damage.prefix(5).map { "\(path): \($0.message)" }
     if damage.count > 5 { warnings.append("\(path): \(damage.count - 5) more places are damaged") }
     return warnings
+  }
+}
+
+/// The live nested runs in the same state folder, for viewers, read from their own journals. Older
+/// runs are not nested.
+struct InnerRuns {
+  private let around: RunFolder
+  private let state: StateFolder
+  private var runs: [RunID] = []
+  private var changedNanoseconds: Int64 = -1
+  /// Empty for runs that the outer run did not start.
+  private var tasks: [RunID: String] = [:]
+  private var journals: [RunID: FollowedJournal] = [:]
+
+  private static let mostRuns = 200
+  /// A change within the clock tick of the last check would go unnoticed.
+  private static let clockNanoseconds: Int64 = 1_000_000_000
+
+  init(within around: RunFolder) {
+    self.around = around
+    state = StateFolder(holding: around)
+  }
+
+  mutating func look(at wanted: [TaskID], of plan: Plan) -> [TaskID: InnerRun] {
+    list()
+    var found: [TaskID: InnerRun] = [:]
+    var seen: Set<RunID> = []
+    for task in wanted {
+      let name = plan.nameString(task)
+      guard let run = runs.first(where: { tasks[$0] == name }), let inner = look(at: run) else {
+        continue
+      }
+      seen.insert(run)
+      found[task] = inner
+    }
+    journals = journals.filter { seen.contains($0.key) }
+    return found
+  }
+
+  /// Unreadable runs are not ready yet, or removed.
+  private mutating func list() {
+    let changed = (try? Path.status(state.runsFolder))?.modifiedNanoseconds ?? 0
+    let isSettled =
+      Clock.wallMilliseconds.multipliedReportingOverflow(by: 1_000_000)
+      .partialValue - changed > Self.clockNanoseconds
+    if changed == changedNanoseconds, tasks.count == runs.count { return }
+    changedNanoseconds = isSettled ? changed : -1
+    runs = ((try? state.runs()) ?? []).prefix(Self.mostRuns).filter { $0 > around.id }
+    var known: [RunID: String] = [:]
+    for run in runs {
+      if let task = tasks[run] {
+        known[run] = task
+      } else if let open = try? state.folder(of: run).readOpen() {
+        known[run] = open.around.flatMap { $0.run == around.id ? $0.task : nil } ?? ""
+      }
+    }
+    tasks = known
+  }
+
+  private mutating func look(at run: RunID) -> InnerRun? {
+    let folder = state.folder(of: run)
+    guard (try? RunFolderLock.isHeld(folder)) == true else { return nil }
+    var journal: FollowedJournal
+    if let known = journals[run] {
+      journal = known
+    } else if let plan = try? folder.openPlan() {
+      journal = FollowedJournal(folder, plan: plan)
+    } else {
+      return nil
+    }
+    guard (try? journal.look()) != nil else { return nil }
+    journals[run] = journal
+    let (plan, history) = (journal.plan, journal.model)
+    let status = RunStatus(
+      run: run.description, plan: plan, history: history,
+      included: RunScope.of(history, plan) ?? .all(taskCount: plan.taskCount), isHeld: true)
+    return InnerRun(run: run, counts: status.counts)
+  }
+}
+
+/// Waits for changes of another process's run, or its end. Remote file systems report neither, so a
+/// wait also ends after a while.
+package struct RunWatch: ~Copyable {
+  private let folder: RunFolder
+  private var files: FolderWatch?
+  private var driver: Descriptor?
+  private var poll = PollSet(slots: Self.slots)
+
+  private static let slots = 6
+  /// A tolerable delay at a prompt.
+  private static let patienceNanoseconds: Int64 = 2_000_000_000
+  /// If the end of the driving process is not reported.
+  private static let pauseNanoseconds: Int64 = 250_000_000
+
+  package init(_ folder: RunFolder, watching folders: [String]) {
+    self.folder = folder
+    files = folders.isEmpty ? nil : try? FolderWatch(folders)
+    poll.set(0, files?.rawDescriptor ?? -1)
+  }
+
+  /// Returns when something may be new, when one of at most four `others` is readable, or after a
+  /// time limit.
+  package mutating func wait(
+    _ others: [Int32] = [], atMostNanoseconds most: Int64 = .max
+  ) throws(RunFolderError) {
+    if driver == nil { driver = Self.driver(of: folder) }
+    poll.set(1, driver?.rawValue ?? -1)
+    for (slot, other) in others.enumerated() { poll.set(2 + slot, other) }
+    let patience = driver == nil ? Self.pauseNanoseconds : Self.patienceNanoseconds
+    let isAny = try doing("wait for", folder.path) { () throws(Errno) in
+      try poll.wait(nanoseconds: min(most, patience))
+    }
+    guard isAny else { return }
+    if poll.isReady(0) {
+      try doing("wait for", folder.path) { () throws(Errno) in try files?.takeChanges() }
+    }
+    if poll.isReady(1) { driver = nil }
+  }
+
+  /// The ID may be reused before it is opened, so the holder is checked again afterwards.
+  private static func driver(of folder: RunFolder) -> Descriptor? {
+    guard let holder = RunFolderLock.holder(folder), let pid = holder.localPID,
+      let found = try? ProcessTree.open(pid),
+      (try? RunFolderLock.isHeld(folder)) == true, RunFolderLock.holder(folder) == holder
+    else { return nil }
+    return found
+  }
+}
+
+package struct RunLogs {
+  private let folder: String
+  private let names: Set<String>
+
+  package init(_ run: RunFolder) {
+    folder = run.logs
+    names = Set((try? Path.names(in: run.logs)) ?? [])
+  }
+
+  /// nil for a task that printed nothing.
+  package func path(of task: TaskID, in plan: Plan) -> String? {
+    let name = LogName.of(plan.nameBytes(task))
+    return names.contains(name) ? "\(folder)/\(name)" : nil
+  }
+}
+
+/// Reads a task's log as it grows; silent tasks have none. No descriptor stays open, so that a view
+/// can follow any number of logs.
+package struct LogTail: Sendable {
+  package let path: String
+  private var offset: Int64 = 0
+
+  package init(path: String) { self.path = path }
+
+  /// Pieces of at most `buffer`'s size. Returns whether there was new output.
+  @discardableResult
+  package mutating func read(
+    into buffer: UnsafeMutableRawBufferPointer, limit: Int = .max,
+    _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws(Errno) -> Bool {
+    let file: Descriptor
+    do throws(Errno) {
+      file = try File.openRegular(path, .readOnly)
+    } catch .noSuchFile {
+      return false
+    }
+    var pieces = 0
+    while pieces < limit {
+      let count = try file.read(into: buffer, at: offset)
+      if count == 0 { break }
+      offset += Int64(count)
+      pieces += 1
+      body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    }
+    return pieces > 0
   }
 }

@@ -261,3 +261,213 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 }
+
+/// Opening the plan of a run that another process drives.
+///
+/// Tasks are added to the file before the journal line that makes them count (`ExtendEntry`), so it
+/// is opened with as many as the journal names. A resume also writes its plan before its first
+/// line; then the journal says nothing of its numbers.
+extension RunFolder {
+  /// Maps the plan and checks every reference in it.
+  package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
+    let mapped = try mapPlan(verifyingChecksum: verifyingChecksum)
+    do throws(PlanError) {
+      try mapped.validate()
+      return mapped
+    } catch {
+      throw .plan(path: plan, error)
+    }
+  }
+
+  /// Checks only the header and section table, optionally the checksum.
+  func mapPlan(verifyingChecksum: Bool = false) throws(RunFolderError) -> Plan {
+    var file = try openPlanFile()
+    var found = try map(file, verifyingChecksum: verifyingChecksum)
+    guard found.hasRoom else { return found }
+    let told = told { JournalReader.taskCount(atEndOf: $0) } ?? found.firstTaskCount
+    if found.taskCount < told {
+      // It grew into a new file after the first read.
+      file = try openPlanFile()
+      found = try map(file, verifyingChecksum: verifyingChecksum)
+    }
+    if found.taskCount <= told { return found }
+    if !isTold(found) {
+      // A resume may have replaced it after the first read.
+      file = try openPlanFile()
+      found = try map(file, verifyingChecksum: verifyingChecksum)
+      if found.taskCount <= told || !isTold(found) { return found }
+    }
+    return try map(file, taskCount: told, verifyingChecksum: verifyingChecksum)
+  }
+
+  private func openPlanFile() throws(RunFolderError) -> Descriptor {
+    try doing("open", plan) { () throws(Errno) in try File.openRegular(plan, .readOnly) }
+  }
+
+  private func map(
+    _ file: borrowing Descriptor, taskCount: Int? = nil, verifyingChecksum: Bool
+  ) throws(RunFolderError) -> Plan {
+    let mapped: MappedFile
+    do throws(Errno) {
+      mapped = try MappedFile(file)
+    } catch {
+      throw .file(doing: "open", path: plan, error)
+    }
+    do throws(PlanError) {
+      return try Plan(
+        bytes: mapped.bytes, checksum: verifyingChecksum, limit: taskCount,
+        release: MappedFile.unmap)
+    } catch {
+      throw .plan(path: plan, error)
+    }
+  }
+
+  /// The plan is that of the newest session.
+  private func isTold(_ plan: Plan) -> Bool {
+    told { JournalReader.planKey(atEndOf: $0) } == plan.key.description
+  }
+
+  private func told<Told>(_ tell: (UnsafeRawBufferPointer) -> Told?) -> Told? {
+    guard let file = try? MappedFile(journal) else { return nil }
+    defer { MappedFile.unmap(file.bytes) }
+    return tell(file.bytes)
+  }
+}
+
+/// Copies of the files that a run's manifest names, in one file: for the record, and for a resume
+/// that finds one missing.
+///
+/// The hashes in the journal say which contents belong to the last session. Before a resume
+/// switches to other contents, it adds them here, and the old manifest too before `manifest.yaml`
+/// is replaced. So after a crash all contents that the journal names exist. The next resume that
+/// writes this file drops contents of neither session.
+///
+/// Format, for each file: the byte count of its path and of its contents, in decimal, separated by
+/// a space and ended by a newline; the path; a newline; the contents; a newline. Paths below the
+/// manifest's folder are relative to it, so that a moved project finds its copies.
+struct KeptFiles: Sendable {
+  private(set) var files: [(path: String, bytes: [UInt8])] = []
+  /// Indexes by path.
+  private var places: [String: [Int]] = [:]
+
+  init() {}
+
+  /// Unless the same path and contents are present.
+  mutating func add(_ file: (path: String, bytes: [UInt8])) {
+    if let places = places[file.path], places.contains(where: { files[$0].bytes == file.bytes }) {
+      return
+    }
+    places[file.path, default: []].append(files.count)
+    files.append(file)
+  }
+
+  mutating func add(_ path: String, _ bytes: [UInt8], from folder: String) {
+    add((Self.relative(path, to: folder), bytes))
+  }
+
+  /// `path` is absolute; the first copy if there are several.
+  func bytes(of path: String, from folder: String) -> [UInt8]? {
+    let path = Self.relative(path, to: folder)
+    // Unicode equivalence makes equal strings of different file names.
+    let place = places[path]?.first { files[$0].path.utf8.elementsEqual(path.utf8) }
+    return place.map { files[$0].bytes }
+  }
+
+  static func relative(_ path: String, to folder: String) -> String {
+    let start = folder.hasSuffix("/") ? folder : folder + "/"
+    return path.hasPrefix(start) ? String(path.dropFirst(start.count)) : path
+  }
+
+  var named: [WrittenSecrets.Copy] { files.map { ($0.path, $0.bytes) } }
+
+  // MARK: The file
+
+  var text: [UInt8] {
+    var text: [UInt8] = []
+    for (path, bytes) in files {
+      text += Array("\(path.utf8.count) \(bytes.count)\n".utf8)
+      text += Array(path.utf8)
+      text.append(10)
+      text += bytes
+      text.append(10)
+    }
+    return text
+  }
+
+  /// The most that a manifest may name, plus as much of an earlier session.
+  static let mostBytes = 4 << 30
+
+  init(at path: String) {
+    self.init(reading: (try? File.readRegular(path, atMost: Self.mostBytes)) ?? [])
+  }
+
+  init(reading text: [UInt8]) {
+    var rest = text[...]
+    while let end = rest.firstIndex(of: 10) {
+      let head = String(decoding: rest[..<end], as: UTF8.self).split(separator: " ")
+      guard head.count == 2, let pathCount = Int(head[0]), let count = Int(head[1]), pathCount > 0,
+        count >= 0, pathCount <= rest.count, count <= rest.count - pathCount,
+        end + 1 + pathCount + 1 + count + 1 <= rest.endIndex
+      else { return }
+      let path = end + 1
+      let bytes = path + pathCount + 1
+      let name = String(decoding: rest[path..<(path + pathCount)], as: UTF8.self)
+      add((name, Array(rest[bytes..<(bytes + count)])))
+      rest = rest[(bytes + count + 1)...]
+    }
+  }
+}
+
+/// A copy that reads the same as the damaged journal: intact lines are unchanged, and gaps in their
+/// numbers still show that lines are lost.
+package enum JournalCleanCopy {
+  /// The caller holds the run's lock. A crash leaves the old journal in place, or the copy with the
+  /// old one beside it. nil if nothing was damaged.
+  package static func replace(
+    _ folder: RunFolder
+  ) throws(RunFolderError) -> (old: String, recovery: JournalRecovery)? {
+    let (bytes, recovery) = try folder.withJournal { bytes throws(JournalError) in
+      try intactLines(of: bytes)
+    }
+    let repair = recovery.repair
+    if recovery.droppedLines == 0, repair.truncateTo == nil, !repair.appendsLineFeed { return nil }
+    let old = try keepOld(folder.journal)
+    try doing("write", folder.journal) { () throws(Errno) in
+      try bytes.withUnsafeBufferPointer { all throws(Errno) in
+        try File.replace(folder.journal, with: UnsafeRawBufferPointer(all))
+      }
+    }
+    return (old, recovery)
+  }
+
+  private static func intactLines(
+    of bytes: UnsafeRawBufferPointer
+  ) throws(JournalError) -> ([UInt8], JournalRecovery) {
+    var reader = try JournalReader(bytes)
+    var lines: [UInt8] = []
+    lines.reserveCapacity(bytes.count)
+    while reader.next() != nil {
+      lines.append(contentsOf: reader.lineText)
+      lines.append(Field.lineFeed)
+    }
+    return (lines, reader.recovery)
+  }
+
+  /// Links the journal to a new name, or finds the link that a killed repair has made.
+  private static func keepOld(_ journal: String) throws(RunFolderError) -> String {
+    var number = 1
+    while true {
+      let name = number == 1 ? "\(journal).damaged" : "\(journal).damaged-\(number)"
+      let isTaken = try doing("keep the old journal as", name) { () throws(Errno) -> Bool in
+        do throws(Errno) {
+          try Path.link(journal, to: name)
+          return false
+        } catch .exists {
+          return try Path.linkStatus(name).identity != Path.linkStatus(journal).identity
+        }
+      }
+      if !isTaken { return name }
+      number += 1
+    }
+  }
+}

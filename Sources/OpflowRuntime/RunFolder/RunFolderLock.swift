@@ -1,3 +1,4 @@
+internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
@@ -105,5 +106,307 @@ extension Descriptor {
   borrowing func isStill(at path: String) throws(RunFolderError) -> Bool {
     let own = try doing("look at", path) { () throws(Errno) in try status() }
     return (try? Path.status(path))?.identity == own.identity
+  }
+}
+
+/// Takes over a run that a process on another machine holds. That machine may be gone: a network
+/// file system keeps a lock as long as it believes that the machine is alive.
+///
+/// opflow first waits; then the user must state that the machine is gone. The takeover replaces the
+/// journal by a copy and the lock file by a new one that this process has locked.
+///
+/// - Two takeovers at once: they are serialised, and the second finds the lock of the first, whose
+///   machine was not declared gone.
+/// - The other machine comes back: its process writes to a journal without a name. It sees that the
+///   lock file was replaced (`RunClaim`), kills its tasks, and writes no end.
+/// - This process dies half-way: until the lock file is replaced, the other process is still the
+///   holder and its journal is complete.
+extension RunFolderLock {
+  /// How long a network file system may keep the lock of a dead machine, plus a margin.
+  package static let patienceMilliseconds: Int64 = 120_000
+
+  /// Waits if a process on another machine holds the lock; calls `tell` once with that holder.
+  /// Throws `heldElsewhere` after a wait in vain.
+  package static func take(
+    _ folder: RunFolder, waitingMilliseconds patience: Int64 = patienceMilliseconds,
+    tell: (LockHolder) -> Void
+  ) throws(RunFolderError) -> RunFolderLock {
+    let deadline = Clock.monotonicNanoseconds + patience * 1_000_000
+    var isTold = false
+    while true {
+      do throws(RunFolderError) {
+        return try take(folder)
+      } catch {
+        guard let holder = error.holderElsewhere else { throw error }
+        if !isTold { tell(holder) }
+        isTold = true
+        guard Clock.monotonicNanoseconds < deadline else {
+          throw .heldElsewhere(run: folder.id.description, by: holder)
+        }
+        repeat {
+          Clock.sleep(milliseconds: intervalMilliseconds)
+        } while try isHeldElsewhere(folder) && Clock.monotonicNanoseconds < deadline
+      }
+    }
+  }
+
+  private static func isHeldElsewhere(_ folder: RunFolder) throws(RunFolderError) -> Bool {
+    try isHeld(folder) && holder(folder)?.host != nil
+  }
+
+  /// Even from a process on another machine. Throws `held` if a process on this machine has the
+  /// lock, or another takeover was faster.
+  package static func takeOver(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
+    let before = try? Path.status(folder.lock).identity
+    do throws(RunFolderError) {
+      return try take(folder)
+    } catch {
+      if error.holderElsewhere == nil { throw error }
+    }
+    let turn = try doing("lock", folder.takeOverLock) { () throws(Errno) in
+      try FileLock.tryLock(folder.takeOverLock, .exclusive)
+    }
+    guard let turn else {
+      throw .held(run: folder.id.description, by: LockHolder.read(folder.takeOverLock))
+    }
+    let path = folder.takeOverLock
+    try doing("write", path) { () throws(Errno) in try LockHolder.write(to: turn.file) }
+    guard let before, let now = try? Path.status(folder.lock).identity, now == before else {
+      throw .held(run: folder.id.description, by: holder(folder))
+    }
+    try replaceJournal(of: folder)
+    return try replaceLock(of: folder)
+  }
+
+  private static func replaceJournal(of folder: RunFolder) throws(RunFolderError) {
+    try doing("copy", folder.journal) { () throws(Errno) in
+      do throws(Errno) {
+        let old = try MappedFile(folder.journal)
+        defer { MappedFile.unmap(old.bytes) }
+        try File.replace(folder.journal, with: old.bytes)
+      } catch .noSuchFile {
+        // The run never began.
+        return
+      }
+    }
+  }
+
+  private static func replaceLock(
+    of folder: RunFolder
+  ) throws(RunFolderError) -> RunFolderLock {
+    let path = folder.lock + ".new"
+    return try doing("replace", folder.lock) { () throws(Errno) in
+      try Path.removeIfThere(path)
+      guard let new = try FileLock.tryLock(path, .exclusive) else { throw .busy }
+      try LockHolder.write(to: new.file)
+      try Path.rename(path, to: folder.lock)
+      return RunFolderLock(lock: new)
+    }
+  }
+}
+
+extension RunFolderError {
+  /// On another machine.
+  package var holderElsewhere: LockHolder? {
+    if case .held(_, let holder?) = self, holder.host != nil { holder } else { nil }
+  }
+}
+
+/// Detects whether another process has taken the run over.
+struct RunClaim {
+  private let path: String
+  private let identity: FileIdentity
+  /// Compare contents too: a replacement may reuse the inode number.
+  private let isByName: Bool
+
+  init?(_ file: borrowing Descriptor, at path: String) {
+    guard let identity = try? file.status().identity else { return nil }
+    (self.path, self.identity) = (path, identity)
+    isByName = !NetworkFiles.carriesLocks(at: path)
+  }
+
+  /// False if that cannot be checked.
+  var isLost: Bool {
+    // Opening a file makes a network file system look it up again.
+    guard let file = try? File.openRegular(path, .readOnly), let now = try? file.status().identity
+    else {
+      return false
+    }
+    return now != identity || isByName && LockHolder.isAnother(path)
+  }
+}
+
+/// The process that a lock file names; it holds the lock only if the lock is taken. The file's line
+/// is the process ID, a space and the host name, since machines may share a folder.
+package struct LockHolder: Sendable, Equatable {
+  package let pid: Int32
+  /// nil for this machine.
+  package let host: String?
+
+  package init(pid: Int32, host: String? = nil) {
+    self.pid = pid
+    self.host = host
+  }
+
+  /// nil if none is named, or its process is of this machine and has ended.
+  static func read(_ path: String) -> LockHolder? {
+    guard let bytes = try? content(path) else { return nil }
+    let words = bytes.prefix { $0 != Field.lineFeed }
+      .split(separator: UInt8(ascii: " "), maxSplits: 1)
+    guard let first = words.first, let pid: Int32 = Field.number(first), pid > 0 else { return nil }
+    let host = words.count > 1 ? String(decoding: words[1], as: UTF8.self) : nil
+    if let host, host != Machine.hostName { return LockHolder(pid: pid, host: host) }
+    return ProcessStatus.read(pid) == nil ? nil : LockHolder(pid: pid)
+  }
+
+  static func content(_ path: String) throws(Errno) -> [UInt8] {
+    try File.openRegular(path, .readOnly).readAll(atMost: longestBytes)
+  }
+
+  private static let longestBytes = 1_024
+
+  /// The file stays allocated, for `clear`.
+  static func write(to file: borrowing Descriptor) throws(Errno) {
+    let line = Array(ownLine.utf8)
+    try write(line, to: file)
+    try file.truncate(to: Int64(line.count))
+  }
+
+  /// Overwrites the name with spaces; an error keeps it.
+  static func clear(_ file: borrowing Descriptor) {
+    let blanks = [UInt8](repeating: UInt8(ascii: " "), count: ownLine.utf8.count - 1)
+    try? write(blanks + [Field.lineFeed], to: file)
+  }
+
+  private static func write(_ line: [UInt8], to file: borrowing Descriptor) throws(Errno) {
+    try line.withUnsafeBufferPointer { bytes throws(Errno) in
+      try file.writeAll(UnsafeRawBufferPointer(bytes), at: 0)
+    }
+  }
+
+  private static var ownLine: String { "\(ProcessID.own) \(Machine.hostName)\n" }
+
+  /// False if the file cannot be read.
+  static func isAnother(_ path: String) -> Bool {
+    guard let bytes = try? content(path) else { return false }
+    return !bytes.elementsEqual(ownLine.utf8)
+  }
+
+  /// nil for another machine.
+  package var localPID: Int32? { host == nil ? pid : nil }
+}
+
+extension LockHolder: CustomStringConvertible {
+  package var description: String {
+    "process \(pid)" + (host.map { " on \(CleanText.string($0))" } ?? "")
+  }
+}
+
+/// The shared lock of each client that uses a run as its queue.
+///
+/// If the run's process dies, all clients notice, each at its own time, and a new client may come
+/// first: the first one continues the run, including tasks that were confirmed to the others.
+/// `opflow wait` sees from this lock that the run will continue.
+package final class HostsLock {
+  private let lock: SharedLock
+
+  package init(_ folder: RunFolder) throws(RunFolderError) {
+    lock = try doing("lock", folder.hostsLock) { () throws(Errno) in
+      try SharedLock(folder.hostsLock)
+    }
+  }
+
+  /// A process drives the run or a client is about to. A client that is gone by then starts no
+  /// session.
+  package static func goesOn(_ folder: RunFolder) throws(RunFolderError) -> Bool {
+    if try isHeld(folder) { return true }
+    return try RunFolderLock.isHeld(folder)
+  }
+
+  package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
+    try doing("look at", folder.hostsLock) { () throws(Errno) in
+      try SharedLock.isHeld(folder.hostsLock)
+    }
+  }
+}
+
+/// The right to choose the run to continue: held from the search until that run's lock is taken, or
+/// until a new run's first line is written. So the second of two such processes finds the run of
+/// the first. A new run without a search, and a resume of a named run, do not need it.
+package struct StateFolderLock: ~Copyable {
+  private let lock: FileLock
+
+  /// Creates the folder if it is missing. Calls `waiting` once before a wait, with the holder if
+  /// known.
+  package static func take(
+    _ state: StateFolder, waiting: (LockHolder?) -> Void
+  ) throws(RunFolderError) -> StateFolderLock {
+    try makeFolder(state.path)
+    try state.expectTrusted()
+    return try take(state.path + "/lock", waiting: waiting)
+  }
+
+  /// For another lock file, in an existing folder. It may be removed while it is not held: see
+  /// `removeUnheld`.
+  static func take(
+    _ path: String, waiting: (LockHolder?) -> Void
+  ) throws(RunFolderError) -> StateFolderLock {
+    var isTold = false
+    while true {
+      let free = try doing("lock", path) { () throws(Errno) in
+        try FileLock.tryLock(path, .exclusive)
+      }
+      if let free {
+        if try free.file.isStill(at: path) { return try StateFolderLock(free, path) }
+        continue
+      }
+      if !isTold { waiting(LockHolder.read(path)) }
+      isTold = true
+      let late = try doing("lock", path) { () throws(Errno) in
+        try FileLock.lock(path, .exclusive)
+      }
+      if try late.file.isStill(at: path) { return try StateFolderLock(late, path) }
+    }
+  }
+
+  /// nil if a process holds it and has written its name.
+  static func takeIfFree(_ path: String) throws(RunFolderError) -> StateFolderLock? {
+    while true {
+      let free = try doing("lock", path) { () throws(Errno) in
+        try FileLock.tryLock(path, .exclusive)
+      }
+      if let free {
+        if try free.file.isStill(at: path) { return try StateFolderLock(free, path) }
+      } else if LockHolder.read(path) != nil {
+        return nil
+      } else {
+        // The holder is starting, ending, or removing the file.
+        try doing("lock", path) { () throws(Errno) in
+          try PollSet.pause(nanoseconds: 1_000_000)
+        }
+      }
+    }
+  }
+
+  /// A process that locks the file afterwards sees that the path no longer refers to it.
+  static func removeUnheld(_ path: String) throws(Errno) {
+    let file = try File.openRegular(path, .readWrite)
+    guard try file.tryLock(), (try? file.isStill(at: path)) ?? false else { return }
+    try Path.removeIfThere(path)
+  }
+
+  private init(_ lock: consuming FileLock, _ path: String) throws(RunFolderError) {
+    self.lock = lock
+    try doing("write", path) { () throws(Errno) in
+      try LockHolder.write(to: self.lock.file)
+    }
+  }
+
+  private static func makeFolder(_ path: String) throws(RunFolderError) {
+    try doing("make", path) { () throws(Errno) in
+      for folder in try Path.makeDirectories(path, mode: 0o700) {
+        try Path.syncFolder(Path.parent(of: folder))
+      }
+    }
   }
 }

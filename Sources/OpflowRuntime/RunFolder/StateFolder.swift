@@ -1,3 +1,4 @@
+package import OpflowJournal
 package import OpflowPlan
 internal import OpflowSystem
 
@@ -143,6 +144,217 @@ package struct StateFolder: Equatable, Sendable {
         return RunFolder(id: id, path: run.path, newFolders: made)
       }
       newest = id
+    }
+  }
+}
+
+extension StateFolder {
+  /// Returns the run that `reference` names: an ID, the prefix of one, a run's name, or the path of
+  /// a manifest for its newest run; nil for the newest run.
+  package func run(_ reference: String?) throws(RunFolderError) -> RunFolder {
+    let runs = try runs()
+    guard let reference else {
+      let newest = runs.lazy.map(folder(of:)).first {
+        $0.hasBegun && !Self.isPartOfAnother($0, among: runs)
+      }
+      guard let newest else {
+        throw .noRuns(folder: path)
+      }
+      return newest
+    }
+    if let id = RunID(reference), runs.contains(id) { return folder(of: id) }
+    if !reference.isEmpty, !Path.exists(reference) {
+      let matches = runs.filter { $0.description.hasPrefix(reference) }
+      if matches.count == 1 { return folder(of: matches[0]) }
+      if matches.count > 1 {
+        throw .ambiguous(reference, runs: matches.map(\.description))
+      }
+      if let named = try newestRun(where: { $0.name == reference }) { return named }
+    }
+    if let run = try newestRun(ofManifest: reference) { return run }
+    // A file or folder may have the name of a run without being a manifest of one.
+    if !reference.isEmpty, let named = try newestRun(where: { $0.name == reference }) {
+      return named
+    }
+    throw .noSuchRun(reference)
+  }
+
+  /// The live runs, newest first, without those that a task of another one began. A run whose lock
+  /// cannot be read does not count.
+  package func liveRuns() throws(RunFolderError) -> [RunFolder] {
+    let live = try runs().map(folder(of:)).filter { (try? RunFolderLock.isHeld($0)) ?? false }
+    let ids = live.map(\.id)
+    return live.filter { !Self.isPartOfAnother($0, among: ids) }
+  }
+
+  /// The newest run of that name; nil where there is none.
+  package func run(named name: String) throws(RunFolderError) -> RunFolder? {
+    try runs().lazy.map(folder(of:)).first { (try? $0.readOpen())?.name == name }
+  }
+
+  /// Whether a run is nested in another one of `runs`, so that the outer one is the default target.
+  /// False inside the task that started it.
+  package static func isPartOfAnother(_ run: RunFolder, among runs: [RunID]) -> Bool {
+    guard let around = (try? run.readOpen())?.around, runs.contains(around.run) else {
+      return false
+    }
+    return around != TaskAround.here
+  }
+
+  /// Returns the newest run that `isWanted`. Skips runs with damaged journals.
+  ///
+  /// - Throws: If a journal cannot be opened, since that may be the wanted run's.
+  private func newestRun(
+    where isWanted: (OpenEntry) -> Bool
+  ) throws(RunFolderError) -> RunFolder? {
+    for id in try runs() {
+      let run = folder(of: id)
+      do throws(RunFolderError) {
+        if isWanted(try run.readOpen()) { return run }
+      } catch {
+        if case .file = error { throw error }
+      }
+    }
+    return nil
+  }
+
+  /// Returns the newest run of a manifest (`-` for standard input) that `isWanted`.
+  package func newestRun(
+    ofManifest path: String, where isWanted: (OpenEntry) -> Bool = { _ in true }
+  ) throws(RunFolderError) -> RunFolder? {
+    let manifest = path == "-" ? path : Self.real(path)
+    return try newestRun { $0.isRun(ofManifest: manifest, stateFolder: self.path) && isWanted($0) }
+  }
+
+  /// Returns the runs of the manifest with that real path, newest first, lazily.
+  ///
+  /// - Parameters:
+  ///   - own: Left out.
+  ///   - limit: Check only this many runs of all manifests.
+  func runs(
+    ofManifest path: String, but own: RunID? = nil, amongNewest limit: Int = .max,
+    where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
+  ) throws(RunFolderError) -> some Sequence<RunFolder> {
+    try runs().prefix(limit).lazy.map(folder(of:)).filter { run in
+      guard run.id != own, let open = try? run.readOpen() else { return false }
+      return open.isRun(ofManifest: path, stateFolder: self.path) && isWanted(open)
+    }
+  }
+
+  /// Returns the real path; for a missing file, its name in the real path of its folder.
+  private static func real(_ path: String) -> String {
+    if let real = try? Path.real(path) { return real }
+    let name = Path.name(path)
+    guard let folder = try? Path.real(Path.parent(of: path)) else { return path }
+    return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+  }
+}
+
+extension StateFolder {
+  /// How long tasks took in earlier runs of a manifest except `own`. A hint only: unreadable runs
+  /// are skipped, and of the newest few journals only the last bytes are read, as many as
+  /// `EarlierDurations` allows.
+  package func durations(
+    ofManifest path: String, plan: Plan, but own: RunID? = nil
+  ) -> TaskDurations {
+    var earlier = EarlierDurations(plan: plan)
+    var remaining = EarlierDurations.byteLimit(taskCount: plan.taskCount)
+    var journals = 0
+    guard let runs = try? runs(ofManifest: path, but: own, amongNewest: Self.maxRunsLookedAt)
+    else { return .unknown }
+    for run in runs {
+      if earlier.isComplete || remaining <= 0 || journals == Self.maxJournalsRead { break }
+      let count = read(run, atMost: remaining, into: &earlier)
+      if count > 0 { journals += 1 }
+      remaining -= count
+    }
+    return earlier.durations()
+  }
+
+  /// Journals whose first line is read to find the manifest's runs.
+  private static let maxRunsLookedAt = 32
+  private static let maxJournalsRead = 4
+
+  private func read(
+    _ run: RunFolder, atMost limit: Int, into earlier: inout EarlierDurations
+  ) -> Int {
+    let count = try? run.withJournal { bytes throws(JournalError) -> Int in
+      let end = bytes.suffix(limit)
+      earlier.read(UnsafeRawBufferPointer(rebasing: end))
+      return end.count
+    }
+    return count ?? 0
+  }
+}
+
+extension StateFolder {
+  /// The newest run of a manifest before `run`; nil if there is none nearby, or it cannot be read.
+  package func run(before run: RunFolder, ofManifest path: String) -> RunFolder? {
+    // Runs of other manifests may lie between; checking thousands would take too long.
+    let older = ((try? runs()) ?? []).lazy.filter { $0 < run.id }.prefix(Self.maxRunsBetween)
+    return older.map(folder(of:)).first { folder in
+      guard let open = try? folder.readOpen() else { return false }
+      return open.isRun(ofManifest: path, stateFolder: self.path)
+    }
+  }
+
+  private static let maxRunsBetween = 64
+}
+
+extension StateFolder {
+  /// The verified plan of an earlier run of the manifest. Skips runs that are unreadable, have
+  /// added tasks, or are not among the newest few.
+  package func plan(
+    ofManifest path: String, where isWanted: (Plan) -> Bool
+  ) -> (plan: Plan, run: RunFolder)? {
+    guard let runs = try? runs(ofManifest: path, amongNewest: Self.maxPlansLookedAt) else {
+      return nil
+    }
+    for run in runs {
+      guard let candidate = try? run.mapPlan(), !candidate.hasRoom, isWanted(candidate),
+        let plan = try? run.openPlan(), plan.key == candidate.key, !plan.hasRoom
+      else { continue }
+      return (plan, run)
+    }
+    return nil
+  }
+
+  private static let maxPlansLookedAt = 16
+}
+
+extension RunFolder {
+  /// `shared` is mapped from the other run. A hard link, since the file is never written, or else a
+  /// copy.
+  package func share(_ shared: Plan, of other: RunFolder) throws(RunFolderError) {
+    do throws(Errno) {
+      try Path.link(other.plan, to: plan)
+      // A resume may just have replaced the other run's plan, or tasks were added to it.
+      if let linked = try? mapPlan(), linked.key == shared.key, !linked.hasRoom { return }
+      try Path.remove(plan)
+    } catch {
+      // Too many links, another mount, or a folder that was just removed.
+    }
+    try write(plan: shared.copyOfBytes)
+  }
+
+  func shareKeptFiles(of other: RunFolder) throws(RunFolderError) {
+    if (try? Path.link(other.keptFiles, to: keptFiles)) != nil { return }
+    try write(other.readKeptFiles())
+  }
+}
+
+package struct ManifestRuns: Sendable {
+  let state: StateFolder
+  let path: String
+  package let keep: Int
+
+  /// Within a short time limit. Does nothing if `runs` is a symbolic link.
+  package func clean() throws(RunFolderError) -> RunCleaning {
+    do throws(RunFolderError) {
+      return try state.clean(
+        ofManifest: path, keep: keep, nowMilliseconds: Clock.wallMilliseconds)
+    } catch .link {
+      return RunCleaning()
     }
   }
 }

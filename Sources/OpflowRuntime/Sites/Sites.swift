@@ -1,3 +1,4 @@
+internal import OpflowBase
 internal import OpflowEngine
 internal import OpflowManifest
 internal import OpflowPlan
@@ -285,4 +286,70 @@ struct SiteSettings {
 
   /// From an agent's heartbeat timeout until its workers are certainly gone.
   var slackMilliseconds: Int64 = 2_000
+}
+
+struct TransportPlan: Sendable {
+  /// For the user, until the agent reports its own.
+  var name: String
+  /// The command whose standard input and output reach the agent.
+  var words: [String]
+  /// A command that reliably kills the agent; nil if there is none.
+  var killWords: (@Sendable (AgentHello) -> [String]?)?
+
+  init(name: String, words: [String], killWords: (@Sendable (AgentHello) -> [String]?)? = nil) {
+    self.name = name
+    self.words = words
+    self.killWords = killWords
+  }
+}
+
+extension TransportPlan {
+  /// Starts an agent: this program, if the same path exists on the node, otherwise the one in its
+  /// PATH.
+  static func agentCommand(of program: String) -> String {
+    let quoted = QuotedWords.quoted(program)
+    return "test -x \(quoted) && exec \(quoted) agent || exec opflow agent"
+  }
+
+  init(command: String) {
+    self.init(name: "the machine behind `\(command)`", words: ["/bin/sh", "-c", command])
+  }
+
+  /// Without prompts, and with timeouts that detect a missing machine soon.
+  init(ssh host: String, program: String) {
+    self.init(
+      name: host,
+      words: [
+        "ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o",
+        "ClearAllForwardings=yes",
+        "-o", "ServerAliveInterval=5", "--", host, Self.agentCommand(of: program),
+      ])
+  }
+}
+
+/// The heartbeat timeout from `OPFLOW_LEASE`: how long tasks on nodes continue without a message
+/// from the coordinator. Raise it for networks with long stalls.
+package struct LeaseSetting: Equatable {
+  package static let variable = "OPFLOW_LEASE"
+
+  let milliseconds: Int64
+
+  package init(_ text: String? = Environment.value(variable)) throws(LeaseFault) {
+    guard let text else {
+      milliseconds = AgentLease.standardMilliseconds
+      return
+    }
+    guard let given = WrittenDuration.milliseconds(text), (100...3_600_000).contains(given) else {
+      throw LeaseFault(
+        message:
+          "\(Self.variable) takes a duration from 100ms to 1h, such as 20s, not "
+          + "`\(CleanText.string(text))`"
+      )
+    }
+    milliseconds = Int64(given)
+  }
+}
+
+package struct LeaseFault: Error, Equatable {
+  package let message: String
 }

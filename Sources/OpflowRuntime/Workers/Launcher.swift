@@ -67,3 +67,99 @@ enum LinkNews {
   /// The stream is lost, and with it the channels of all its workers, though they may live.
   case lost(RelayLauncher, String)
 }
+
+/// The shared standard error file of started processes. Its size at a process's start marks where
+/// that process's complaints may begin.
+final class ComplaintFile {
+  private let path: String
+  private let file: Descriptor
+
+  private static let longestTextBytes = 2_000
+
+  init(_ path: String) throws(Errno) {
+    self.path = path
+    file = try File.openRegular(path, [.readWrite, .create, .append])
+  }
+
+  var rawDescriptor: Int32 { file.rawValue }
+
+  func end() throws(Errno) -> Int64 { try file.status().sizeBytes }
+
+  /// Empty if nothing was written since `start`, or it cannot be read.
+  func text(from start: Int64) -> String {
+    var buffer = [UInt8](repeating: 0, count: Self.longestTextBytes)
+    let count = try? buffer.withUnsafeMutableBytes { bytes throws(Errno) in
+      try file.read(into: bytes, at: start)
+    }
+    return String(decoding: buffer.prefix(count ?? 0), as: UTF8.self)
+  }
+
+  func cleanUp() {
+    // An empty file does no harm.
+    if let size = try? end(), size == 0 { try? Path.remove(path) }
+  }
+}
+
+/// A child process that is waited for along with other events. Any check may reap it; afterwards
+/// nothing is sent to it.
+final class StartedProcess {
+  private let process: SpawnedProcess
+  private(set) var hasEnded = false
+  private(set) var status: EndedProcess.Status?
+
+  init(_ process: consuming SpawnedProcess) { self.process = process }
+
+  /// nil once it is reaped: another process may have the number by then.
+  var pid: Int32? { hasEnded ? nil : process.pid }
+
+  var rawDescriptor: Int32 { process.descriptor.rawValue }
+
+  func reap() -> Bool {
+    if hasEnded { return true }
+    do throws(Errno) {
+      guard let end = try process.reap() else { return false }
+      status = end.status
+    } catch {
+      // Already reaped elsewhere.
+    }
+    hasEnded = true
+    return true
+  }
+
+  /// A negative time is no limit. Returns whether it has ended.
+  func wait(nanoseconds: Int64) -> Bool {
+    if hasEnded { return true }
+    // After an error, `reap` still finds out.
+    _ = try? process.waitForEnd(nanoseconds: nanoseconds)
+    return reap()
+  }
+
+  /// Whether it has ended. Unlike `reap`, leaves its process group to be killed.
+  var isOver: Bool {
+    if hasEnded { return true }
+    return (try? process.waitForEnd(nanoseconds: 0)) ?? true
+  }
+
+  func kill() {
+    if !hasEnded { process.kill() }
+  }
+
+  /// Kills its process group, which it must lead. Does nothing once it is reaped.
+  func killGroup() {
+    if !hasEnded { ProcessGroup.killAll(ledBy: process.pid) }
+  }
+
+  func terminate() {
+    // An error means that it has ended; the caller sees that when it waits.
+    if !hasEnded { try? process.signal(.terminate) }
+  }
+}
+
+extension SpawnedProcess {
+  /// A negative time is no limit. Returns whether it has ended and can be reaped.
+  func waitForEnd(nanoseconds: Int64) throws(Errno) -> Bool {
+    var end = PollSet(slots: 1)
+    end.set(0, descriptor.rawValue)
+    return try end.wait(nanoseconds: nanoseconds)
+  }
+}

@@ -1,3 +1,4 @@
+internal import OpflowBase
 internal import OpflowEngine
 internal import OpflowJournal
 internal import OpflowPlan
@@ -394,5 +395,217 @@ final class LocalLauncher: Launcher {
     endAhead()
     groups.remove()
     complaints.cleanUp()
+  }
+}
+
+final class LocalWorker {
+  var link: WorkerLink
+  private(set) var child: WorkerChild
+
+  /// Since the last call of `next`.
+  var wasRead = false
+  private var sent = 0
+  /// The watch reports when the pipe has room again.
+  private(set) var awaitsRoom = false
+  /// It has closed its end of the input pipe.
+  private(set) var isDeaf = false
+
+  init(_ child: consuming WorkerChild, link: WorkerLink) {
+    self.child = child
+    self.link = link
+  }
+
+  var pid: Int32 { child.process.pid }
+
+  var ordersRawDescriptor: Int32 { child.orders?.rawValue ?? -1 }
+
+  func releaseRecordLocks() { child.recordLocks = nil }
+
+  /// The worker then ends its tasks.
+  func hangUp() { child.orders = nil }
+
+  var isTalking: Bool {
+    if case .talking = link.state { true } else { false }
+  }
+
+  func read() throws(Errno) -> Int {
+    try link.inbox.lines.fill { room throws(Errno) in try child.reports.read(into: room) }
+  }
+
+  /// A worker that has closed its end is dead or useless, so it is killed; its last reports and its
+  /// end arrive over the other pipe.
+  func send() throws(Errno) {
+    do throws(Errno) {
+      try child.orders?.write(link.outbox.bytes, behind: &sent)
+    } catch .wouldBlock {
+      awaitsRoom = true
+      return
+    } catch .brokenPipe {
+      isDeaf = true
+      child.kill()
+    }
+    awaitsRoom = false
+    sent = 0
+    link.outbox.removeAll()
+  }
+}
+
+struct WorkerChild: ~Copyable {
+  let process: SpawnedProcess
+  /// nil once it was closed to tell the worker to end.
+  var orders: Descriptor?
+  let reports: Descriptor
+  /// nil without cgroups.
+  let group: KillGroup?
+  /// The size of the complaint file when the worker started.
+  let complaintStart: Int64
+  /// The worker locks its tasks in the records through it; nil without records. Held open until its
+  /// processes are gone: no other run may start a task beside them.
+  var recordLocks: Descriptor?
+
+  /// With a cgroup, all its processes at once.
+  func kill() {
+    group?.kill()
+    process.kill()
+  }
+
+  func endAtOnce() throws(Errno) {
+    kill()
+    defer { removeGroup() }
+    _ = try process.wait()
+  }
+
+  /// After it has ended or was given up.
+  func endRest() { group?.end() }
+
+  func removeGroup() { group?.remove() }
+}
+
+enum WorkerProgram {
+  static func path(for kind: WorkerKind) -> String {
+    switch kind {
+    case .command, .terminal, .check, .service: return "/proc/self/exe"
+    case .download:
+      return downloader(of: (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe")
+    case .block: preconditionFailure("a program that has blocks comes by itself")
+    }
+  }
+
+  /// Beside `program`, or in `libexec` of the prefix where `program` is installed; beside it if
+  /// neither exists.
+  static func downloader(of program: String) -> String {
+    let folder = Path.parent(of: program)
+    let beside = folder + "/opflow-download"
+    let installed = Path.parent(of: folder) + "/libexec/opflow/opflow-download"
+    return Path.isMissing(beside) && Path.exists(installed) ? installed : beside
+  }
+
+  /// `variables` are trace variables for its tasks.
+  static func additions(for kind: WorkerKind, _ variables: [String]) -> [String] {
+    switch kind {
+    case .command, .terminal, .service: variables
+    case .check, .block: []
+    // GnuTLS comes with libcurl for protocols that downloads never use, and would run its
+    // self-tests at each start.
+    case .download: ["GNUTLS_NO_IMPLICIT_INIT=1"]
+    }
+  }
+
+  static func complaint(_ error: ProgramError, of kind: WorkerKind) -> String {
+    guard error.step == .execute else { return "no worker could be started: \(error.errno)" }
+    let hint =
+      switch kind {
+      case .command, .terminal, .check, .service, .block: ""
+      case .download: " (it must lie beside opflow, or in ../libexec/opflow from there)"
+      }
+    return "\(path(for: kind)) cannot be executed: \(error.errno)\(hint)"
+  }
+}
+
+/// The cgroups of a session, if the machine has them: one per worker with its processes, inside one
+/// for the session, which then counts as one when groups share a processor. For a task with
+/// `memory_limit` the worker makes another group beside its own (`MemoryGroup`). Their names
+/// contain the run's ID, so that a resume finds even processes that shed the run's mark and the
+/// worker's session.
+struct RunGroups: ~Copyable {
+  /// nil without cgroups.
+  private let home: String?
+  private let folder: String?
+  private let own: KillGroup?
+  private let delegation: MemoryDelegation?
+
+  /// `delegation` passes the memory controller on to the session's groups.
+  init(run: String, delegation: consuming MemoryDelegation? = nil) {
+    home = MemoryDelegation.home
+    folder = home.map { "\($0)/\(Self.prefix(run))\(ProcessID.own)" }
+    if let folder { own = KillGroup.make(folder) } else { own = nil }
+    if delegation != nil, let folder { _ = MemoryDelegation.enable(folder) }
+    self.delegation = delegation
+  }
+
+  func make(_ number: Int32) -> KillGroup? {
+    guard own != nil, let folder else { return nil }
+    return KillGroup.make("\(folder)/\(number)", hasOthersBeside: delegation != nil)
+  }
+
+  func remove() {
+    if let folder { Self.remove(folder) }
+  }
+
+  /// Empty groups of dead sessions of any run.
+  func removeAbandoned() {
+    if let home { Self.removeAbandoned(in: home) }
+  }
+
+  private static func removeAbandoned(in home: String) {
+    for name in (try? Path.names(in: home)) ?? [] where name.hasPrefix(family) {
+      let driver = name.utf8.lastIndex(of: UInt8(ascii: "-")).map { name[$0...].dropFirst() }
+      guard let driver, let pid = Int32(driver), ProcessStatus.read(pid) == nil else { continue }
+      remove("\(home)/\(name)")
+    }
+  }
+
+  private static let family = "opflow-"
+
+  private static func prefix(_ run: String) -> String { "\(family)\(run)-" }
+
+  /// Of earlier sessions.
+  static func left(by run: String) -> [String] {
+    guard let home = MemoryDelegation.home, let names = try? Path.names(in: home) else { return [] }
+    return names.filter { $0.hasPrefix(prefix(run)) }.map { "\(home)/\($0)" }
+  }
+
+  /// A session's group and those in it, if they are empty.
+  static func remove(_ folder: String) {
+    if KillGroup.remove(folder) { return }
+    for name in (try? Path.names(in: folder)) ?? [] where name.first?.isNumber == true {
+      if KillGroup.remove("\(folder)/\(name)") { continue }
+      // The worker's group may contain groups of a dead session that its task ran.
+      removeAbandoned(in: "\(folder)/\(name)")
+      KillGroup.remove("\(folder)/\(name)")
+    }
+    KillGroup.remove(folder)
+  }
+}
+
+/// The trace context that a session gives its tasks.
+struct DriveTrace {
+  private let context: TraceParent
+  private let hasParent: Bool
+
+  static var parent: TraceParent? {
+    Environment.value(TraceParent.variable).flatMap { TraceParent($0) }
+  }
+
+  /// `milliseconds` is the time of the journal's first line.
+  init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64, parent: TraceParent?) {
+    context = RunTrace(open, openedMilliseconds: milliseconds).context(ofDrive: parent)
+    hasParent = parent != nil
+  }
+
+  /// Without a parent, its trace state is cleared.
+  var variables: [String] {
+    let parent = "\(TraceParent.variable)=\(context.text)"
+    return hasParent ? [parent] : [parent, "\(TraceParent.stateVariable)="]
   }
 }

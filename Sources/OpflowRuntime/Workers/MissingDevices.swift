@@ -36,3 +36,15 @@ struct MissingDevices {
     return seen.reduce(0) { $0 + plan.gpuCount(of: $1) }
   }
 }
+
+enum MissingTerminal {
+  static func tasks(of plan: Plan, _ initial: @autoclosure () -> [InitialState]) -> [String] {
+    guard plan.hasInteractive, !ControllingTerminal.isThere else { return [] }
+    let initial = initial()
+    return plan.tasks.lazy.map { TaskID($0) }.filter {
+      let flags = plan.flags($0)
+      return flags.contains(.interactive) && !flags.contains(.conditionFalse)
+        && [.run, .afterNeeds].contains(initial[$0.index])
+    }.map { plan.nameString($0) }
+  }
+}

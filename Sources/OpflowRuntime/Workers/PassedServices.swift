@@ -55,3 +55,72 @@ package final class PassedServices {
     }
   }
 }
+
+/// Services that are up, numbered as in the plan of their session.
+package struct HeldServices: Sendable {
+  let plan: Plan
+  let services: [HeldService]
+
+  /// The services that `other` defines unchanged, by their numbers there.
+  func unchanged(in other: Plan) -> [TaskID: HeldService] {
+    guard plan.string(plan.manifest.folder) == other.string(other.manifest.folder),
+      plan.concurrency == other.concurrency, plan.hasMemoryLimits || !other.hasMemoryLimits
+    else { return [:] }
+    var found: [TaskID: HeldService] = [:]
+    for held in services {
+      guard let task = other.task(named: plan.nameString(held.service)),
+        isSame(held.service, task, in: other)
+      else { continue }
+      found[task] = held
+    }
+    return found
+  }
+
+  private func isSame(_ service: TaskID, _ task: TaskID, in other: Plan) -> Bool {
+    other.isService(task) && plan.fingerprint(service) == other.fingerprint(task)
+      && plan.policy(service) == other.policy(task)
+      && plan.readiness(of: service) == other.readiness(of: task)
+      && plan.restarts(of: service) == other.restarts(of: task)
+      && plan.portNames(of: service) == other.portNames(of: task)
+      && plan.secretNames(service) == other.secretNames(task)
+      && plan.record(service).processes.isSameOfPrograms(as: other.record(task).processes)
+      // Values that it read may have changed.
+      && !plan.flags(service).contains(.readsValues) && !other.flags(task).contains(.readsValues)
+  }
+}
+
+/// Waits for services that end between two sessions. A first stop signal is kept for the next
+/// session, a second ends all waiting.
+struct EndsBetweenDrives: ~Copyable {
+  private var signals: SignalDescriptor?
+  private var first: Signal?
+  private var isUrgent = false
+
+  init() {
+    var asking: SignalSet = [.terminate]
+    asking.insert(unlessIgnored: .hangup, .interrupt)
+    signals = try? SignalDescriptor(asking)
+  }
+
+  /// `process` is readable once it has ended. Returns whether it has.
+  mutating func wait(for process: Int32, atMostMilliseconds most: Int64) throws(Errno) -> Bool {
+    let deadline = Clock.monotonicNanoseconds + most * 1_000_000
+    var poll = PollSet(slots: 2)
+    poll.set(0, process)
+    poll.set(1, signals?.rawValue ?? -1)
+    while !isUrgent {
+      let left = max(0, deadline - Clock.monotonicNanoseconds)
+      guard try poll.wait(nanoseconds: left) else { return false }
+      if poll.isReady(0) { return true }
+      while let (signal, _) = try signals?.next() {
+        isUrgent = first != nil
+        first = first ?? signal
+      }
+    }
+    return false
+  }
+
+  consuming func leave() {
+    if let first { try? ProcessID.sendSelf(first) }
+  }
+}

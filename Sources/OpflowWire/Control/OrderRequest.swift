@@ -59,3 +59,135 @@ package struct OrderRequest: Equatable, Sendable {
     return order
   }
 }
+
+/// A request to add tasks to a live run. The run folder has a plan segment named by the ID, or the
+/// request carries it.
+package struct AddRequest: Equatable, Sendable {
+  package var id: OrderID
+  /// The plan that the segment was compiled against.
+  package var planKey: String
+  /// The generator; `none` for another process.
+  package var adder = TaskID.none
+  /// Real path; `-` for standard input.
+  package var manifestPath: String
+  /// Of relative paths.
+  package var folder: String
+  /// `HASH PATH` of each source file, as in `OpenEntry`.
+  package var files: [String] = []
+  /// Set if the run folder does not have the addition.
+  package var carried: CarriedAddition?
+  package var by = ""
+
+  package init(id: OrderID, planKey: String, manifestPath: String, folder: String) {
+    self.id = id
+    self.planKey = planKey
+    self.manifestPath = manifestPath
+    self.folder = folder
+  }
+
+  /// Begins a refusal if the plan has changed: compiled again, the addition may be accepted.
+  package static let outdated = "the run has grown meanwhile"
+  /// Begins a refusal for an output error.
+  package static let unwritable = "cannot write"
+
+  /// Why it is invalid in any run.
+  var fault: String? {
+    if id.text.hasPrefix(".") { return "the id of what is added begins with a point" }
+    if planKey.isEmpty { return "it names no plan" }
+    if manifestPath.isEmpty || folder.isEmpty { return "it does not say what is added" }
+    if let fault = carried?.fault { return fault }
+    if by.utf8.count > OrderRequest.longestNameBytes {
+      return "`by` has \(by.utf8.count) bytes, and may have \(OrderRequest.longestNameBytes)"
+    }
+    return nil
+  }
+}
+
+extension AddRequest {
+  /// - Parameter task: the requesting task, found by process; `none` from outside.
+  package func expectFit(_ plan: Plan, from task: TaskID) throws(OrderRefusal) {
+    let key = plan.key.description
+    guard planKey == key else {
+      throw OrderRefusal(
+        what: "\(Self.outdated): its plan was \(planKey), and is \(key) by now")
+    }
+    guard adder.index < plan.taskCount else {
+      throw OrderRefusal(
+        what: "the plan has \(plan.taskCount) tasks, and no task number \(adder.rawValue)")
+    }
+    // Otherwise its additions are lost when it runs again.
+    guard task.isNone || task == adder else {
+      throw OrderRefusal(
+        what: "\(plan.nameString(task)) is a task of this run, and what it adds is to wait for its"
+          + " end: add it to its own run, with OPFLOW_RUN and OPFLOW_TASK as the task has them")
+    }
+    guard adder.isNone || plan.flags(adder).contains(.control) else {
+      throw OrderRefusal(
+        what: "\(plan.nameString(adder)) is a task of this run, and may steer it with"
+          + " `control: true` only")
+    }
+  }
+}
+
+package enum ControlRequest: Equatable, Sendable {
+  case order(OrderRequest)
+  case add(AddRequest)
+  case host(HostRequest)
+}
+
+extension ControlRequest {
+  package var id: OrderID {
+    switch self {
+    case .order(let order): order.id
+    case .add(let addition): addition.id
+    case .host(let host): host.id
+    }
+  }
+}
+
+/// A short addition that goes into the journal without a file, so nothing is synced before its
+/// line. A resume compiles it from there.
+package struct CarriedAddition: Equatable, Sendable {
+  /// Includes no other file.
+  package var copy: [UInt8]
+  package var segment: [UInt8]
+
+  /// Views read every journal line, so longer ones are kept in files.
+  private static let mostCopyBytes = 1 << 14
+  private static let mostSegmentBytes = 1 << 17
+
+  package init(copy: [UInt8], segment: [UInt8]) {
+    self.copy = copy
+    self.segment = segment
+  }
+
+  package var isShort: Bool {
+    copy.count <= Self.mostCopyBytes && segment.count <= Self.mostSegmentBytes
+  }
+
+  var fault: String? {
+    if copy.isEmpty || segment.isEmpty { return "it carries a part of what is added only" }
+    return isShort ? nil : "what it carries is too long"
+  }
+}
+
+/// Registers a client that the run is for. It may end before the run.
+package struct HostRequest: Equatable, Sendable {
+  package var id: OrderID
+  package var afterHost: AfterHost
+
+  /// Refused while a run ends: the client must resume it or begin another one.
+  package static let leaving = "the run is ending"
+
+  package init(id: OrderID, afterHost: AfterHost) {
+    self.id = id
+    self.afterHost = afterHost
+  }
+}
+
+/// What the run does when its last client has ended.
+package enum AfterHost: String, CaseIterable, Sendable {
+  /// Stops as by SIGTERM; can be resumed.
+  case stop
+  case goOn = "go-on"
+}

@@ -1,4 +1,4 @@
-internal import OpflowBase
+package import OpflowBase
 
 /// A Slurm allocation.
 package struct SlurmJob: Equatable, Sendable {
@@ -158,5 +158,176 @@ package enum SlurmAsking {
       text = text.dropFirst(word.count)
     }
     return String(text)
+  }
+}
+
+/// Parses Slurm's lists of nodes: `n[1-3,07],login`. Numbers keep leading zeros.
+package enum NodeList {
+  /// Limits the work for a damaged list.
+  static let mostNodes = 65_536
+
+  /// In Slurm's order; nil if malformed.
+  package static func names(_ text: String) -> [String]? {
+    var names: [String] = []
+    for part in split(text.utf8) {
+      guard let some = expand(part), names.count + some.count <= mostNodes else { return nil }
+      names += some.map { String(decoding: $0, as: UTF8.self) }
+    }
+    return names.isEmpty ? nil : names
+  }
+
+  private static func split(_ text: String.UTF8View) -> [Substring.UTF8View] {
+    var isInBrackets = false
+    return text.split(omittingEmptySubsequences: false) { byte in
+      if byte == UInt8(ascii: "[") { isInBrackets = true }
+      if byte == UInt8(ascii: "]") { isInBrackets = false }
+      return byte == UInt8(ascii: ",") && !isInBrackets
+    }
+  }
+
+  /// The last brackets vary fastest.
+  private static func expand(_ part: Substring.UTF8View) -> [[UInt8]]? {
+    guard let open = part.firstIndex(of: UInt8(ascii: "[")) else {
+      let isName = !part.isEmpty && part.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "]") }
+      return isName ? [Array(part)] : nil
+    }
+    guard let close = part[open...].firstIndex(of: UInt8(ascii: "]")) else { return nil }
+    let before = Array(part[..<open])
+    let rest = part[part.index(after: close)...]
+    guard let numbers = numbers(part[part.index(after: open)..<close]),
+      let ends = rest.isEmpty ? [[]] : expand(rest), numbers.count <= mostNodes / ends.count
+    else { return nil }
+    return numbers.flatMap { number in ends.map { before + number + $0 } }
+  }
+
+  private static func numbers(_ text: Substring.UTF8View) -> [[UInt8]]? {
+    var numbers: [[UInt8]] = []
+    for range in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      let ends = range.split(
+        separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let first = ends.first, let last = ends.last,
+        let from = Field.number(first, as: Int.self), from >= 0,
+        let to = Field.number(last, as: Int.self), to >= from,
+        to - from < mostNodes - numbers.count
+      else { return nil }
+      for number in from...to {
+        let digits = Array(String(number).utf8)
+        let zeros = max(0, first.count - digits.count)
+        numbers.append([UInt8](repeating: UInt8(ascii: "0"), count: zeros) + digits)
+      }
+    }
+    return numbers.isEmpty ? nil : numbers
+  }
+
+  /// `4(x3),2`, one number per node; nil if malformed.
+  package static func counts(_ text: String) -> [UInt64]? {
+    var counts: [UInt64] = []
+    for part in text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+      guard let open = part.firstIndex(of: UInt8(ascii: "(")) else {
+        guard let count = Field.number(part, as: UInt64.self) else { return nil }
+        counts.append(count)
+        continue
+      }
+      let times = part[open...].dropFirst()
+      guard let count = Field.number(part[..<open], as: UInt64.self),
+        times.first == UInt8(ascii: "x"), times.last == UInt8(ascii: ")"),
+        let number = Field.number(times.dropFirst().dropLast(), as: Int.self), number > 0,
+        number <= mostNodes - counts.count
+      else { return nil }
+      counts += [UInt64](repeating: count, count: number)
+    }
+    return counts.isEmpty ? nil : counts
+  }
+}
+
+// The lines of a keeper
+// =====================
+//
+// A process, the keeper, holds a Slurm allocation for the coordinator and waits for Slurm in its
+// place. Fields are separated by TAB.
+//
+//     pending JOB REASON
+//     granted JOB SECONDS NODES CPUS
+//     left SECONDS
+//     over TEXT
+//
+// SECONDS is the rest of the job's time limit, or a dash. REASON is Slurm's word for why the job
+// waits, or empty. NODES and CPUS are in Slurm's notation. `over` comes last: there is no
+// allocation, or no longer one. The keeper reads no messages; the end of its input releases the
+// allocation.
+
+package enum AllocationLines {
+  /// With the line feed. Node lists may be long.
+  package static let longestLineBytes = 65_536
+
+  package enum Report: Equatable, Sendable {
+    case pending(job: Int64, reason: String?)
+    case granted(SlurmJob, secondsLeft: Int64?)
+    case left(seconds: Int64?)
+    case over(complaint: String)
+  }
+
+  package static func pending(_ job: Int64, _ reason: String?, into writer: inout FieldWriter) {
+    writer.raw("pending\t")
+    writer.number(job)
+    writer.tab()
+    writer.escaped(reason ?? "")
+    writer.endLine()
+  }
+
+  package static func granted(
+    _ job: Int64, secondsLeft: Int64?, nodes: String, cpus: String, into writer: inout FieldWriter
+  ) {
+    writer.raw("granted\t")
+    writer.number(job)
+    writer.tab()
+    seconds(secondsLeft, into: &writer)
+    writer.tab()
+    writer.escaped(nodes)
+    writer.tab()
+    writer.escaped(cpus)
+    writer.endLine()
+  }
+
+  package static func left(seconds left: Int64?, into writer: inout FieldWriter) {
+    writer.raw("left\t")
+    seconds(left, into: &writer)
+    writer.endLine()
+  }
+
+  package static func over(_ complaint: String, into writer: inout FieldWriter) {
+    writer.raw("over\t")
+    writer.escaped(complaint)
+    writer.endLine()
+  }
+
+  private static func seconds(_ seconds: Int64?, into writer: inout FieldWriter) {
+    if let seconds { writer.number(seconds) } else { writer.raw("-") }
+  }
+
+  /// Without its line feed.
+  static func report(_ line: UnsafeRawBufferPointer) -> Report? {
+    var fields = MessageFields(line)
+    guard let first = fields.next(), let report = report(first, &fields), fields.isWholeMessage
+    else { return nil }
+    return report
+  }
+
+  private static func report(
+    _ word: UnsafeRawBufferPointer, _ fields: inout MessageFields
+  ) -> Report? {
+    if word.equals("over") { return fields.text().map { .over(complaint: $0) } }
+    if word.equals("left") {
+      return fields.naturalOrNone(as: Int64.self).map { .left(seconds: $0) }
+    }
+    guard let number = fields.natural(as: Int64.self) else { return nil }
+    if word.equals("pending") {
+      return fields.text().map { .pending(job: number, reason: $0.isEmpty ? nil : $0) }
+    }
+    guard word.equals("granted"), let left = fields.naturalOrNone(as: Int64.self),
+      let nodes = fields.text(),
+      let cpus = fields.text(), let job = SlurmJob(id: number, nodes: nodes, cpus: cpus)
+    else { return nil }
+    return .granted(job, secondsLeft: left)
   }
 }

@@ -236,3 +236,10 @@ package struct ResultCache {
     return total
   }
 }
+
+/// A message for the user.
+struct CacheFault: Error, Equatable {
+  let what: String
+  /// The cause is in the project, so other results may still work.
+  var isOfProject = false
+}

@@ -1,4 +1,5 @@
 internal import OpflowBase
+internal import OpflowPlan
 internal import OpflowSystem
 
 /// Restores a cached result, one piece at a time. All contents are verified in a staging folder
@@ -242,4 +243,292 @@ extension CacheEntry.Item.Kind {
 extension Errno {
   /// The data read is not what was written.
   static var damaged: Errno { .badMessage }
+}
+
+/// Moves restored files to their places, replacing only files of the same task; undoes it if the
+/// result turns out to be incomplete.
+final class ResultPlacing {
+  private let own: OwnFiles
+  private let kept: Set<[UInt8]>
+  /// What the task left last and leaves no more, as it left it.
+  private var leaving: Set<[UInt8]> = []
+  /// Folders that are there, or will be, as far as they were looked at.
+  private var folders: Set<[UInt8]> = []
+  /// Items that stand there already as they are to be.
+  private var inPlace: Set<[UInt8]> = []
+  private var placed: [(path: [UInt8], identity: FileIdentity)] = []
+  private var made: Set<[UInt8]> = []
+
+  init(_ own: OwnFiles, _ items: [CacheEntry.Item]) {
+    self.own = own
+    kept = Set(items.lazy.filter(\.kind.isOfProject).map(\.name))
+    for file in own.files where !kept.contains(file.path) {
+      switch file.seen.kind {
+      case .folder, .other: break
+      case .file, .executable, .link, .absent:
+        if file.isMade, own.isAsLeft(file.path) { leaving.insert(file.path) }
+      }
+    }
+  }
+
+  // MARK: - What stands there
+
+  /// Throws if something is in the item's place.
+  func check(_ item: CacheEntry.Item) throws(CacheFault) {
+    let path = item.name
+    var end = 0
+    while let slash = path[end...].firstIndex(of: Self.slash) {
+      let folder = Array(path[..<slash])
+      end = slash + 1
+      if folders.contains(folder) { continue }
+      if let status = try status(folder), status.kind != .directory {
+        guard leaving.contains(folder) else { throw Self.inTheWay(folder) }
+        // The file will be removed, so nothing is below it.
+        return
+      }
+      folders.insert(folder)
+    }
+    guard let status = try status(path), !leaving.contains(path) else { return }
+    if item.kind == .folder {
+      if status.kind == .directory { return }
+    } else if status.kind != .directory, isAlready(item, at: path, status) {
+      inPlace.insert(item.name)
+      return
+    }
+    guard status.kind != .directory,
+      own.isAsLeft(path) || item.kind != .folder && own.wouldOverwrite(path, status)
+    else { throw Self.inTheWay(path) }
+    if item.kind == .folder { leaving.insert(path) }
+  }
+
+  private static let slash = UInt8(ascii: "/")
+
+  private static func inTheWay(_ path: [UInt8]) -> CacheFault {
+    CacheFault(
+      what:
+        "`\(NameCharacters.text(path))` is not what the task left there, so that nothing is "
+        + "brought back over it",
+      isOfProject: true)
+  }
+
+  private func status(_ path: [UInt8]) throws(CacheFault) -> FileStatus? {
+    try naming(path) { () throws(Errno) in try own.project.status(path) }
+  }
+
+  private func naming<Result>(
+    _ path: [UInt8], _ body: () throws(Errno) -> Result
+  ) throws(CacheFault) -> Result {
+    do throws(Errno) {
+      return try body()
+    } catch {
+      let name = NameCharacters.text(path)
+      throw CacheFault(
+        what: error == .tooManyLinks
+          ? "nothing is brought back, since the path `\(name)` leads through a link"
+          : "a result cannot be brought back: `\(name)`: \(error)",
+        isOfProject: true)
+    }
+  }
+
+  private func isAlready(
+    _ item: CacheEntry.Item, at path: [UInt8], _ status: FileStatus
+  ) -> Bool {
+    let kind: SeenFile.Kind =
+      switch item.kind {
+      case .file: .file
+      case .executable: .executable
+      case .link, .danglingLink: .link
+      case .folder, .value, .output, .target: .other
+      }
+    guard SeenFile.Kind(status) == kind, status.sizeBytes == item.sizeBytes else { return false }
+    return own.content(of: path, kind, .strong) == item.digest.high
+  }
+
+  // MARK: - Putting
+
+  /// Puts all items in their places, after `check` passed for each; `new` is an item's current
+  /// path. Removes unchanged files of the last attempt that are not in the result.
+  func put(_ items: [CacheEntry.Item], _ new: (Int) -> String) throws(CacheFault) {
+    own.openFolders()
+    defer { closeFolders(items) }
+    // Reversed, because folders come before their contents.
+    for file in own.files.reversed() {
+      if leaving.contains(file.path) {
+        try naming(file.path) { () throws(Errno) in
+          try own.project.remove(file.path, isFolder: false)
+        }
+      } else if file.seen.kind == .folder, !kept.contains(file.path) {
+        // Somebody else may have put something there.
+        try? own.project.remove(file.path, isFolder: true)
+      }
+    }
+    for (place, item) in items.enumerated() where item.kind.isOfProject {
+      if inPlace.contains(item.name) { continue }
+      try naming(item.name) { () throws(Errno) in try put(item, new(place), at: item.name) }
+    }
+  }
+
+  /// Sets the modes that the task's folders had when they were cached.
+  private func closeFolders(_ items: [CacheEntry.Item]) {
+    var modes: [[UInt8]: UInt32] = [:]
+    for item in items where item.kind == .folder && item.mode != Self.modeOfOldFolders {
+      if made.contains(item.name) || own.hasFolder(item.name) { modes[item.name] = item.mode }
+    }
+    own.closeFolders(modes)
+  }
+
+  /// The mode of every folder in entries of earlier versions: that of a new folder.
+  private static let modeOfOldFolders: UInt32 = 0o777
+
+  private func put(_ item: CacheEntry.Item, _ new: String, at path: [UInt8]) throws(Errno) {
+    if item.kind == .folder {
+      made.formUnion(try own.project.makeFolders(path))
+      return
+    }
+    if let slash = path.lastIndex(of: Self.slash) {
+      made.formUnion(try own.project.makeFolders(Array(path[..<slash])))
+    }
+    do throws(Errno) {
+      try own.project.place(new, at: path)
+    } catch {
+      guard error == .crossDevice else { throw error }
+      if item.kind == .link || item.kind == .danglingLink {
+        try own.project.placeLink(to: try Path.linkTarget(new), at: path)
+      } else {
+        try own.project.placeCopy(of: new, at: path)
+      }
+    }
+    if let status = try own.project.status(path) { placed.append((path, status.identity)) }
+  }
+
+  /// Removes what was put, after an incomplete restore, so that the task, which then runs, does not
+  /// see it.
+  func takeAway() {
+    for path in made.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      try? own.project.setMode(ofFolder: path, 0o700)
+    }
+    for (path, identity) in placed.reversed()
+    where ((try? own.project.status(path)) ?? nil)?.identity == identity {
+      try? own.project.remove(path, isFolder: false)
+    }
+    for path in made.sorted(by: { $1.lexicographicallyPrecedes($0) }) {
+      try? own.project.remove(path, isFolder: true)
+    }
+    placed.removeAll()
+    made.removeAll()
+  }
+}
+
+/// What the links of a result lead to. A result restores what it keeps, and its key stands for what
+/// the task reads. Other files behind a link belong to no result, so that they must be compared.
+struct LinkReach {
+  enum End {
+    /// Kept with the result, or in its key.
+    case known
+    /// A file, as seen from the manifest's folder.
+    case file([UInt8])
+    /// What no result can keep.
+    case unknown([UInt8])
+    /// The manifest's folder does not contain it.
+    case outside
+  }
+
+  private let folder: String
+  /// The files kept, the inputs and the links on the way to them.
+  private let known: Set<[UInt8]>
+
+  /// - Parameter known: paths relative to `folder`, the manifest's folder.
+  init(folder: String, known: some Sequence<[UInt8]>) {
+    self.folder = folder
+    self.known = Set(known)
+  }
+
+  private static let slash = UInt8(ascii: "/")
+  /// The kernel's limit for one path.
+  private static let mostLinks = 40
+
+  /// Where the link `path` leads to if no other link is on the way, both relative to the manifest's
+  /// `folder`; nil if that is outside of it. `..` is allowed only at the beginning of the target:
+  /// after a name that may be a link, its meaning is unknown.
+  static func destination(of target: String, at path: [UInt8], folder: String) -> [UInt8]? {
+    var names = path.split(separator: slash).dropLast()
+    var rest = target.utf8[...]
+    if target.utf8.first == slash {
+      guard target == folder || target.hasPrefix(folder + "/") else { return nil }
+      rest = rest.dropFirst(folder.utf8.count)
+      names.removeAll()
+    }
+    var isBehindName = false
+    for name in rest.split(separator: slash) where !name.elementsEqual(".".utf8) {
+      if name.elementsEqual("..".utf8) {
+        if isBehindName || names.popLast() == nil { return nil }
+      } else {
+        isBehindName = true
+        names.append(Array(name)[...])
+      }
+    }
+    return Array(names.joined(separator: [slash]))
+  }
+
+  /// Resolves the link `path`, whose target exists.
+  ///
+  /// - Parameter project: the manifest's folder.
+  func end(
+    of target: String, at path: [UInt8], in project: borrowing FolderBeneath
+  ) throws(Errno) -> End {
+    guard var path = Self.destination(of: target, at: path, folder: folder) else {
+      return .outside
+    }
+    var isWayKnown = true
+    for _ in 0..<Self.mostLinks {
+      if isWayKnown, known.contains(path) { return .known }
+      guard let link = try Self.firstLink(of: path, in: project) else {
+        return try end(at: path, isWayKnown, in: project)
+      }
+      isWayKnown = isWayKnown && known.contains(link)
+      guard let text = String(validating: try project.linkTarget(link), as: UTF8.self),
+        let next = Self.destination(of: text, at: link, folder: folder)
+      else { return .outside }
+      path = Array((next + path[link.count...]).drop { $0 == Self.slash })
+    }
+    return .unknown(path)
+  }
+
+  /// The first link in a path, itself included.
+  private static func firstLink(
+    of path: [UInt8], in project: borrowing FolderBeneath
+  ) throws(Errno) -> [UInt8]? {
+    var end = 0
+    while end < path.count {
+      end = path[(end + 1)...].firstIndex(of: slash) ?? path.count
+      let part = Array(path[..<end])
+      if try project.status(part)?.kind == .link { return part }
+    }
+    return nil
+  }
+
+  private func end(
+    at path: [UInt8], _ isWayKnown: Bool, in project: borrowing FolderBeneath
+  ) throws(Errno) -> End {
+    switch try project.status(path)?.kind {
+    case .file: .file(path)
+    case .directory where isWayKnown: try isAllKnown(in: path, project) ? .known : .unknown(path)
+    default: .unknown(path)
+    }
+  }
+
+  /// Whether a folder has anything in it, and all of that is known.
+  private func isAllKnown(
+    in folder: [UInt8], _ project: borrowing FolderBeneath
+  ) throws(Errno) -> Bool {
+    let names = try project.names(String(decoding: folder, as: UTF8.self))
+    for name in names {
+      let path = Array((folder + [Self.slash] + name.utf8).drop { $0 == Self.slash })
+      if known.contains(path) { continue }
+      guard try project.status(path)?.kind == .directory, try isAllKnown(in: path, project) else {
+        return false
+      }
+    }
+    return !names.isEmpty
+  }
 }

@@ -507,3 +507,216 @@ final class CommandWorker: WorkerRole {
     }
   }
 }
+
+/// A task's temporary folder and that of its values.
+extension CommandWorker {
+  /// Without a folder tasks run anyway: most do not use it.
+  func prepareFolder() {
+    if let error = taskFolder.prepare() {
+      frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
+    }
+    launcher.use(taskFolder: taskFolder.path)
+  }
+
+  func cleanFolder() {
+    let path = taskFolder.path
+    do throws(Errno) {
+      try taskFolder.clean()
+    } catch {
+      frame.complain(
+        "task \(plan.nameString(running)): cannot empty its OPFLOW_TMP, \(path): \(error);"
+          + " the next task gets another folder")
+    }
+  }
+
+  func endValues(isSuccess: Bool) {
+    guard let error = values.end(isSuccess: isSuccess) else { return }
+    frame.complain(
+      "task \(plan.nameString(running)): what it left in $OPFLOW_VALUES cannot be removed: \(error)"
+    )
+  }
+
+  /// The first task that declares files was just added to the run.
+  func openFiles(_ now: Instant) {
+    guard files == nil, plan.declaresFiles else { return }
+    do throws(WorkerFailure) {
+      files = try DeclaredFiles.of(frame.plans, runFolder: frame.runFolder)
+    } catch {
+      frame.complain(error.what)
+      endOfOrders(at: now)
+    }
+  }
+}
+
+extension CommandWorker {
+  func noteTokens(_ order: WorkerOrder, at now: Instant) {
+    jobserver.note(order, running: running, at: now)
+    awaitTokens()
+  }
+
+  /// Reclaimed or unused tokens.
+  func takeTokens(at now: Instant) {
+    if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce {
+      report(tokens: jobserver.takeOwed())
+    }
+    report(tokens: jobserver.takeUnused(at: now))
+    awaitTokens()
+  }
+
+  private func report(tokens count: Int32) {
+    if count > 0 { frame.say(.tokens(running, count)) }
+  }
+
+  private func awaitTokens() { frame.poll.set(Slot.tokens, jobserver.awaited ?? -1) }
+
+  func beginJobserver(_ task: TaskID) throws(WorkerRefusal) -> JobserverOffer? {
+    guard let style = plan.jobserver(of: task) else { return nil }
+    do {
+      return try jobserver.begin(task, style, at: frame.now)
+    } catch {
+      throw WorkerRefusal(
+        errorNumber: error.rawValue, what: "cannot make a jobserver for it: \(error)")
+    }
+  }
+
+  func endJobserver() {
+    jobserver.end()
+    awaitTokens()
+  }
+}
+
+extension CommandWorker {
+  /// The folder of a task's memory cgroup; nil for the worker's own group.
+  func beginLimit(of task: TaskID) -> Int32? {
+    limit.begin(limitBytes: plan.record(task).processes[.memoryLimit])
+  }
+
+  /// The task is gone and may have exceeded its limit.
+  func endLimit(of task: TaskID, _ attempt: Int32, _ outcome: inout Outcome) {
+    defer { limit.end() }
+    guard !outcome.isSuccess, outcome.reason == nil, let what = limit.overrun() else { return }
+    outcome.reason = .memory
+    frame.say(.fault(task, attempt: attempt, what: what))
+  }
+}
+
+extension CommandWorker {
+  /// After the files.
+  func takeValuesBroughtBack() {
+    guard let files else { return }
+    do throws(WorkerRefusal) {
+      _ = try values.begin(running, log.attempt, mayHoldSecrets: masker != nil)
+      try values.take(files.broughtValues)
+      files.noteValuesBroughtBack(values.files(frame.masker))
+    } catch {
+      // The next `begin` makes the folder again.
+      files.giveUpBringingBack(CacheFault(what: error.what))
+    }
+  }
+
+  /// The result is recorded by now.
+  func takeBroughtBack(_ result: RecordResult, _ now: Instant) {
+    if let path = files?.broughtOutput { replay(path) }
+    checkLog(now)
+    tell(.broughtBack(result), now)
+  }
+
+  /// Old outputs could not be removed.
+  func endUncleaned(_ what: String, _ now: Instant) {
+    files?.end()
+    tell(.unfit(what: what), now)
+  }
+
+  private func replay(_ path: String) {
+    guard let file = try? File.openRegular(path, .readOnly) else { return }
+    while true {
+      let count = chunk.withUnsafeMutableBytes { chunk in (try? file.read(into: chunk)) ?? 0 }
+      if count == 0 { return }
+      chunk.withUnsafeBytes { keepMasked(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+  }
+}
+
+extension CommandWorker {
+  func lookAtService(_ now: Instant) {
+    guard let deadline = service?.deadline, deadline <= now else { return }
+    let look = service?.look(
+      at: now, start: { words throws(WatchFault) in try startProbe(words) },
+      kill: { ProcessTree.killAll(from: $0) })
+    switch look {
+    case .again, nil: break
+    case .ready(let note):
+      if !note.isEmpty { frame.say(.warning("service \(plan.nameString(running)): \(note)")) }
+      tell(.ready(ports: ports.ownNumbers), now)
+    case .gaveUp(let what):
+      _ = probeOutput?.take()
+      keepLines(probeOutput?.takeLastLines() ?? [], now)
+      tell(.unready(what: what), now)
+    }
+  }
+
+  /// Returns why the service cannot start.
+  func prepareService(_ task: TaskID) -> String? {
+    do throws(Errno) {
+      var watch = ServiceWatch(plan, task, try ports.reserve(for: task))
+      if let what = watch.obstacle() { return what }
+      service = consume watch
+      return nil
+    } catch {
+      return "no free port can be had for it: \(error)"
+    }
+  }
+
+  /// Its last output is shown if the service never becomes ready. Returns 0 if no process can be
+  /// made at the moment.
+  private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
+    do throws(Errno) {
+      let pipe = try Pipe()
+      _ = probeOutput?.take()
+      let earlier = probeOutput?.takeLastLines() ?? []
+      let output = try ProbeOutput(of: words, pipe, frame.masker, earlier: earlier)
+      let pid = try start(words, output: pipe.write.rawValue)
+      frame.poll.set(Slot.probe, output.rawDescriptor)
+      probeOutput = consume output
+      tree.probePID = pid
+      watchChildren()
+      return pid
+    } catch  where error.isShortage {
+      return 0
+    } catch {
+      let command = words.joined(separator: " ")
+      throw WatchFault(
+        what: "`\(command)` cannot be executed, which is to tell that it is ready: \(error)")
+    }
+  }
+
+  private func start(
+    _ words: [String], output: Int32
+  ) throws(Errno) -> Int32 {
+    do throws(ProgramError) {
+      return try launcher.startBeside(words, output: output)
+    } catch {
+      throw error.errno
+    }
+  }
+
+  func takeProbeOutput() {
+    if probeOutput?.take() != true { frame.poll.clear(Slot.probe) }
+  }
+
+  func endProbeOutput() {
+    frame.poll.clear(Slot.probe)
+    probeOutput = nil
+  }
+}
+
+/// `opflow worker RUN-FOLDER RUN-ID`: runs commands for a coordinator. Logs go to
+/// `RUN-FOLDER/logs`, which must exist.
+package enum WorkerMain {
+  /// Returns the exit code.
+  package static func run(arguments: [String]) -> Int32 {
+    WorkerProcess.run(CommandWorker.trade, arguments: arguments) {
+      frame throws(WorkerFailure) in try CommandWorker(frame)
+    }
+  }
+}

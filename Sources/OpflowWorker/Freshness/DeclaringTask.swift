@@ -222,3 +222,87 @@ package struct DeclaringTask {
       + items.map { Array(plan.text($0.name)) + [UInt8(ascii: "=")] + Array(plan.text($0.value)) }
   }
 }
+
+struct DeclaredOutputs {
+  /// Split into names, from the root.
+  private var paths: Set<[[UInt8]]> = []
+  private var patterns: [PlacedPattern] = []
+
+  mutating func add(_ output: FileLook.Item, in folder: String) {
+    switch output {
+    case .path(let path): paths.insert(DeclaringTask.names(path, in: folder))
+    case .glob(let text):
+      if let pattern = PlacedPattern(text, in: folder) { patterns.append(pattern) }
+    }
+  }
+
+  /// The path is an output or lies in one.
+  func contains(_ path: [UInt8], in folder: String) -> Bool {
+    let names = DeclaringTask.names(path, in: folder)
+    for count in names.indices where paths.contains(Array(names[...count])) { return true }
+    return patterns.contains { $0.covers(names) }
+  }
+}
+
+/// A pattern with its base folder. `.` and `..` are resolved, since found names do not contain
+/// them.
+struct PlacedPattern {
+  /// Split into names, from the root.
+  let folder: [[UInt8]]
+  let pattern: PathPattern
+
+  /// Fails if a `[` is not closed.
+  init?(_ text: String, in folder: String) {
+    var home = DeclaringTask.names("", in: text.utf8.first == UInt8(ascii: "/") ? "/" : folder)
+    var rest: [Substring.UTF8View] = []
+    for name in text.utf8.split(separator: UInt8(ascii: "/")) {
+      if name.elementsEqual(".".utf8) { continue }
+      if !name.elementsEqual("..".utf8) {
+        rest.append(name)
+      } else if rest.popLast() == nil {
+        _ = home.popLast()
+      }
+    }
+    let end = text.utf8.last == UInt8(ascii: "/") ? "/" : ""
+    guard let pattern = PathPattern(rest.map { String(Substring($0)) }.joined(separator: "/") + end)
+    else { return nil }
+    self.folder = home
+    self.pattern = pattern
+  }
+
+  func matches(_ names: [[UInt8]]) -> Bool {
+    names.count > folder.count && names.starts(with: folder)
+      && pattern.matches(names[folder.count...])
+  }
+
+  /// The path matches or, for a pattern of folders, lies in a folder that matches.
+  func covers(_ names: [[UInt8]]) -> Bool {
+    if !pattern.fitsFolders { return matches(names) }
+    return names.indices.contains { matches(Array(names[...$0])) }
+  }
+}
+
+/// A file that matches output patterns of two tasks may be from either; other shared outputs are an
+/// error of the manifest.
+struct OutputPatterns {
+  private let patterns: [(task: TaskID, pattern: PlacedPattern)]
+  /// More tasks may have been added since.
+  let taskCount: Int
+
+  init(_ plan: Plan) {
+    var patterns: [(task: TaskID, pattern: PlacedPattern)] = []
+    for task in plan.tasks.lazy.map({ TaskID($0) }) where plan.declaresOutputs(task) {
+      let folder = plan.string(plan.record(task).directory)
+      for case .glob(let text) in plan.outputs(of: task) {
+        if let pattern = PlacedPattern(text, in: folder) { patterns.append((task, pattern)) }
+      }
+    }
+    self.patterns = patterns
+    taskCount = plan.taskCount
+  }
+
+  /// `names` is a path split from the root.
+  func isOfOther(than task: TaskID, _ names: [[UInt8]]) -> Bool {
+    patterns.contains { $0.task != task && $0.pattern.covers(names) }
+  }
+}

@@ -159,3 +159,103 @@ extension CacheEntry.Item.Kind {
     }
   }
 }
+
+/// The key of a cached result: everything that it may depend on, with the task's name, which
+/// commands can read, but without the project's folder.
+package enum CacheKey {
+  /// - Parameters:
+  ///   - seen: the inputs before the start, by `ContentHash.strong`.
+  ///   - keepsValues: other tasks read its values.
+  package static func of(
+    _ seen: SuccessRecord, name: UnsafeRawBufferPointer, keepsValues: Bool, architecture: String
+  ) -> SHA256.Digest {
+    let hash = SHA256()
+    func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { hash.add($0) } }
+    // The length keeps different lists apart.
+    func add(_ text: some Collection<UInt8>) {
+      add(UInt64(text.count))
+      add(Array(text))
+    }
+    func add(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { hash.add($0) } }
+    func add(_ content: PlanKey) {
+      add(content.high)
+      add(content.low)
+    }
+    // Not of entries that lack the targets of links.
+    add("opflow cache \(CacheEntry.version) with targets".utf8)
+    add(architecture.utf8)
+    add(name)
+    add(keepsValues ? 1 : 0)
+    add(seen.terms.fingerprint)
+    add(seen.terms.declaration)
+    add(seen.terms.with == nil ? 0 : 1)
+    add(seen.terms.with ?? 0)
+    add(seen.terms.needs)
+    for files in [seen.inputs, seen.links] {
+      add(UInt64(files.count))
+      for file in files {
+        add(file.path)
+        add(UInt64(file.kind.rawValue))
+        add(file.content)
+      }
+    }
+    add(UInt64(seen.readings.count))
+    for reading in seen.readings {
+      add(UInt64(reading.kind.rawValue))
+      add(reading.name)
+      add(reading.content)
+    }
+    return hash.digest
+  }
+
+  package static var architecture: String {
+    #if arch(x86_64)
+      "x86_64"
+    #elseif arch(arm64)
+      "arm64"
+    #else
+      "other"
+    #endif
+  }
+}
+
+/// A session's cache, as workers read it from a file in the run's folder.
+package enum CacheSetting: Equatable, Sendable {
+  case own(limitBytes: Int64)
+  /// By several state folders.
+  case shared(path: String, mayWrite: Bool, limitBytes: Int64)
+
+  package static let fileName = "cache"
+  /// Where a run assembles cached results. A crash leaves files there.
+  package static let stageName = "stage"
+  package static let standardLimitBytes: Int64 = 10 << 30
+
+  /// Enough for a path of 4,096 bytes (PATH_MAX).
+  package static let longestBytes = 8_192
+
+  /// Without the file there is no cache.
+  package var file: [UInt8] {
+    switch self {
+    case .own(let limit): Array("own\t\(limit)\n".utf8)
+    case .shared(let path, let mayWrite, let limit):
+      Array("\(mayWrite ? "write" : "read")\t\(limit)\t\(path)".utf8)
+    }
+  }
+
+  package init?(file: [UInt8]) {
+    let fields = file.split(separator: Field.tab, maxSplits: 2, omittingEmptySubsequences: false)
+    guard fields.count >= 2 else { return nil }
+    let number = fields[1].prefix { $0 != Field.lineFeed }
+    guard let limit = Field.number(number, as: Int64.self), limit >= 0 else { return nil }
+    switch String(decoding: fields[0], as: UTF8.self) {
+    case "own" where fields.count == 2: self = .own(limitBytes: limit)
+    case "read" where fields.count == 3:
+      self = .shared(
+        path: String(decoding: fields[2], as: UTF8.self), mayWrite: false, limitBytes: limit)
+    case "write" where fields.count == 3:
+      self = .shared(
+        path: String(decoding: fields[2], as: UTF8.self), mayWrite: true, limitBytes: limit)
+    default: return nil
+    }
+  }
+}

@@ -173,3 +173,226 @@ extension SuccessRecord {
     hash == self.hash ? self : SuccessRecord(terms: terms, inputs: [], readings: [], hash: hash)
   }
 }
+
+/// Why a task is not up to date.
+package enum Staleness: Equatable, Sendable {
+  /// No success is known, or it started since.
+  case unknown
+  case definition
+  /// Of outputs, variables or commands.
+  case declaration
+  /// That it reads, or its arguments.
+  case values
+  /// A dependency without declared outputs ran again.
+  case needs
+  case changed([UInt8])
+  case added([UInt8])
+  case removed([UInt8])
+  /// A link has another text, with the same content behind it.
+  case relinked([UInt8], text: [UInt8])
+  case reading(SuccessRecord.Reading)
+  case outputGone([UInt8])
+  case outputChanged([UInt8])
+  case valuesUnknown
+  /// It was not a secret then.
+  case valueWithSecret
+  /// The record uses another content hash.
+  case hash
+  case asked
+  /// Nothing changed since it failed.
+  case failedBefore
+
+  private var text: String {
+    func path(_ bytes: [UInt8]) -> String { NameCharacters.text(bytes) }
+    switch self {
+    // A first run needs no explanation.
+    case .unknown: return ""
+    case .definition: return "its definition changed"
+    case .declaration: return "its inputs or outputs are declared otherwise"
+    case .values: return "its arguments, or values that it reads, changed"
+    case .needs: return "what it needs ran again"
+    case .changed(let bytes): return path(bytes)
+    case .added(let bytes): return "+\(path(bytes))"
+    case .removed(let bytes): return "-\(path(bytes))"
+    case .relinked(let bytes, let text): return "\(path(bytes)) -> \(path(text))"
+    case .reading(let reading):
+      switch reading.kind {
+      case .variable: return "env \(path(reading.name))"
+      case .command: return "`\(path(reading.name))`"
+      case .need: return "outputs of \(path(reading.name))"
+      case .failure: return path(reading.name)
+      }
+    case .outputGone(let bytes): return "output gone: \(path(bytes))"
+    case .outputChanged(let bytes): return "output changed: \(path(bytes))"
+    case .valuesUnknown: return "others read its values, which were not kept"
+    case .valueWithSecret: return "a value that it left holds a secret"
+    case .hash: return "results are cached now or no more, so that files are known otherwise"
+    case .asked: return "asked"
+    case .failedBefore: return "it failed before"
+    }
+  }
+
+  private var isOfInput: Bool {
+    switch self {
+    case .changed, .added, .removed, .relinked: true
+    case .reading(let reading): reading.kind != .failure
+    case .unknown, .definition, .declaration, .values, .needs, .outputGone, .outputChanged,
+      .valuesUnknown, .valueWithSecret, .hash, .asked, .failedBefore:
+      false
+    }
+  }
+
+  private var isOfFile: Bool {
+    switch self {
+    case .changed, .added, .removed, .relinked: true
+    case .unknown, .definition, .declaration, .values, .needs, .reading, .outputGone,
+      .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked, .failedBefore:
+      false
+    }
+  }
+
+  fileprivate var path: [UInt8]? {
+    switch self {
+    case .changed(let path), .added(let path), .removed(let path), .relinked(let path, _): path
+    case .unknown, .definition, .declaration, .values, .needs, .reading, .outputGone,
+      .outputChanged, .valuesUnknown, .valueWithSecret, .hash, .asked, .failedBefore:
+      nil
+    }
+  }
+
+  private var isOfNeed: Bool {
+    if case .reading(let reading) = self { reading.kind == .need } else { false }
+  }
+
+  private static let mostTold = 5
+  private static let mostBytes = 200
+
+  /// `changed: a.c, +b.c, -d.h, env CC; output gone: out/app; and 3 more`, at most 200 bytes.
+  package static func text(_ reasons: [Staleness]) -> String {
+    // A changed file says more than its dependency's name.
+    let hasFile = reasons.contains(where: \.isOfFile)
+    let told = reasons.filter { !$0.text.isEmpty && !(hasFile && $0.isOfNeed) }
+    let ordered = told.filter(\.isOfInput) + told.filter { !$0.isOfInput }
+    var text = ""
+    for (place, reason) in ordered.enumerated() {
+      let lead =
+        place == 0
+        ? (reason.isOfInput ? "changed: " : "") : (reason.isOfInput ? ", " : "; ")
+      // The first reason is always shown.
+      let piece = lead + (place == 0 ? shortened(reason.text) : reason.text)
+      guard place < mostTold, text.utf8.count + piece.utf8.count <= mostBytes - countBytes else {
+        return text + "; and \(ordered.count - place) more"
+      }
+      text += piece
+    }
+    return text
+  }
+
+  private static let countBytes = 30
+
+  /// Keeps the end, which says more about a path.
+  private static func shortened(_ text: String) -> String {
+    let room = mostBytes - countBytes - "changed: …".utf8.count
+    if text.utf8.count <= room { return text }
+    let tail = Array(text.utf8.suffix(room).drop { $0 & 0xC0 == 0x80 })
+    return "…" + String(decoding: tail, as: UTF8.self)
+  }
+}
+
+extension SuccessRecord {
+  /// Without outputs.
+  ///
+  /// - Parameter linkText: returns the present text of a link.
+  package func differences(
+    to now: SuccessRecord, linkText: ([UInt8]) -> [UInt8]? = { _ in nil }
+  ) -> [Staleness] {
+    if hash != now.hash { return [.hash] }
+    var reasons: [Staleness] = []
+    if terms.fingerprint != now.terms.fingerprint { reasons.append(.definition) }
+    if terms.declaration != now.terms.declaration { reasons.append(.declaration) }
+    if terms.with != now.terms.with { reasons.append(.values) }
+    if terms.needs != now.terms.needs { reasons.append(.needs) }
+    reasons += inputDifferences(to: now, linkText)
+    // There may be thousands of dependencies.
+    if readings != now.readings {
+      let (old, names) = (Set(readings), Set(now.readings.map(\.name)))
+      reasons += now.readings.lazy.filter { !old.contains($0) }.map { .reading($0) }
+      let hasFailed = now.readings.contains { $0.kind == .failure }
+      reasons += readings.lazy.filter {
+        !names.contains($0.name) && !(hasFailed && $0.kind == .command)
+      }.map { .reading($0) }
+    }
+    return reasons
+  }
+
+  private func inputDifferences(
+    to now: SuccessRecord, _ linkText: ([UInt8]) -> [UInt8]?
+  ) -> [Staleness] {
+    var reasons = Self.differences(inputs, now.inputs, changed: { .changed($0) }) {
+      .added($0)
+    } removed: {
+      .removed($0)
+    }
+    if links.isEmpty, now.links.isEmpty { return reasons }
+    let (old, new) = (Set(links.lazy.map(\.path)), Set(now.links.lazy.map(\.path)))
+    reasons = reasons.map { reason in
+      switch reason {
+      case .added(let path) where old.contains(path): .changed(path)
+      case .removed(let path) where new.contains(path): .changed(path)
+      default: reason
+      }
+    }
+    let ofLinks = Self.differences(
+      links, now.links, changed: { .relinked($0, text: linkText($0) ?? []) }
+    ) {
+      .relinked($0, text: linkText($0) ?? [])
+    } removed: {
+      .changed($0)
+    }
+    if ofLinks.isEmpty { return reasons }
+    // A change behind a link says more than the link.
+    var told: Set<[UInt8]> = []
+    for path in reasons.compactMap(\.path) {
+      told.insert(path)
+      for cut in path.indices where path[cut] == UInt8(ascii: "/") {
+        told.insert(Array(path[..<cut]))
+      }
+    }
+    return reasons + ofLinks.filter { reason in reason.path.map { !told.contains($0) } ?? true }
+  }
+
+  package func differences(ofOutputs now: SeenFiles) -> [Staleness] {
+    // Files added there are not the task's.
+    Self.differences(outputs, now, changed: { .outputChanged($0) }) { _ in
+      nil
+    } removed: {
+      .outputGone($0)
+    }
+  }
+
+  /// Both must be sorted by path.
+  private static func differences(
+    _ old: SeenFiles, _ new: SeenFiles, changed: ([UInt8]) -> Staleness,
+    added: ([UInt8]) -> Staleness?, removed: ([UInt8]) -> Staleness
+  ) -> [Staleness] {
+    var reasons: [Staleness] = []
+    var (left, right) = (0, 0)
+    while left < old.count || right < new.count {
+      let order: ByteOrder =
+        right == new.count ? .before : left == old.count ? .behind : old.order(left, new, right)
+      switch order {
+      case .same:
+        if !old.isSame(left, as: new, right) { reasons.append(changed(new.path(right))) }
+        left += 1
+        right += 1
+      case .before:
+        reasons.append(removed(old.path(left)))
+        left += 1
+      case .behind:
+        if let reason = added(new.path(right)) { reasons.append(reason) }
+        right += 1
+      }
+    }
+    return reasons
+  }
+}

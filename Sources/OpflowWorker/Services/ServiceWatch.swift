@@ -1,6 +1,7 @@
 internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 
 /// Checks whether the running service is ready, in small steps between the worker's other work.
 struct ServiceWatch: ~Copyable {
@@ -271,5 +272,199 @@ private struct LogLines {
     cleaned.removeAll(keepingCapacity: true)
     CleanText.append(line, to: &cleaned)
     return cleaned.withUnsafeBytes { glob.matches($0) }
+  }
+}
+
+/// A non-blocking GET request whose status alone matters.
+struct ServiceRequest: ~Copyable {
+  enum Answer {
+    case waits
+    case answered(status: Int)
+    case failed(String)
+  }
+
+  /// Between two checks for an answer.
+  static let pauseMilliseconds: Int64 = 10
+  private static let patienceMilliseconds: Int64 = 5_000
+  private static let statusBytes = 12
+
+  private let address: ServiceAddress
+  private let until: Instant
+  private var connection: Descriptor?
+  private var unsent: [UInt8]
+  private var answer: [UInt8] = []
+
+  init(_ address: ServiceAddress, at now: Instant) {
+    self.address = address
+    until = now.advanced(byMilliseconds: Self.patienceMilliseconds)
+    let host = address.port == 80 ? address.host : "\(address.host):\(address.port)"
+    unsent = Array(
+      """
+      GET \(address.path) HTTP/1.1\r
+      Host: \(host)\r
+      User-Agent: opflow\r
+      Connection: close\r
+      \r
+
+      """
+      .utf8)
+  }
+
+  mutating func goOn(at now: Instant) -> Answer {
+    do throws(Errno) {
+      if connection == nil { connection = try connect() }
+      try send()
+      if let status = try receive() { return status }
+    } catch .wouldBlock {
+      // Try again later.
+    } catch {
+      return .failed("\(error)")
+    }
+    return until <= now ? .failed("it did not answer in time") : .waits
+  }
+
+  private func connect() throws(Errno) -> Descriptor {
+    let port = LocalPort(address.port)
+    if address.isIPv6 { return try port.connect(isIPv6: true).takeDescriptor() }
+    do throws(Errno) {
+      return try port.connect(isIPv6: false).takeDescriptor()
+    } catch {
+      guard address.host == "localhost" else { throw error }
+      return try port.connect(isIPv6: true).takeDescriptor()
+    }
+  }
+
+  private mutating func send() throws(Errno) {
+    while !unsent.isEmpty {
+      let count = try unsent.withUnsafeBufferPointer { bytes throws(Errno) -> Int? in
+        try connection?.write(UnsafeRawBufferPointer(bytes))
+      }
+      unsent.removeFirst(count ?? 0)
+    }
+  }
+
+  /// nil until the status is complete.
+  private mutating func receive() throws(Errno) -> Answer? {
+    var chunk = [UInt8](repeating: 0, count: 256)
+    while answer.count < Self.statusBytes {
+      let count = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) -> Int? in
+        try connection?.read(into: UnsafeMutableRawBufferPointer(room))
+      }
+      guard let count, count > 0 else {
+        return .failed("it closed the connection without an answer")
+      }
+      answer += chunk[..<count]
+    }
+    let words = String(decoding: answer.prefix(Self.statusBytes), as: UTF8.self)
+      .split(separator: " ")
+    guard words.count == 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
+      return .failed("what it answers is no HTTP")
+    }
+    return .answered(status: status)
+  }
+}
+
+/// The end of a readiness command's output. The rest is dropped, since the command runs repeatedly.
+struct ProbeOutput: ~Copyable {
+  private let command: String
+  private let pipe: Descriptor
+  /// Of the command's previous run.
+  private let earlier: [UInt8]
+  private var masker: Masker?
+  private var tail: [UInt8] = []
+
+  private static let mostBytes = 4096
+  private static let mostLines = 10
+  /// So that endless output does not block the worker.
+  private static let mostChunks = 16
+
+  /// The command `words` is about to start. `earlier` is used if this run prints nothing.
+  init(
+    of words: [String], _ written: borrowing Pipe, _ masker: Masker?, earlier: [UInt8]
+  ) throws(Errno) {
+    self.earlier = earlier
+    command = words.joined(separator: " ")
+    self.masker = masker
+    pipe = try File.open("/proc/self/fd/\(written.read.rawValue)", [.readOnly, .nonblocking])
+  }
+
+  var rawDescriptor: Int32 { pipe.rawValue }
+
+  /// False if all writers have closed the pipe.
+  mutating func take() -> Bool {
+    var chunk = [UInt8](repeating: 0, count: Self.mostBytes)
+    for _ in 0..<Self.mostChunks {
+      do throws(Errno) {
+        let count = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
+          try pipe.read(into: UnsafeMutableRawBufferPointer(room))
+        }
+        if count == 0 { return false }
+        var text: [UInt8] = []
+        chunk.withUnsafeBytes { chunk in
+          let bytes = UnsafeRawBufferPointer(rebasing: chunk[..<count])
+          // Mask before anything is cut off.
+          if masker == nil { text += bytes } else { masker?.mask(bytes) { text += $0 } }
+        }
+        keep(text)
+      } catch {
+        return error == .wouldBlock
+      }
+    }
+    return true
+  }
+
+  private mutating func keep(_ text: [UInt8]) {
+    tail = Array((tail + text).suffix(Self.mostBytes))
+  }
+
+  /// With a header that names the command; the earlier output if this run printed nothing.
+  mutating func takeLastLines() -> [UInt8] {
+    var text: [UInt8] = []
+    masker?.finish { text += $0 }
+    masker = nil
+    keep(text)
+    let lines = LastLines.of(tail, count: Self.mostLines)
+    return lines.isEmpty ? earlier : Array("`\(command)` printed last:\n".utf8) + lines
+  }
+}
+
+/// Of the services that tasks of this worker use, and of the service it runs.
+struct KnownPorts {
+  private let plans: WorkerPlan
+  private var plan: Plan { plans.current }
+  /// By the coordinator.
+  private var told: [TaskID: [UInt16]] = [:]
+  private var own: [ReservedPort] = []
+
+  init(_ plans: WorkerPlan) { self.plans = plans }
+
+  mutating func note(_ order: WorkerOrder) {
+    if case .ports(let service, let ports) = order { told[service] = ports }
+  }
+
+  mutating func reserve(for service: TaskID) throws(Errno) -> ServicePorts {
+    own = []
+    let names = plan.portNames(of: service)
+    for _ in names { own.append(try ReservedPort()) }
+    return ServicePorts(names, ownNumbers)
+  }
+
+  var ownNumbers: [UInt16] { own.map(\.number) }
+
+  /// Right before the service binds the ports.
+  func open() { for port in own { port.open() } }
+
+  mutating func release() { own = [] }
+
+  /// For the ports of the services that the task needs, and its own.
+  func variables(of task: TaskID) -> [String] {
+    guard plan.hasServices else { return [] }
+    var ports: [ServicePorts.Port] = []
+    for service in plan.services(neededBy: task) {
+      guard let numbers = told[service] else { continue }
+      ports += ServicePorts(plan.portNames(of: service), numbers).all
+    }
+    if plan.isService(task) { ports += ServicePorts(plan.portNames(of: task), ownNumbers).all }
+    return ports.map { "\(ServicePorts.variable($0.name))=\($0.number)" }
   }
 }

@@ -1,0 +1,381 @@
+package import OpflowJournal
+package import OpflowPlan
+
+/// Tasks added to a live run. The plan already has them, after its older tasks.
+///
+///     asked ─► grown ─► journaled ─► answered
+///       └► refused
+///
+/// - *asked*: may the segment be added (`Engine.answer(toExtension:)`)? A crash here has added
+///   nothing.
+/// - *grown*: the plan file has the tasks. Readers count only tasks that the journal names, so
+///   after a crash the end of the file is unused. No fact comes between the permission and this
+///   one.
+/// - *journaled*: the `extend` line exists. A resume has the tasks, from the copy of their source.
+///   They may be ready at once, but no command about them is sent before the line is written.
+/// - *answered*: the line is written. A requester without an answer asks again with the same ID, or
+///   looks into the journal.
+///
+/// Dependencies that have succeeded are met; those that have failed skip the task. A service that
+/// ended unneeded is reopened.
+package struct RunGrowth: Sendable, Equatable {
+  /// With the new tasks.
+  package var plan: Plan
+  package var entry: ExtendEntry
+  /// One per new task.
+  package var initial: [InitialState]
+  /// Answered once the line is journaled.
+  package var client: ClientID
+
+  package init(plan: Plan, entry: ExtendEntry, initial: [InitialState], client: ClientID) {
+    self.plan = plan
+    self.entry = entry
+    self.initial = initial
+    self.client = client
+  }
+
+  package static func == (one: RunGrowth, other: RunGrowth) -> Bool {
+    one.plan === other.plan && one.entry == other.entry && one.initial == other.initial
+      && one.client == other.client
+  }
+}
+
+/// Dynamic tasks (`RunGrowth`).
+extension Scheduler {
+  /// Returns why no tasks can be added.
+  ///
+  /// - Parameter adder: the generator, or `none`. A closed run accepts tasks of its own tasks: its
+  ///   result must not depend on the moment of closing.
+  func fault(ofExtensionBy adder: TaskID) -> String? {
+    if phase.step == .done { return "the run has ended" }
+    if phase.stopCause != nil { return "the run is stopping" }
+    if phase.step == .finally { return "the `finally` tasks have begun: nothing follows them" }
+    let isOwn = !adder.isNone && graph.state(adder).isRunning
+    if openness == .closed, !isOwn { return "the run is closed: nothing is added to it any more" }
+    if services.isLeaving { return "the run is ending" }
+    return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
+  }
+
+  /// On remote nodes a service group is on one node: new tasks cannot join groups that may be on
+  /// two, or bind one to the local node.
+  func fault(ofSegment segment: Plan, by adder: TaskID) -> String? {
+    if let fault = fault(ofLegs: segment, by: adder) { return fault }
+    if let fault = fault(ofNeedsLeftOut: segment) { return fault }
+    let needed = servicesNeeded(bySegment: segment)
+    if let (task, service) = needed.first(where: { segment.kind($0.task) == .block }) {
+      return "\(segment.nameString(task)) is a block, and cannot need the service"
+        + " \(plan.nameString(service))"
+    }
+    guard options.usesSites, let first = needed.first?.service else { return nil }
+    let users = Set(needed.map(\.task))
+    let staying = segment.tasks.lazy.map { TaskID($0) }.first { stays($0, in: segment, users) }
+    for (_, service) in needed {
+      if let staying, group(of: service) != nil {
+        return "\(segment.nameString(staying)) stays on the coordinator's machine, and"
+          + " \(plan.nameString(service)), which is needed beside it, may be on another one"
+      }
+      if group(of: service) != group(of: first) {
+        return "what is added needs \(plan.nameString(first)) and"
+          + " \(plan.nameString(service)), which may be on different machines"
+      }
+    }
+    return nil
+  }
+
+  /// A task that needs one left out of this session would run without its result.
+  private func fault(ofNeedsLeftOut segment: Plan) -> String? {
+    guard let leftOut = graph.leftOut else { return nil }
+    for need in segment.outerNeeds {
+      guard let task = plan.task(named: segment.text(need.name)), leftOut.contains(task) else {
+        continue
+      }
+      let isOpen = graph.state(task) == .skipped && !graph.has(.skippedUpstream, task)
+      if !isOpen, !isService(task) { continue }
+      return "\(segment.nameString(TaskID(need.task))) needs \(plan.nameString(task)),"
+        + " which is left out of what the run does now"
+    }
+    return nil
+  }
+
+  private func fault(ofLegs segment: Plan, by adder: TaskID) -> String? {
+    for family in segment.families {
+      guard let maker = plan.task(named: segment.text(family.name)), plan.makesLegs(maker) else {
+        continue
+      }
+      let name = plan.nameString(maker)
+      if plan.legs(madeBy: maker) != nil { return "\(name) has legs in this run already" }
+      if maker != adder || !graph.state(maker).isRunning {
+        return "the legs of \(name) are made by itself, while it runs"
+      }
+      if needsWhatNeeds(maker, segment) {
+        return "legs of \(name) need what waits for them"
+      }
+    }
+    return nil
+  }
+
+  /// Whether a new matrix task needs a dependent of its matrix. Generators that do not read its
+  /// values do not become dependents.
+  private func needsWhatNeeds(_ maker: TaskID, _ segment: Plan) -> Bool {
+    var wanted: Set<TaskID> = []
+    for need in segment.outerNeeds {
+      if let task = plan.task(named: segment.text(need.name)) { wanted.insert(task) }
+    }
+    var seen: Set<TaskID> = []
+    var open = [maker]
+    while let task = open.popLast() {
+      for edge in plan.dependents(task) {
+        let dependent = plan.dependent(edge)
+        if task == maker, plan.makesLegs(dependent), plan.dependentCondition(edge) != .ran {
+          continue
+        }
+        if wanted.contains(dependent) { return true }
+        if seen.insert(dependent).inserted { open.append(dependent) }
+      }
+    }
+    return false
+  }
+
+  private func servicesNeeded(
+    bySegment segment: Plan
+  ) -> [(task: TaskID, service: TaskID)] {
+    guard plan.hasServices else { return [] }
+    return segment.outerNeeds.compactMap { need in
+      guard let service = plan.task(named: segment.text(need.name)), plan.isService(service) else {
+        return nil
+      }
+      return (TaskID(need.task), service)
+    }
+  }
+
+  private func group(of service: TaskID) -> Int? {
+    resources.serviceLanes.group(of: resources.lane(of: service))
+  }
+
+  private func stays(_ task: TaskID, in segment: Plan, _ users: Set<TaskID>) -> Bool {
+    if segment.isService(task) {
+      return segment.staysOnCoordinator(task) || segment.stays(task, named: nil)
+    }
+    let needsServices = users.contains(task) || !segment.services(neededBy: task).isEmpty
+    return needsServices && segment.staysOnCoordinator(task)
+  }
+
+  mutating func extend(by growth: RunGrowth, into actions: inout StepQueue) {
+    let first = plan.taskCount
+    plan = growth.plan
+    returnSetAside()
+    growParts(from: first)
+    graph.grow(to: plan, initial: growth.initial)
+    let hasLegs = graph.awaitLegs(from: first)
+    let added = growth.initial.count
+    for index in first..<plan.taskCount {
+      let isNew = attemptsOfRemoved.isEmpty
+      attempt.append(isNew ? 0 : attemptsOfRemoved[plan.nameString(TaskID(index))] ?? 0)
+    }
+    triesUsed.append(repeating: 0, count: added)
+    lostCount.append(repeating: 0, count: added)
+    returnCount.append(repeating: 0, count: added)
+    if options.usesSites { ranAt.append(repeating: .local, count: added) }
+    durations.grow(to: plan)
+    orders.note(growth.entry.id, count: growth.entry.added)
+    let adder = growth.entry.adder
+    if !adder.isNone, !plan.makesLegs(adder) { additions.note(growth.entry) }
+    actions.append(.tell(.extend(growth.entry)))
+    rankAdded(from: first, hasLegs: hasLegs)
+    let lacking = graph.meetNeeds(from: first)
+    if phase.isHalted {
+      // An exempt task may depend on the new ones now.
+      if hasLegs { graph.endExemption() }
+      exemptAll()
+    }
+    findBeyondDevices()
+    for number in plan.order(addedFrom: first) {
+      let task = TaskID(number)
+      if graph.state(task).isTerminal, graph.leftOut?.contains(task) == true {
+        spread(from: task, into: &actions)
+      } else if graph.state(task) == .waiting {
+        enter(task, lacking: lacking[task], into: &actions)
+      }
+    }
+    takeServicesBack(neededFrom: first, into: &actions)
+    oweFinally(from: first)
+    actions.append(
+      .answer(
+        growth.client, growth.entry.id, .done(count: growth.entry.added)))
+  }
+
+  private mutating func growParts(from first: Int) {
+    services.add(servicesOf: plan, from: first, named: nil)
+    var groups: ServiceGroups?
+    if options.usesSites, plan.hasServices {
+      groups = Self.groups(plan, staying: services.standing.union(heldBefore))
+    }
+    resources.grow(to: plan, groups: groups)
+    workforce.grow(laneCount: resources.laneCount)
+    workforce.setServices(services.all.count)
+    ready.grow(to: resources.laneCount)
+    ready.wakeAll()
+    if options.usesSites {
+      let least = Self.leastGrace(of: plan, from: first)
+      machines.leastGrace = first == 0 ? least : min(machines.leastGrace, least)
+    }
+  }
+
+  /// Reopens services that ended unneeded.
+  private mutating func takeServicesBack(
+    neededFrom first: Int, into actions: inout StepQueue
+  ) {
+    guard plan.hasServices else { return }
+    // Skipped tasks need no services.
+    let open = (first..<plan.taskCount).map { TaskID($0) }.filter {
+      !graph.state($0).isTerminal && (!isService($0) || stands($0))
+    }
+    let back = graph.servicesToReopen(for: open)
+    if back.isEmpty { return }
+    services.countUsersAnew()
+    rankAll()
+    for service in back { tellTakenBack(service, into: &actions) }
+    graph.offerAnew(back)
+    followChanges(into: &actions)
+  }
+
+  /// Runs new `finally` tasks if an earlier session started tasks.
+  private mutating func oweFinally(from first: Int) {
+    guard ranBefore, !startedAny else { return }
+    startedAny = (first..<plan.taskCount).contains {
+      plan.flags(TaskID($0)).contains(.finally) && !graph.state(TaskID($0)).isTerminal
+    }
+  }
+
+  /// Settles, skips or readies a task, as `begin` does.
+  private mutating func enter(
+    _ task: TaskID, lacking need: TaskID?, into actions: inout StepQueue
+  ) {
+    if settlesByItself(task, into: &actions) { return }
+    if let need {
+      graph.skip(task, for: need)
+    } else if graph.unmetNeeds(of: task) == 0 {
+      graph.release(task)
+    }
+    graph.spreadSkips()
+    followChanges(into: &actions)
+  }
+}
+
+/// Tasks that a generator added in an earlier attempt and that are retracted because it runs again.
+/// It may then add the same IDs, with equal or different definitions.
+///
+///     added ─► let go ─► renamed ─► journaled
+///                └► kept
+///
+/// - *added*: they wait for the end of their generator. If one has begun nevertheless (a request
+///   retried a failure), was cancelled or skipped by a request, or is needed by others, all stay:
+///   an equal definition then has no effect, and a different one is refused.
+/// - *let go*: the generator starts (`Scheduler.start`). The caller gets `EngineStep.withdraw`
+///   before the line of the start. Tasks that have ended (by `if`, or for another dependency) are
+///   reopened by their old names. The start is sent after all this is written. After a crash from
+///   here on, a resume leaves out what the unfinished generator added.
+/// - *renamed*: the plan file was replaced by one with names that cannot be declared
+///   (`PlanGrowth`). Readers of the old file go on: numbers are unchanged. New tasks find the IDs
+///   free.
+/// - *journaled*: `withdraw`, then a `skip` for each by its new name. Readers now reopen the plan.
+/// - *kept*: the file could not be written. Tasks that had ended get their ends again.
+package struct Withdrawal: Sendable, Equatable {
+  package let entry: WithdrawEntry
+  /// In order.
+  package let tasks: [Range<Int>]
+  /// Nil if it could not be written.
+  package var plan: Plan?
+
+  package var numbers: some Sequence<Int> { tasks.joined() }
+
+  package static func == (one: Withdrawal, other: Withdrawal) -> Bool {
+    one.entry == other.entry && one.tasks == other.tasks && one.plan === other.plan
+  }
+}
+
+/// Tasks added in this session, by generator.
+struct OwnAdditions: Sendable {
+  private var additions: [TaskID: [(order: OrderID, tasks: Range<Int>)]] = [:]
+  /// While the caller's answer is open.
+  private var letGo: Set<Int32> = []
+
+  var isEmpty: Bool { additions.isEmpty }
+
+  mutating func note(_ entry: ExtendEntry) {
+    additions[entry.adder, default: []].append(
+      (entry.id, (entry.taskCount - entry.added)..<entry.taskCount))
+  }
+
+  func of(_ adder: TaskID) -> [(order: OrderID, tasks: Range<Int>)] { additions[adder] ?? [] }
+
+  mutating func forget(_ adder: TaskID) { additions[adder] = nil }
+
+  mutating func letGo(_ tasks: Set<Int32>) { letGo.formUnion(tasks) }
+  mutating func noteAnswer(about tasks: some Sequence<Int>) {
+    letGo.subtract(tasks.lazy.map { Int32(truncatingIfNeeded: $0) })
+  }
+  func isLetGo(_ task: TaskID) -> Bool { letGo.contains(task.rawValue) }
+}
+
+extension Scheduler {
+  mutating func askToWithdraw(additionsOf adder: TaskID, into actions: inout StepQueue) {
+    let additions = additions.of(adder)
+    if additions.isEmpty { return }
+    let tasks = additions.map(\.tasks)
+    let all = Set(tasks.joined().lazy.map { Int32(truncatingIfNeeded: $0) })
+    guard all.allSatisfy({ mayWithdraw(TaskID($0), with: all) }) else { return }
+    for number in tasks.joined() where graph.state(TaskID(number)) != .waiting {
+      tellTakenBack(TaskID(number), into: &actions)
+    }
+    self.additions.letGo(all)
+    let entry = WithdrawEntry(
+      adder: adder, attempt: attempt[adder.index], orders: additions.map(\.order.text),
+      count: all.count)
+    actions.append(.withdraw(Withdrawal(entry: entry, tasks: tasks)))
+  }
+
+  private func mayWithdraw(_ task: TaskID, with all: Set<Int32>) -> Bool {
+    switch graph.state(task) {
+    case .waiting:
+      if graph.has(.ran, task) || graph.has(.delayed, task) || lostCount[task.index] > 0 {
+        return false
+      }
+    case .skipped:
+      let isByItself = plan.flags(task).contains(.conditionFalse)
+      if !isByItself, !graph.has(.skippedUpstream, task) { return false }
+    case .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed,
+      .failed, .cancelled:
+      return false
+    }
+    return plan.dependents(task).allSatisfy { all.contains(plan.dependent($0).rawValue) }
+  }
+
+  /// The tasks were renamed, or stay.
+  mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout StepQueue) {
+    additions.noteAnswer(about: withdrawal.numbers)
+    services.review.touchAll()
+    guard let renamed = withdrawal.plan else {
+      for task in withdrawal.numbers.lazy.map({ TaskID($0) }) where graph.state(task) == .skipped {
+        actions.append(.tell(.transition(Transition(.skip(reasonOfSkip(of: task)), task))))
+      }
+      return
+    }
+    plan = renamed
+    additions.forget(withdrawal.entry.adder)
+    actions.append(.tell(.withdraw(withdrawal.entry)))
+    for number in withdrawal.numbers {
+      // Their dependents are retracted too.
+      if graph.state(TaskID(number)) == .waiting { graph.set(TaskID(number), .skipped) }
+      // A retry of the failed dependency must not bring it back.
+      graph.unmark(TaskID(number), .skippedUpstream)
+      actions.append(.tell(.transition(Transition(.skip(.withdrawn), TaskID(number)))))
+    }
+    services.countUsersAnew()
+  }
+
+  private func reasonOfSkip(of task: TaskID) -> SkipReason {
+    plan.flags(task).contains(.conditionFalse)
+      ? falseCondition(of: task) : .upstream(graph.firstLackedNeed(of: task) ?? .none)
+  }
+}

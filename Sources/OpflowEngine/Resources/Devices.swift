@@ -1,0 +1,143 @@
+package import OpflowPlan
+
+extension Resources {
+  @inline(__always)
+  var haveDevices: Bool { gpu >= 0 }
+
+  /// Whether use at a site may count in that pool too.
+  @inline(__always)
+  func isHeld(_ resource: Int, at site: SiteID, in pool: Int) -> Bool {
+    let own = poolIndex(of: resource, at: site)
+    if own == pool { return true }
+    if commonDevices.isEmpty || resource != gpu { return false }
+    return commonDevices.areOf(site, SiteID(Int32(truncatingIfNeeded: pool)))
+  }
+
+  mutating func takeDevices(_ amount: UInt64, at site: SiteID) -> DeviceSet {
+    let devices = devicesTaken[site.index].takeFirstMissing(Int(clamping: amount / 1000))
+    if !commonDevices.isEmpty { takeElsewhere(devices, of: site) }
+    return devices
+  }
+
+  mutating func giveDevices(_ devices: DeviceSet, at site: SiteID) {
+    devicesTaken[site.index].subtract(devices)
+    for (other, same) in commonDevices.elsewhere(devices, of: site) {
+      devicesTaken[other.index].subtract(same)
+      pools[other.index].give(UInt64(same.count) * 1000, of: gpu)
+      look(at: other)
+    }
+  }
+
+  private mutating func takeElsewhere(_ devices: DeviceSet, of site: SiteID) {
+    for (other, same) in commonDevices.elsewhere(devices, of: site) {
+      take(same, at: other)
+      look(at: other)
+    }
+  }
+
+  private mutating func take(_ devices: DeviceSet, at site: SiteID) {
+    devicesTaken[site.index].formUnion(devices)
+    pools[site.index].take(UInt64(devices.count) * 1000, of: gpu)
+  }
+
+  /// Some may be in use.
+  mutating func noteCommon(_ devicesHere: [Int?], of site: SiteID) {
+    commonDevices.join(devicesHere)
+    let taken = commonDevices.elsewhere(devicesTaken[SiteID.local.index], of: .local)
+    guard let same = taken.first(where: { $0.site == site })?.devices else { return }
+    take(same, at: site)
+    // The new node's GPU capacity may be 0.
+    hasShrunk = true
+  }
+
+  func lanes(beyond gpus: UInt64, isLocal: Bool) -> [Int] {
+    lanes.all.indices.filter {
+      lanes[$0].isUsed && self.isLocal($0) == isLocal && self.gpus(of: $0) > gpus
+    }
+  }
+
+  /// With its services.
+  func gpus(of lane: Int) -> UInt64 {
+    serviceLanes.lanesTogether(lane).reduce(0) {
+      $0 &+ grants.amount(of: gpu, in: grants.current($1))
+    } / 1000
+  }
+}
+
+/// GPUs that a remote node shares with the local one, as on the first node of a batch job. A GPU in
+/// use on one is in use on both.
+struct CommonDevices {
+  /// By node: the local number of each GPU, or empty.
+  private var here: [[Int?]] = [[]]
+  private var sites: [SiteID] = []
+
+  var isEmpty: Bool { sites.isEmpty }
+
+  mutating func join(_ devicesHere: [Int?]) {
+    let site = SiteID(Int32(truncatingIfNeeded: here.count))
+    let hasAny = devicesHere.contains { $0 != nil }
+    here.append(hasAny ? devicesHere : [])
+    if hasAny { sites.append(site) }
+  }
+
+  func areOf(_ first: SiteID, _ second: SiteID) -> Bool {
+    if first == second { return true }
+    return (first == .local || sites.contains(first))
+      && (second == .local || sites.contains(second))
+  }
+
+  /// Returns the other nodes with these GPUs, and their numbers there.
+  func elsewhere(_ devices: DeviceSet, of site: SiteID) -> [(site: SiteID, devices: DeviceSet)] {
+    let local =
+      site == .local ? devices : DeviceSet(devices.numbers.compactMap { number(of: $0, at: site) })
+    if local.isEmpty { return [] }
+    var found: [(site: SiteID, devices: DeviceSet)] = site == .local ? [] : [(.local, local)]
+    for other in sites where other != site {
+      let numbers = here[other.index].indices.filter { place in
+        number(of: place, at: other).map { !local.isDisjoint(with: DeviceSet([$0])) } ?? false
+      }
+      if !numbers.isEmpty { found.append((other, DeviceSet(numbers))) }
+    }
+    return found
+  }
+
+  private func number(of device: Int, at site: SiteID) -> Int? {
+    device < here[site.index].count ? here[site.index][device] : nil
+  }
+}
+
+package struct SiteOffer: Equatable, Sendable {
+  package var cpu: UInt64
+  package var memoryBytes: UInt64
+  package var gpus: UInt64
+  /// Of the node's time; nil if not limited. Longer tasks do not start there.
+  package var endsAt: Instant?
+
+  package init(cpu: UInt64, memoryBytes: UInt64, gpus: UInt64 = 0, endsAt: Instant? = nil) {
+    self.cpu = cpu
+    self.memoryBytes = memoryBytes
+    self.gpus = gpus
+    self.endsAt = endsAt
+  }
+}
+
+package struct SiteIdentity: Equatable, Sendable {
+  /// Equal for all nodes of the host; 0 is the local host.
+  package var machine: Int32
+  package var host: String
+  /// The life of the job on the host; empty if unknown.
+  package var incarnation: String
+  /// The heartbeat timeout of its agent; 0 without one.
+  package var leaseMilliseconds: Int64
+  /// The local number of each of its GPUs; empty if it shares none.
+  package var devicesHere: [Int?] = []
+
+  package init(
+    machine: Int32, host: String, incarnation: String = "", leaseMilliseconds: Int64 = 0
+  ) {
+    self.machine = machine
+    self.host = host
+    self.incarnation = incarnation
+    self.leaseMilliseconds = leaseMilliseconds
+  }
+}

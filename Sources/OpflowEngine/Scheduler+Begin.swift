@@ -1,0 +1,210 @@
+internal import OpflowJournal
+internal import OpflowPlan
+
+extension Scheduler {
+  /// In topological order: settles tasks that need no run, applies earlier ends, and readies tasks.
+  mutating func begin(into actions: inout StepQueue) {
+    phase.advance(to: .main)
+    findBeyondDevices()
+    // Tasks skipped below propagate by themselves.
+    let statesBefore = graph.states
+    for position in 0..<plan.taskCount {
+      let task = TaskID(plan.topologicalOrder[position])
+      if services.keptOver.contains(task) {
+        continue
+      } else if statesBefore[task.index] != .waiting {
+        if graph.state(task) == .failed { exemptFailureEdges(of: task) }
+        spread(from: task, into: &actions)
+      } else if graph.state(task) != .waiting {
+        continue
+      } else if settlesByItself(task, into: &actions) {
+        continue
+      } else if graph.unmetNeeds(of: task) == 0, !graph.has(.delayed, task) {
+        becomeReady(task)
+        if isService(task) { spread(from: task, into: &actions) }
+      }
+    }
+  }
+
+  /// Ends a task whatever its dependencies do; returns whether it did.
+  mutating func settlesByItself(_ task: TaskID, into actions: inout StepQueue) -> Bool {
+    if graph.has(.cancelling, task) {
+      cancelled += 1
+      var transition = Transition(.cancel, task, reason: .stopped(.cancel))
+      transition.attempt = attempt[task.index]
+      settle(task, as: .cancelled, transition, into: &actions)
+    } else if graph.has(.failsAtBegin, task) {
+      var transition = Transition(.failure, task, reason: .interrupted)
+      transition.attempt = attempt[task.index]
+      settle(task, as: .failed, transition, into: &actions)
+    } else if graph.has(.skipsAtBegin, task) {
+      settle(task, as: .skipped, Transition(.skip(.skipOption), task), into: &actions)
+    } else if plan.flags(task).contains(.conditionFalse) {
+      settle(task, as: .skipped, Transition(.skip(falseCondition(of: task)), task), into: &actions)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  func falseCondition(of task: TaskID) -> SkipReason {
+    plan.flags(task).contains(.emptyMatrix) ? .emptyMatrix : .condition
+  }
+
+  /// Journals that a skipped or unneeded task is pending again.
+  func tellTakenBack(_ task: TaskID, into actions: inout StepQueue) {
+    var transition = Transition(.resume(.skippedBefore), task)
+    transition.isLate = true
+    actions.append(.tell(.transition(transition)))
+  }
+
+  mutating func settle(
+    _ task: TaskID, as next: TaskState, _ transition: consuming Transition,
+    into actions: inout StepQueue
+  ) {
+    takeBack(task, .inputs, into: &actions)
+    if plan.hasChecks, next.isSuccess || next == .failed, transition.event != .fresh {
+      noteSuccess(of: task, in: &transition)
+    }
+    graph.set(task, next)
+    actions.append(.tell(.transition(consume transition)))
+    if next == .failed { countFailure(of: task, into: &actions) }
+    spread(from: task, into: &actions)
+  }
+
+  @inline(__always)
+  mutating func spread(from task: TaskID, into actions: inout StepQueue) {
+    if isService(task), graph.state(task).isTerminal {
+      noteServiceOver(task)
+      withdrawUsers(of: task, into: &actions)
+    }
+    graph.spread(
+      from: task, isStopping: phase.stopCause != nil,
+      isFinally: isService(task) && phase.step == .finally)
+    followChanges(into: &actions)
+  }
+
+  mutating func followChanges(into actions: inout StepQueue) {
+    if graph.changes.isEmpty { return }
+    for place in graph.changes.indices {
+      switch graph.changes[place] {
+      case .ready(let task):
+        // One end may meet a task's last dependency and then skip it, through a service.
+        guard graph.state(task) == .ready else { break }
+        // After the main phase, a late end by a request does not end its dependents.
+        let isOver = phase.step == .finally && !plan.flags(task).contains(.finally)
+        if plan.flags(task).contains(.lateCondition), !isOver {
+          awaitDecision(of: task)
+        } else {
+          offer(task)
+        }
+      case .skipped(let task, let need):
+        if isService(task) { noteServiceOver(task) }
+        takeBack(task, .afterRerun(need), into: &actions)
+        actions.append(
+          .tell(.transition(Transition(.skip(.upstream(need)), task))))
+      case .kept(let task): noteKept(task, into: &actions)
+      case .taken(let task, let need): takeBack(task, .afterRerun(need), into: &actions)
+      }
+    }
+    graph.removeChanges()
+    decide(into: &actions)
+  }
+
+  mutating func becomeReady(_ task: TaskID) {
+    graph.becomeReady(task)
+    offer(task)
+  }
+
+  /// It waits if it lacks a dependency.
+  mutating func becomeReadyAgain(_ task: TaskID, into actions: inout StepQueue) {
+    // A request may have retried a dependency, or its service must come up again.
+    let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
+    if graph.unmetNeeds(of: task) == 0, !mayLack { return becomeReady(task) }
+    if isService(task) { withdrawAgain(usersOf: task, into: &actions) }
+    graph.waitAnew(task)
+    followChanges(into: &actions)
+  }
+
+  mutating func endDelay(of task: TaskID, into actions: inout StepQueue) {
+    graph.unmark(task, .delayed)
+    becomeReadyAgain(task, into: &actions)
+  }
+
+  @inline(__always)
+  mutating func offer(_ task: TaskID) {
+    if mayBeQueued(task) { enqueue(task) } else { graph.mark(task, .held) }
+  }
+
+  @inline(__always)
+  func mayBeQueued(_ task: TaskID) -> Bool {
+    mayStart(task) && !graph.has(.fenced, task) && !graph.has(.onHold, task)
+      && !(plan.hasServices && awaitsEndOfKept(task))
+  }
+
+  mutating func letGo(_ task: TaskID) {
+    guard graph.has(.held, task), mayBeQueued(task) else { return }
+    graph.unmark(task, .held)
+    enqueue(task)
+  }
+
+  mutating func enqueue(_ task: TaskID) {
+    if isGate(task) { return gates.enqueue(task) }
+    if wantsCheck(task) { return checks.enqueue(task) }
+    if isBlock(task), !blocks.isOffered(task) { return blocks.wait(task) }
+    // An idle service starts with its users, or after the other services.
+    if isService(task), !stands(task) || services.deferred.contains(task) { return }
+    ready.push(ranking.rank[task.index], lane: resources.lane(of: task))
+  }
+
+  /// Journals, before the first start, that `finally` tasks are due, for a resume.
+  @inline(__always)
+  mutating func noteStarting(of task: TaskID, into actions: inout StepQueue) {
+    startedAny = true
+    if !graph.finallyThatMayKeep.isEmpty {
+      for due in graph.takeFinallyDue(after: task) {
+        takeBack(due, .afterRerun(task), into: &actions)
+      }
+    }
+  }
+}
+
+/// Requests to a lost session that hold in the next one, whose first journal line repeats them.
+extension Scheduler {
+  mutating func obey(
+    _ standing: StandingOrders, at now: Instant, into actions: inout StepQueue
+  ) {
+    for (resource, amount) in standing.capacities.sorted(by: { $0.key < $1.key }) {
+      let most = resource == plan.gpuResource ? options.capacities(of: plan)[resource] : .max
+      setCapacity(min(amount, most), of: resource, into: &actions)
+    }
+    for task in standing.cancelled where graph.state(task) == .waiting {
+      graph.mark(task, .cancelling)
+    }
+    guard phase.stopCause == nil else { return }
+    if standing.isPaused { pause(into: &actions) }
+    suspend(standing.onHold.filter { graph.state($0) == .waiting }, at: now, into: &actions)
+  }
+
+  /// Continues failed attempts and delays of the previous session. Services start without delay.
+  mutating func takeOver(_ tries: [TaskID: TriesUsed], at now: Instant) {
+    for (task, used) in tries {
+      triesUsed[task.index] = used.count
+      guard used.delayMilliseconds > 0, phase.stopCause == nil, graph.state(task) == .waiting,
+        !graph.hasOwnFate(task), !isService(task)
+      else { continue }
+      graph.mark(task, .delayed)
+      timers.push(
+        RetryTimer(at: now.advanced(byMilliseconds: used.delayMilliseconds), task: task))
+    }
+  }
+
+  /// The previous session was stopping.
+  mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout StepQueue) {
+    if standing.isCancelled {
+      stop(.request, letsFinallyGo: false, at: now, into: &actions)
+    } else if let signal = standing.stopSignal {
+      stop(.signal(signal), letsFinallyGo: false, at: now, into: &actions)
+    }
+  }
+}

@@ -1,0 +1,425 @@
+internal import OpflowJournal
+internal import OpflowPlan
+internal import OpflowWire
+
+extension Scheduler {
+  @inline(__always)
+  func isService(_ task: TaskID) -> Bool { plan.hasServices && plan.isService(task) }
+
+  /// Whether it stays up without users.
+  func stands(_ service: TaskID) -> Bool { services.standing.contains(service) }
+
+  private func isIdle(_ service: TaskID) -> Bool {
+    graph.state(service) == .ready && services.taken[service] == nil
+  }
+
+  /// It starts without users then.
+  private func isQueued(_ service: TaskID) -> Bool {
+    stands(service) && !graph.has(.held, service) && !services.deferred.contains(service)
+  }
+
+  /// No user starts with it any more.
+  @inline(__always)
+  private func isLeaving(_ service: TaskID) -> Bool {
+    services.stopping.contains(service) || services.hasLoss(service)
+      || graph.has(.cancelling, service)
+  }
+
+  /// Returns direct and indirect services in start order, without ended ones and their own.
+  func servicesWanted(by task: TaskID) -> [TaskID] {
+    let all = resources.serviceLanes.services(of: task)
+    guard all.contains(where: { graph.state($0).isTerminal }) else { return all }
+    var wanted: Set<TaskID> = []
+    var open = plan.services(neededBy: task)
+    while let service = open.popLast() {
+      guard !graph.state(service).isTerminal, wanted.insert(service).inserted else { continue }
+      open += plan.services(neededBy: service)
+    }
+    return all.filter { wanted.contains($0) }
+  }
+
+  func takenUsers(of service: TaskID) -> [TaskID] {
+    if services.taken.isEmpty || services.use.users(of: service) == 0 { return [] }
+    return services.taken.all.map(\.task).filter { servicesWanted(by: $0).contains(service) }
+  }
+
+  // MARK: - Taking
+
+  /// Returns services in start order; nil if the task must wait for one of them.
+  func servicesToStart(with task: TaskID) -> [TaskID]? {
+    var toStart: [TaskID] = []
+    for service in servicesWanted(by: task) {
+      if isLeaving(service) || graph.has(.fenced, service) || graph.has(.onHold, service) {
+        return nil
+      }
+      if isIdle(service) { toStart.append(service) }
+    }
+    return toStart
+  }
+
+  func sharesOfServices(of task: TaskID) -> [Share] { shares(of: servicesWanted(by: task)) }
+
+  func shares(of services: [TaskID]) -> [Share] {
+    services.compactMap { service in
+      self.services.taken[service]?.share
+        ?? self.services.use.workers[service].flatMap { workforce.workers[$0.index].share }
+    }
+  }
+
+  func amountsTogether(
+    _ task: TaskID, with toStart: [TaskID], at site: SiteID
+  ) -> [[DemandItem]] {
+    resources.together(
+      (toStart + [task]).map { resources.lane(of: $0) }, with: sharesOfServices(of: task), at: site)
+  }
+
+  /// Nil if the task must wait for one of its services.
+  func amountsTogether(_ task: TaskID, at site: SiteID) -> [[DemandItem]]? {
+    servicesToStart(with: task).map { amountsTogether(task, with: $0, at: site) }
+  }
+
+  /// All must fit.
+  mutating func takeTogether(
+    _ task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
+  ) {
+    guard let toStart = servicesToStart(with: task) else {
+      preconditionFailure("a task was to be started whose services cannot be")
+    }
+    let amounts = amountsTogether(task, with: toStart, at: site)
+    for service in toStart where isQueued(service) {
+      ready.take(ranking.rank[service.index], lane: resources.lane(of: service))
+    }
+    for (task, amounts) in zip(toStart + [task], amounts) {
+      graph.unmark(task, .held)
+      services.deferred.remove(task)
+      let lane = resources.lane(of: task)
+      let share = resources.take(amounts, of: lane, at: site)
+      services.taken.append(
+        task, lane: lane, share, kind: workerKind(of: task), having: plan.services(neededBy: task))
+      noteHeld(task)
+    }
+    for service in toStart { wakeUsers(of: service) }
+    startTaken(at: now, into: &actions)
+  }
+
+  private func kindOfUse(_ task: TaskID) -> ServiceUse.Kind {
+    isService(task) ? stands(task) ? .standingService : .service : .task
+  }
+
+  mutating func noteHeld(_ task: TaskID) {
+    services.use.hold(task, kindOfUse(task), having: plan.services(neededBy: task))
+  }
+
+  /// Gives back what a task without a worker held.
+  mutating func release(_ share: Share?, of task: TaskID) {
+    if let share { resources.give(share) }
+    guard plan.hasServices, !task.isNone else { return }
+    let needed = plan.services(neededBy: task)
+    if needed.isEmpty, !isService(task) { return }
+    let standing = services.standing
+    services.use.release(task, having: needed) {
+      standing.contains($0) ? .standingService : .service
+    }
+    for service in needed + [task] { services.review.touch(service) }
+  }
+
+  mutating func noteServiceOver(_ service: TaskID) {
+    services.taken.settle(service)
+    wakeUsers(of: service)
+  }
+
+  /// Looks at queued users again: they want less once a service runs, or has ended.
+  mutating func wakeUsers(of service: TaskID) {
+    for lane in resources.serviceLanes.lanes(using: service) { ready.wake(lane) }
+  }
+
+  mutating func startTaken(at now: Instant, into actions: inout StepQueue) {
+    if machines.haveEnds { withdrawWithoutTime(at: now) }
+    for (task, place) in services.taken.takeUnsettled() {
+      if !waitsForService(task, from: place) { services.taken.waitForWorker(task) }
+    }
+    while let entry = services.taken.first(of: services.taken.crews.filter { isFree($0) }) {
+      if waitsForService(entry.task, from: 0) { continue }
+      _ = services.taken.remove(entry.task)
+      let (worker, isNew) = workforce.claim(entry.kind, at: entry.share.site, now: now)
+      if isNew { actions.append(.launch(worker, entry.kind, entry.share.site)) }
+      if entry.kind == .service { services.use.noteWorker(worker, of: entry.task) }
+      if workforce.assign(entry.task, lane: entry.lane, entry.share, to: worker, at: now) {
+        start(entry.task, on: worker, into: &actions)
+      }
+    }
+    for crew in services.taken.crews where crew.kind == .service {
+      while workforce.launching(.service, at: crew.site) < services.taken.count(of: crew),
+        workforce.mayLaunch(.service, at: crew.site)
+      {
+        actions.append(
+          .launch(workforce.launch(.service, at: crew.site, now: now), .service, crew.site))
+      }
+    }
+  }
+
+  private func isFree(_ crew: TakenTasks.CrewID) -> Bool {
+    crew.kind == .service
+      ? workforce.hasIdle(crew.kind, at: crew.site) : workforce.canTake(crew.kind, at: crew.site)
+  }
+
+  /// Makes a task wait for the first of its services, from `place` on, that is not up.
+  private mutating func waitsForService(_ task: TaskID, from place: Int) -> Bool {
+    let needed = services.taken.services(of: task)
+    for place in needed.indices.dropFirst(place) where !isUp(needed[place]) {
+      services.taken.wait(task, for: needed[place], at: place)
+      return true
+    }
+    return false
+  }
+
+  /// Whether users may start. Mutating, as `placeHere`.
+  private mutating func isUp(_ service: TaskID) -> Bool {
+    graph.state(service).isTerminal || services.isUp(service) && !isLeaving(service)
+  }
+
+  mutating func noteReady(
+    _ service: TaskID, on worker: WorkerID, _ ports: [UInt16],
+    into actions: inout StepQueue
+  ) {
+    guard isService(service) else {
+      return discard(
+        worker, complaint: "it said 'ready' of task number \(service.rawValue), no service",
+        into: &actions)
+    }
+    let names = plan.portNames(of: service)
+    guard names.count == ports.count else {
+      return discard(
+        worker,
+        complaint: "it said 'ready' of task number \(service.rawValue) with \(ports.count) ports,"
+          + " which has \(names.count)", into: &actions)
+    }
+    guard services.noteUp(service, ports) else { return }
+    if !workforce.workers[worker.index].isStopping { workforce.watch.clearDeadline(of: worker) }
+    var transition = Transition(.ready, service, attempt: attempt[service.index])
+    transition.what = ServicePorts(names, ports).text
+    actions.append(.tell(.transition(transition)))
+  }
+
+  func tellPorts(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
+    if !services.havePorts { return }
+    for service in plan.services(neededBy: task) {
+      guard let ports = services.up[service], !ports.isEmpty else { continue }
+      actions.append(.order(worker, .ports(service, ports)))
+    }
+  }
+
+  // MARK: - Releasing
+
+  /// Tasks are ready again, and services idle.
+  mutating func withdrawTaken(_ tasks: [TaskID]) {
+    for task in tasks {
+      guard let entry = services.taken.remove(task) else { continue }
+      release(entry.share, of: task)
+      services.hasWithdrawn = true
+      if !isService(task) || stands(task) { offer(task) }
+    }
+  }
+
+  /// Releases the shares of tasks that may not start. Services stay for those that may.
+  mutating func withdrawTaken() {
+    if services.taken.isEmpty { return }
+    let tasks = services.taken.all.map(\.task)
+    var kept = Set(tasks.filter { mayStart($0) })
+    for task in kept { kept.formUnion(servicesWanted(by: task)) }
+    withdrawTaken(tasks.filter { !kept.contains($0) })
+  }
+
+  /// Stops the users of a service that is gone or ending, or releases their shares.
+  mutating func leaveUsers(
+    of service: TaskID, at now: Instant, into actions: inout StepQueue
+  ) {
+    services.forget(service)
+    withdrawTaken(takenUsers(of: service))
+    if services.use.users(of: service) == 0 { return }
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      guard !record.current.isNone, servicesWanted(by: record.current).contains(service) else {
+        continue
+      }
+      if record.phase == .launching {
+        giveBackAssigned(workforce.withdraw(worker))
+      } else if record.phase == .busy, !record.isDiscarded, !record.isStopping {
+        services.noteLoss(of: service, by: record.current)
+        stopCurrent(of: worker, .serviceLost, at: now, into: &actions)
+      }
+    }
+  }
+
+  /// The service's end skips them.
+  mutating func withdrawUsers(of service: TaskID, into actions: inout StepQueue) {
+    let state = graph.state(service)
+    if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
+    // The rest of the main phase is left to a resume.
+    let isLeft = state == .cancelled && phase.stopCause != nil || phase.step == .finally
+    let users = usersInQueues(of: service, isLeft: isLeft)
+    pull(users, into: &actions)
+    forget(users)
+  }
+
+  /// The same for a service that waits again or is skipped.
+  mutating func withdrawAgain(usersOf service: TaskID, into actions: inout StepQueue) {
+    if graph.lacksNeed(service) { return withdrawUsers(of: service, into: &actions) }
+    if !graph.waitsForNeed(service) { return }
+    pull(usersInQueues(of: service, isLeft: false), into: &actions)
+  }
+
+  private func usersInQueues(of service: TaskID, isLeft: Bool) -> [TaskID] {
+    var users: [TaskID] = []
+    var open = [service]
+    while let next = open.popLast() {
+      for edge in plan.dependents(next) {
+        let user = plan.dependent(edge)
+        if isLeft, !plan.flags(user).contains(.finally) { continue }
+        guard mayBeSkipped(user), !users.contains(user) else { continue }
+        users.append(user)
+        if isService(user) { open.append(user) }
+      }
+    }
+    return users
+  }
+
+  private func mayBeSkipped(_ user: TaskID) -> Bool {
+    switch graph.state(user) {
+    case .ready, .checking: true
+    case .waiting: graph.has(.delayed, user)
+    case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+      .cancelled:
+      false
+    }
+  }
+
+  /// Returns whether there are any.
+  mutating func failUnservableServices(
+    _ complaint: String, at now: Instant, into actions: inout StepQueue
+  ) -> Bool {
+    let wanted = services.taken.all.filter { $0.share.site == .local }.map(\.task)
+      .filter { isService($0) }
+    for service in wanted where services.taken[service] != nil {
+      withdrawTaken([service])
+      leaveUsers(of: service, at: now, into: &actions)
+      pull([service], into: &actions)
+      graph.unmark(service, .held)
+      var transition = Transition(.failure, service, reason: .workerLost)
+      transition.what = complaint
+      graph.set(service, .waiting)
+      settle(service, as: .failed, transition, into: &actions)
+    }
+    return !wanted.isEmpty
+  }
+}
+
+extension Scheduler {
+  static func groups(_ plan: Plan, staying: Set<TaskID>) -> ServiceGroups {
+    ServiceGroups(plan) { staying.contains($0) }
+  }
+
+  /// Prefers the node of the group, then the best ones.
+  func jointPlace(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
+    if resources.isLocal(lane) { return room(for: task, atOneOf: Resources.here) }
+    let (homes, lacksTime) = homes(of: task, lane, at: now)
+    if lacksTime { return .noTime }
+    if let bound = resources.binding(of: lane) {
+      return homes.contains(bound) ? room(for: task, atOneOf: [bound]) : .notYet
+    }
+    return room(for: task, atOneOf: bestHomes(homes, for: task, lane))
+  }
+
+  private func room(for task: TaskID, atOneOf sites: [SiteID]) -> Place {
+    guard let toStart = servicesToStart(with: task), let first = sites.first else { return .notYet }
+    let lanes = (toStart + [task]).map { resources.lane(of: $0) }
+    let held = sharesOfServices(of: task)
+    for site in sites
+    where resources.fit(resources.together(lanes, with: held, at: site), at: site) {
+      return .site(site)
+    }
+    return .noRoom(first)
+  }
+
+  /// Returns the nodes in use where the task fits with its services and has time; if it fits on
+  /// none, the largest.
+  private func homes(
+    of task: TaskID, _ lane: Int, at now: Instant
+  ) -> (sites: [SiteID], lackTime: Bool) {
+    let able = machines.inUse.filter { resources.hasDevices(for: lane, at: $0) }
+    let whole = able.filter { resources.isWhole(lane, at: $0) }
+    let fitting = whole.isEmpty ? resources.largest(of: able) : whole
+    guard machines.haveEnds else { return (fitting, false) }
+    let need = timeNeed(of: task)
+    let inTime = fitting.filter { machines.hasTime(for: need, at: $0, now) }
+    return (inTime, inTime.isEmpty && !fitting.isEmpty)
+  }
+
+  /// By load; prefers nodes without losses of the task or its services, then with room for the
+  /// largest task of the group, then where its dependencies ran.
+  private func bestHomes(_ homes: [SiteID], for task: TaskID, _ lane: Int) -> [SiteID] {
+    var best = homes
+    func prefer(_ isBetter: (SiteID) -> Bool) {
+      let better = best.filter(isBetter)
+      if !better.isEmpty { best = better }
+    }
+    for member in [task] + servicesWanted(by: task) {
+      guard let lost = machines.losses[member] else { continue }
+      prefer { !lost.contains(machines[$0].identity.machine) }
+    }
+    prefer { resources.isWholeForGroup(of: lane, at: $0) }
+    let near = siteOfNeeds(of: task)
+    return best.map { (site: $0, load: $0 == near ? -1 : resources.load(of: $0)) }
+      .sorted { ($0.load, $0.site.rawValue) < ($1.load, $1.site.rawValue) }.map(\.site)
+  }
+
+  // MARK: - Moving
+
+  /// The node is out of use, or the group's ready tasks can only run elsewhere. A silent node is
+  /// lost soon, and gets no command before.
+  func isStranded(_ service: TaskID, at now: Instant) -> Bool {
+    guard let site = resources.binding(of: resources.lane(of: service)) else { return false }
+    let machine = machines[site]
+    if !machine.isInUse { return machine.isThere && machine.state != .silent }
+    var mayGo = false
+    for lane in resources.serviceLanes.lanes(ofGroupOf: service) {
+      guard let rank = ready.head(lane) else { continue }
+      let task = TaskID(ranking.task[Int(rank)])
+      let homes = homes(of: task, lane, at: now).sites
+      if homes.contains(site) { return false }
+      if !homes.isEmpty { mayGo = true }
+    }
+    return mayGo
+  }
+
+  /// Returns the reserved node, or the least loaded.
+  func roomiest(for task: TaskID, _ lane: Int, at now: Instant) -> SiteID? {
+    if let reserved = resources.reservedElsewhere?.site { return reserved }
+    let limits = limits(of: task, lane, at: now)
+    return machines.inUse.filter {
+      allows(limits, $0, at: now) && resources.isWithinCapacity(lane, at: $0)
+    }.min { resources.load(of: $0) < resources.load(of: $1) }
+  }
+
+  /// They are lost together with services, and must not be stopped for that.
+  func usersFirst(_ workers: [WorkerID]) -> [WorkerID] {
+    if !plan.hasServices { return workers }
+    let depths = Dictionary(uniqueKeysWithValues: services.all.enumerated().map { ($1, $0) })
+    return workers.map { worker in
+      (worker: worker, depth: depths[workforce.workers[worker.index].current] ?? .max)
+    }.sorted { ($1.depth, $0.worker.rawValue) < ($0.depth, $1.worker.rawValue) }.map(\.worker)
+  }
+
+  mutating func withdrawTaken(at site: SiteID) {
+    withdrawTaken(services.taken.all.filter { $0.share.site == site }.map(\.task))
+  }
+
+  mutating func withdrawWithoutTime(at now: Instant) {
+    let late = services.taken.all.filter { entry in
+      let site = entry.share.site
+      return site != .local && !isService(entry.task)
+        && !machines.hasTime(for: timeNeed(of: entry.task), at: site, now)
+    }.map(\.task)
+    withdrawTaken(late)
+  }
+}

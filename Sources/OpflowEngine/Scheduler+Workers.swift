@@ -1,0 +1,432 @@
+internal import OpflowJournal
+internal import OpflowPlan
+internal import OpflowWire
+
+extension Scheduler {
+  func runningTask(of worker: WorkerID) -> TaskID {
+    workforce.workers.indices.contains(worker.index)
+      ? workforce.workers[worker.index].current : .none
+  }
+
+  func site(of worker: WorkerID) -> SiteID {
+    workforce.workers.indices.contains(worker.index)
+      ? workforce.workers[worker.index].site : .local
+  }
+
+  // MARK: - Launching
+
+  /// Gives a new worker the best ready task, perhaps not the one that it was launched for.
+  mutating func welcome(_ worker: WorkerID, at now: Instant) {
+    guard let freed = workforce.welcome(worker) else { return }
+    if !workforce.watch.isListening, options.watchesWorkers {
+      workforce.watch.listenAnew(at: now)
+    }
+    if workforce.workers[worker.index].kind == .check { checks.join(worker) }
+    giveBackAssigned(freed)
+  }
+
+  /// The task was not journaled.
+  mutating func giveBackAssigned(_ freed: Freed) {
+    release(freed.share, of: freed.task)
+    if !freed.task.isNone { offer(freed.task) }
+  }
+
+  // MARK: - Messages
+
+  /// Whether this may be the worker's running attempt; otherwise the worker is discarded. A
+  /// prefetched task may have begun before a stop or a recall arrived.
+  mutating func holds(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, _ word: StaticString, at now: Instant,
+    into actions: inout StepQueue
+  ) -> Bool {
+    guard mayHold(worker, task, attempt) else {
+      breach(worker, word, task, into: &actions)
+      return false
+    }
+    hear(worker)
+    if workforce.workers[worker.index].current == task {
+      noteBegun(task, into: &actions)
+      return true
+    }
+    guard workforce.workers[worker.index].current.isNone,
+      workforce.workers[worker.index].ahead.first?.task == task
+    else {
+      breach(worker, word, task, into: &actions)
+      return false
+    }
+    workforce.followOn(worker, at: now)
+    noteBegun(task, into: &actions)
+    if phase.stopCause != nil {
+      stopCurrent(of: worker, at: now, into: &actions)
+    } else if site(of: worker) != .local, machines[site(of: worker)].isOver {
+      stopCurrent(of: worker, .timeOver, at: now, into: &actions)
+    }
+    return true
+  }
+
+  @inline(__always)
+  private func mayHold(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32) -> Bool {
+    workforce.isAlive(worker) && workforce.workers[worker.index].phase == .busy
+      && !workforce.workers[worker.index].isDiscarded && plan.tasks.contains(task.index)
+      && self.attempt[task.index] == attempt
+  }
+
+  @inline(__always)
+  private mutating func noteBegun(_ task: TaskID, into actions: inout StepQueue) {
+    guard graph.state(task) == .handed else { return }
+    graph.set(task, .running)
+    if phase.isSuspended { graph.set(task, .suspended) }
+    actions.append(.began(task, attempt: attempt[task.index]))
+  }
+
+  /// A worker that cannot create a process makes room; the last of its kind pauses instead.
+  mutating func lacks(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, what: String, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    guard mayHold(worker, task, attempt) else {
+      return breach(worker, "lacks", task, into: &actions)
+    }
+    let isSpared = workforce.spare(worker)
+    if !isSpared, shortages >= SchedulerOptions.maxShortages {
+      guard holds(worker, task, attempt, "lacks", at: now, into: &actions) else { return }
+      let outcome = Outcome(status: .unknown, reason: .refused)
+      return ended(worker, task, outcome, what: what, at: now, into: &actions)
+    }
+    revoked(worker, task, attempt, at: now, into: &actions)
+    if isSpared { return discard(worker, complaint: "", into: &actions) }
+    workforce.pauseCrew(of: worker)
+    noteShortage(at: now)
+  }
+
+  /// Shortages found at the same time count once.
+  private mutating func noteShortage(at now: Instant) {
+    if shortUntil != nil { return }
+    shortUntil = now.advanced(
+      byMilliseconds: SchedulerOptions.shortageMilliseconds(shortages))
+    shortages += 1
+  }
+
+  mutating func endShortage(at now: Instant) {
+    guard let until = shortUntil, until <= now else { return }
+    shortUntil = nil
+    workforce.endPauses()
+  }
+
+  /// The task comes back unstarted, which costs no attempt.
+  mutating func revoked(
+    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    guard mayHold(worker, task, attempt) else {
+      return breach(worker, "revoked", task, into: &actions)
+    }
+    hear(worker)
+    guard let freed = workforce.revoked(worker, task, at: now) else {
+      return breach(worker, "revoked", task, into: &actions)
+    }
+    if freed.share != nil { release(freed.share, of: task) }
+    if workforce.workers[worker.index].kind == .block { blocks.free(worker) }
+    if isService(task) {
+      leaveUsers(of: task, at: now, into: &actions)
+      _ = leaveKeptOver(task)
+    }
+    if graph.has(.cancelling, task) {
+      return cancelled(
+        task, Transition(.cancel, task, attempt: attempt, reason: .stopped(.cancel)),
+        into: &actions)
+    }
+    takeReturn(of: task)
+    // Another run of the state folder may have run it, which changes what commands print, too.
+    if plan.hasChecks, plan.isChecked(task) { noteChange() }
+    goBack(
+      task, Transition(.interrupt, task, attempt: attempt, reason: .revoked), into: &actions)
+  }
+
+  private mutating func goBack(
+    _ task: TaskID, _ transition: Transition, into actions: inout StepQueue
+  ) {
+    forgetTry(of: task)
+    graph.set(task, .waiting)
+    actions.append(.tell(.transition(transition)))
+    becomeReadyAgain(task, into: &actions)
+  }
+
+  private mutating func cancelled(
+    _ task: TaskID, _ transition: Transition, into actions: inout StepQueue
+  ) {
+    forgetTry(of: task)
+    graph.unmark(task, .cancelling)
+    cancelled += 1
+    settle(task, as: .cancelled, transition, into: &actions)
+  }
+
+  /// Adds what the attempt left behind; a retry is refused if processes were alive.
+  mutating func note(_ left: LeftBehind, in transition: inout Transition) {
+    transition.left = left
+    if left.areAlive { leftAlive[transition.task] = left.names }
+  }
+
+  /// Takes back the attempt number of a task that has not started.
+  private mutating func takeReturn(of task: TaskID) {
+    attempt[task.index] -= 1
+    if graph.state(task) == .handed, returnCount[task.index] < .max {
+      returnCount[task.index] += 1
+    }
+  }
+
+  /// Forgets reports about an attempt without an end.
+  private mutating func forgetTry(of task: TaskID) {
+    fetches[task] = nil
+    leftBehind[task] = nil
+    _ = services.takeLoss(of: task)
+    if !recorded.isEmpty { recorded[task] = nil }
+    if !unkept.isEmpty { unkept[task] = nil }
+    if !restored.isEmpty { restored.remove(task) }
+    values.forget(task)
+  }
+
+  mutating func breach(
+    _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout StepQueue
+  ) {
+    discard(
+      worker,
+      complaint: "it said '\(word)' of task number \(task.rawValue), which it does not hold",
+      into: &actions)
+  }
+
+  // MARK: - Losses
+
+  /// `workerLost` releases its resources.
+  mutating func discard(
+    _ worker: WorkerID, complaint: String, into actions: inout StepQueue
+  ) {
+    if workforce.discard(worker, complaint: complaint) {
+      checks.discard(worker)
+      actions.append(.discard(worker))
+    }
+  }
+
+  mutating func lose(
+    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout StepQueue
+  ) {
+    guard let loss = workforce.lose(worker, complaint: complaint) else { return }
+    loseChecks(of: worker, complaint: loss.complaint, into: &actions)
+    bear(loss, at: now, into: &actions)
+    scout(loss.site, at: now, into: &actions)
+  }
+
+  /// The other workers of the kind go on. If there are none and processes are short, the kind
+  /// waits.
+  mutating func launchFailed(
+    _ worker: WorkerID, complaint: String, isShortage: Bool, at now: Instant,
+    into actions: inout StepQueue
+  ) {
+    let mayWait = shortUntil != nil || shortages < SchedulerOptions.maxShortages
+    guard
+      let loss = workforce.launchFailed(
+        worker, complaint: complaint, waits: isShortage && mayWait && site(of: worker) == .local)
+    else { return }
+    if loss.waits { noteShortage(at: now) }
+    bear(loss, at: now, into: &actions)
+    scout(loss.site, at: now, into: &actions)
+  }
+
+  private mutating func bear(
+    _ loss: Loss, at now: Instant, into actions: inout StepQueue
+  ) {
+    if loss.wasLaunching {
+      if loss.isLastTry, loss.site != .local {
+        giveUp(loss.site, complaint: loss.complaint, at: now, into: &actions)
+      }
+      giveBackAssigned(Freed(task: loss.current, share: loss.share))
+      failUnservable(at: now, into: &actions)
+      return
+    }
+    release(loss.share, of: loss.current)
+    if !loss.current.isNone || !loss.ahead.isEmpty, !loss.isSpared {
+      noteLoss(at: loss.site, now, into: &actions)
+    }
+    if !loss.current.isNone {
+      interrupted(loss.current, at: loss.site, complaint: loss.complaint, now, into: &actions)
+    }
+    for task in loss.ahead {
+      var transition = Transition(.interrupt, task, reason: loss.isSpared ? .revoked : .workerLost)
+      transition.attempt = attempt[task.index]
+      if loss.isSpared { takeReturn(of: task) }
+      goBack(task, transition, into: &actions)
+    }
+  }
+
+  /// Runs the task again, or fails it by its own rule, after too many losses, or if processes
+  /// survive.
+  mutating func interrupted(
+    _ task: TaskID, at site: SiteID,
+    _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String,
+    _ now: Instant, into actions: inout StepQueue
+  ) {
+    let wasToEnd = services.stopping.contains(task)
+    if isService(task) {
+      leaveUsers(of: task, at: now, into: &actions)
+      _ = leaveKeptOver(task)
+    }
+    // A client's disconnect says nothing about its external tasks.
+    let isLostTooOften = !isBlock(task) && noteLoss(of: task, at: site) && !wasToEnd
+    graph.mark(task, .ran)
+    var transition = Transition(.interrupt, task, attempt: attempt[task.index])
+    transition.outcome = outcome
+    transition.what = complaint
+    if let left = leftBehind[task] { note(left, in: &transition) }
+    if graph.has(.cancelling, task) {
+      transition.event = .cancel
+      cancelled(task, transition, into: &actions)
+    } else if plan.flags(task).contains(.failWhenInterrupted) || isLostTooOften
+      || transition.leavesAlive
+    {
+      forgetTry(of: task)
+      transition.event = .failure
+      transition.outcome = Outcome(status: .unknown, reason: .workerLost)
+      settle(task, as: .failed, transition, into: &actions)
+    } else {
+      goBack(task, transition, into: &actions)
+    }
+  }
+
+  /// Counts a loss, which costs no attempt; returns whether there were too many.
+  private mutating func noteLoss(of task: TaskID, at site: SiteID) -> Bool {
+    if machines.excuse(at: site) != nil { return false }
+    lostCount[task.index] += 1
+    if site == .local { return lostCount[task.index] > SchedulerOptions.maxLost }
+    return machines.noteLoss(of: task, at: site) || lostCount[task.index] >= Machines.mostLosses
+  }
+
+  /// Best first, until `max_failures` holds back the rest; returns whether any failed.
+  @discardableResult
+  mutating func failUnservable(
+    at now: Instant, into actions: inout StepQueue
+  ) -> Bool {
+    guard workforce.hasComplaints else { return false }
+    let complaints = WorkerKind.allCases.map { workforce.complaint(of: $0) }
+    if complaints.allSatisfy({ $0 == nil }) { return false }
+    var count = failUncheckable(into: &actions) ? 1 : 0
+    if !services.taken.isEmpty, let complaint = complaints[Int(WorkerKind.service.rawValue)],
+      failUnservableServices(complaint, at: now, into: &actions)
+    {
+      count += 1
+    }
+    let hopeless = services.taken.all.filter {
+      $0.share.site == .local && $0.kind != .service && complaints[Int($0.kind.rawValue)] != nil
+    }
+    withdrawTaken(hopeless.map(\.task))
+    var countBefore = -1
+    while count > countBefore, ready.count > 0 {
+      countBefore = count
+      for rank in ready.removeAll().sorted() {
+        let task = TaskID(ranking.task[Int(rank)])
+        if graph.state(task) != .ready { continue }
+        guard resources.isLocal(resources.lane(of: task)),
+          let complaint = complaints[Int(workerKind(of: task).rawValue)], mayStart(task)
+        else {
+          offer(task)
+          continue
+        }
+        var transition = Transition(.failure, task, reason: .workerLost)
+        transition.what = complaint
+        graph.set(task, .waiting)
+        settle(task, as: .failed, transition, into: &actions)
+        count += 1
+      }
+    }
+    return count > 0
+  }
+}
+
+/// Deadlines of workers: one that hangs must not hold its task for ever.
+extension Scheduler {
+  @inline(__always)
+  mutating func hear(_ worker: WorkerID) {
+    if workforce.isAlive(worker) { workforce.watch.hear(worker) }
+  }
+
+  /// Sets a deadline if the worker must stop the task at its timeout.
+  mutating func noteStart(of task: TaskID, on worker: WorkerID, at now: Instant) {
+    let policy = plan.policy(task)
+    let limit =
+      isService(task)
+      ? services.isUp(task) ? 0 : plan.readiness(of: task).timeoutMilliseconds
+      : policy.timeoutMilliseconds
+    guard limit > 0, options.watchesWorkers,
+      !workforce.workers[worker.index].isStopping
+    else { return }
+    let end = now.advanced(byMilliseconds: Int64(clamping: limit))
+      .advanced(byMilliseconds: Int64(policy.stopGraceMilliseconds))
+      .advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
+    workforce.watch.setDeadline(of: worker, at: end)
+    if phase.isSuspended || workforce.workers[worker.index].standsStill {
+      workforce.watch.pause(worker, at: now)
+    }
+  }
+
+  /// Extends all deadlines after a pause of the coordinator, with slack for the workers' own pause.
+  mutating func postpone(by nanoseconds: Int64, at now: Instant) {
+    let least = now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
+    for worker in workforce.living {
+      workforce.watch.postpone(worker, by: nanoseconds, atLeastTo: least)
+    }
+    workforce.watch.listenAnew(at: now)
+  }
+
+  mutating func timer(at now: Instant, into actions: inout StepQueue) {
+    if !phase.isSuspended {
+      while let timer = timers.first, timer.at <= now {
+        _ = timers.pop()
+        endDelay(of: timer.task, into: &actions)
+      }
+    }
+    endShortage(at: now)
+    heedEnds(at: now, into: &actions)
+    for task in gates.overdue(at: now) { closeGate(task, .timeout, at: now, into: &actions) }
+    for kind in WorkerKind.allCases where workforce.noteTime(of: kind, now) {
+      takeBackAll(of: kind, into: &actions)
+    }
+    checkWorkers(at: now, into: &actions)
+  }
+
+  private mutating func checkWorkers(at now: Instant, into actions: inout StepQueue) {
+    while let worker = workforce.watch.firstDue(at: now) {
+      if workforce.workers[worker.index].kind == .block {
+        blockIsDue(on: worker, at: now, into: &actions)
+        continue
+      }
+      if let complaint = complaint(of: worker, at: now) {
+        discard(worker, complaint: complaint, into: &actions)
+      } else {
+        workforce.watch.clearDeadline(of: worker)
+        ask(worker, at: now, into: &actions)
+      }
+    }
+    if phase.isSuspended { return }
+    for worker in workforce.watch.silent(at: now) { ask(worker, at: now, into: &actions) }
+  }
+
+  /// Returns why an overdue worker is given up; nil: ping it first.
+  private func complaint(of worker: WorkerID, at now: Instant) -> String? {
+    let record = workforce.workers[worker.index]
+    if workforce.watch.isMute(worker, at: now) {
+      return "it gave no sign of life for \(SchedulerOptions.pulseMilliseconds / 1000) s"
+    }
+    if record.phase == .launching { return "it said no hello in time" }
+    if record.isStopping || record.current.isNone {
+      return "it did not end a stopped task in time"
+    }
+    return record.kind.row.overdue
+  }
+
+  private mutating func ask(
+    _ worker: WorkerID, at now: Instant, into actions: inout StepQueue
+  ) {
+    guard workforce.watch.ask(worker, at: now) else { return }
+    pulseCount = pulseCount == .max ? 1 : pulseCount + 1
+    actions.append(.order(worker, .pulse(pulseCount)))
+  }
+}

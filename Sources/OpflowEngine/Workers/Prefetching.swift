@@ -1,0 +1,212 @@
+internal import OpflowPlan
+
+/// The throughput of a kind of worker: how many are useful, and how many tasks each should have
+/// prefetched.
+struct Pace {
+  let maxAhead: Int
+  /// The most work to prefetch beyond one task; nil: any.
+  let aheadMicroseconds: Int64?
+  /// A moving mean.
+  private(set) var meanWallMicroseconds: Int64
+  private var lastEnd: Instant?
+  /// Add workers only if running tasks do not end: a launch takes longer than many small downloads.
+  let growsWhenSlow: Bool
+  /// It is slow from then on, if no task ends before.
+  private(set) var slowFrom: Instant?
+  private(set) var isSlow = false
+
+  init(
+    maxAhead: Int, aheadMicroseconds: Int64? = nil, growsWhenSlow: Bool = false,
+    expectedWall: Int64
+  ) {
+    self.maxAhead = maxAhead
+    self.aheadMicroseconds = aheadMicroseconds
+    self.growsWhenSlow = growsWhenSlow
+    meanWallMicroseconds = expectedWall
+  }
+
+  func wantsMore(alive: Int) -> Bool { !growsWhenSlow || alive == 0 || isSlow }
+
+  /// Returns how many tasks to prefetch per worker while `ready` others wait.
+  func aheadNow(ready: Int, alive: Int) -> Int {
+    guard meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds else { return 0 }
+    guard let work = aheadMicroseconds else { return maxAhead }
+    // Leave half for workers that become idle.
+    let share = ready / max(2 * alive, 1)
+    let depth = min(Int(work / max(meanWallMicroseconds, 1)), share)
+    return min(max(depth, 1), maxAhead)
+  }
+
+  /// Waits for the next launch again: many at once slow a busy machine further.
+  mutating func noteLaunch(at now: Instant) {
+    guard isSlow else { return }
+    isSlow = false
+    noteStart(at: now)
+  }
+
+  mutating func noteStart(at now: Instant) {
+    guard growsWhenSlow, !isSlow, slowFrom == nil else { return }
+    slowFrom = now.advanced(byMilliseconds: SchedulerOptions.shortTaskMicroseconds / 1000)
+  }
+
+  /// - Parameter busy: with the worker whose task ended.
+  mutating func noteEnd(wallMicroseconds wall: Int64, alive: Int, busy: Int, at now: Instant) {
+    meanWallMicroseconds += (share(of: wall, alive: alive, at: now) - meanWallMicroseconds) / 8
+    slowFrom = nil
+    isSlow = false
+    if busy > 1 { noteStart(at: now) }
+  }
+
+  /// Returns the time per task. A download worker runs several at once: a slow one says little
+  /// about its throughput.
+  private mutating func share(of wall: Int64, alive: Int, at now: Instant) -> Int64 {
+    guard growsWhenSlow else { return wall }
+    defer { lastEnd = now }
+    // The first measurement replaces the assumption.
+    guard let lastEnd else {
+      meanWallMicroseconds = min(wall, Self.longMicroseconds)
+      return meanWallMicroseconds
+    }
+    return min(wall, (now.nanoseconds - lastEnd.nanoseconds) / 1000 * Int64(max(alive, 1)))
+  }
+
+  /// Returns whether it has just become slow; its tasks then count as long until some are short.
+  mutating func noteTime(_ now: Instant) -> Bool {
+    guard let due = slowFrom, due <= now else { return false }
+    slowFrom = nil
+    isSlow = true
+    meanWallMicroseconds = max(meanWallMicroseconds, Self.longMicroseconds)
+    return true
+  }
+
+  /// The longest assumed task, so that a few short ones change the mean.
+  static let longMicroseconds = SchedulerOptions.shortTaskMicroseconds * 2
+}
+
+/// Busy workers that can be given prefetched tasks: finds the shortest and the longest backlog
+/// without a scan.
+struct Backlogs {
+  /// By demand class and number of prefetched tasks.
+  private var lanes: [[[WorkerID]]]
+  /// By number of prefetched tasks.
+  private var depths = ByKind<[Int]> { _ in [] }
+  private var counts = ByKind { _ in 0 }
+  /// The prefetched tasks of each demand class.
+  private var totals: [Int32]
+  private(set) var lanesAhead: [Int] = []
+
+  /// False in a run without prefetching: nothing is recorded.
+  private let isKept: Bool
+
+  init(laneCount: Int, isKept: Bool) {
+    self.isKept = isKept
+    lanes = Array(repeating: [], count: laneCount)
+    totals = Array(repeating: 0, count: laneCount)
+  }
+
+  mutating func grow(to laneCount: Int) {
+    while lanes.count < laneCount {
+      lanes.append([])
+      totals.append(0)
+    }
+  }
+
+  func worker(lane: Int, depth: Int, place: Int) -> WorkerID? {
+    guard depth < lanes[lane].count, place < lanes[lane][depth].count else { return nil }
+    return lanes[lane][depth][place]
+  }
+
+  func workers(lane: Int, depth: Int) -> [WorkerID] {
+    depth < lanes[lane].count ? lanes[lane][depth] : []
+  }
+
+  func deepest(lane: Int) -> Int? { lanes[lane].lastIndex { !$0.isEmpty } }
+
+  func count(of kind: WorkerKind) -> Int { counts[kind] }
+
+  func least(of kind: WorkerKind) -> Int? {
+    depths[kind].firstIndex { $0 > 0 }
+  }
+
+  @inline(__always)
+  mutating func update(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
+    if isKept { place(worker, in: &records) }
+  }
+
+  private mutating func place(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
+    let isIn = records[worker.index].backlogPlace >= 0
+    let depth = records[worker.index].ahead.count
+    let belongs = records[worker.index].mayHaveMore
+    if isIn, belongs, records[worker.index].backlogDepth == depth,
+      records[worker.index].backlogLane == records[worker.index].lane
+    {
+      return
+    }
+    if isIn { remove(worker, in: &records) }
+    if belongs { insert(worker, depth: depth, in: &records) }
+  }
+
+  private mutating func insert(
+    _ worker: WorkerID, depth: Int, in records: inout Table<WorkerRecord>
+  ) {
+    let lane = Int(records[worker.index].lane)
+    let kind = records[worker.index].kind
+    while lanes[lane].count <= depth { lanes[lane].append([]) }
+    while depths[kind].count <= depth { depths[kind].append(0) }
+    records[worker.index].backlogPlace = Int32(truncatingIfNeeded: lanes[lane][depth].count)
+    records[worker.index].backlogLane = Int32(truncatingIfNeeded: lane)
+    records[worker.index].backlogDepth = Int32(truncatingIfNeeded: depth)
+    lanes[lane][depth].append(worker)
+    depths[kind][depth] += 1
+    counts[kind] += 1
+    if depth > 0 { change(lane, by: Int32(truncatingIfNeeded: depth)) }
+  }
+
+  private mutating func remove(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
+    let lane = Int(records[worker.index].backlogLane)
+    let kind = records[worker.index].kind
+    let depth = Int(records[worker.index].backlogDepth)
+    let place = Int(records[worker.index].backlogPlace)
+    records[worker.index].backlogPlace = -1
+    depths[kind][depth] -= 1
+    counts[kind] -= 1
+    if let moved = lanes[lane][depth].removeBySwapping(at: place) {
+      records[moved.index].backlogPlace = Int32(truncatingIfNeeded: place)
+    }
+    if depth > 0 { change(lane, by: -Int32(truncatingIfNeeded: depth)) }
+  }
+
+  private mutating func change(_ lane: Int, by count: Int32) {
+    if totals[lane] == 0 { lanesAhead.append(lane) }
+    totals[lane] += count
+    if totals[lane] == 0, let place = lanesAhead.firstIndex(of: lane) {
+      _ = lanesAhead.removeBySwapping(at: place)
+    }
+  }
+
+  func checkInvariants(_ records: [WorkerRecord]) -> String? {
+    var found = 0
+    for (lane, depths) in lanes.enumerated() {
+      for (depth, workers) in depths.enumerated() {
+        for (place, worker) in workers.enumerated() {
+          let record = records[worker.index]
+          if !record.mayHaveMore || Int(record.lane) != lane || record.ahead.count != depth
+            || Int(record.backlogPlace) != place
+          {
+            return "worker \(worker.rawValue) is offered more where it does not belong"
+          }
+          found += 1
+        }
+      }
+      let total = depths.enumerated().reduce(0) { $0 + $1.offset * $1.element.count }
+      if total != totals[lane] || (total > 0) != lanesAhead.contains(lane) {
+        return "what was handed ahead of a lane is miscounted"
+      }
+    }
+    if found != WorkerKind.allCases.reduce(0, { $0 + counts[$1] }) {
+      return "workers that may have more are miscounted"
+    }
+    if !isKept { return nil }
+    return records.count { $0.mayHaveMore } == found ? nil : "a worker is offered nothing more"
+  }
+}

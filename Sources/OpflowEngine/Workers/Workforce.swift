@@ -1,0 +1,555 @@
+internal import OpflowPlan
+
+/// Nodes and workers, what each worker holds, and its deadlines. Only this type changes them;
+/// changes return what they release.
+struct Workforce {
+  private(set) var sites = Table<Site>()
+  /// By number, including those that are gone.
+  private(set) var workers = Table<WorkerRecord>()
+  private(set) var paces: ByKind<Pace>
+  private(set) var backlogs: Backlogs
+  var watch = WorkerWatch()
+  /// Tasks that workers have, or will get.
+  private(set) var heldCount = 0
+  private(set) var aheadCount = 0
+  private(set) var revokingCount = 0
+  private(set) var alive = ByKind { _ in 0 }
+  private(set) var idle = ByKind { _ in 0 }
+  private(set) var launching = ByKind { _ in 0 }
+  private(set) var hasComplaints = false
+
+  init(options: SchedulerOptions, downloads: UInt64, laneCount: Int) {
+    sites.append(Site(crews: Self.crews(cpu: options.maxParallel, downloads: downloads)))
+    paces = ByKind { $0.pace(options) }
+    backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
+  }
+
+  private static func crews(cpu: UInt64, downloads: UInt64) -> ByKind<Crew> {
+    ByKind { Crew(limit: $0.limit(cpu: cpu, downloads: downloads)) }
+  }
+
+  // MARK: - Nodes
+
+  /// Without an offer, the first worker reports the resources.
+  mutating func join(_ offer: SiteOffer?) -> SiteID {
+    var site = Site(crews: Self.crews(cpu: offer?.cpu ?? 0, downloads: 1))
+    site.isUnknown = offer == nil
+    site.crews[.service].limit = sites[0].crews[.service].limit
+    sites.append(site)
+    return SiteID(Int32(truncatingIfNeeded: sites.count - 1))
+  }
+
+  mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
+    sites[site.index].isUnknown = false
+    let crews = Self.crews(cpu: offer.cpu, downloads: 1)
+    for kind in WorkerKind.allCases where kind != .service {
+      sites[site.index].crews[kind].limit = crews[kind].limit
+    }
+  }
+
+  /// Each service may have a worker on the same node.
+  mutating func setServices(_ count: Int) {
+    for site in sites.indices {
+      sites[site].crews[.service].limit = max(count, 1)
+    }
+  }
+
+  mutating func grow(laneCount: Int) { backlogs.grow(to: laneCount) }
+
+  mutating func setLimit(of kind: WorkerKind, for capacity: UInt64) {
+    let crews = Self.crews(cpu: capacity, downloads: capacity)
+    sites[0].crews[kind].limit = crews[kind].limit
+  }
+
+  /// Its workers are lost one by one after it.
+  mutating func leave(_ site: SiteID) { sites[site.index].isGone = true }
+
+  func isThere(_ site: SiteID) -> Bool {
+    sites.indices.contains(site.index) && !sites[site.index].isGone
+  }
+
+  /// Why local tasks of a kind cannot run.
+  func complaint(of kind: WorkerKind) -> String? { sites[0].crews[kind].complaint }
+
+  mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
+    paces[kind].noteTime(now)
+  }
+
+  // MARK: - Queries
+
+  func isAlive(_ worker: WorkerID) -> Bool {
+    workers.indices.contains(worker.index) && workers[worker.index].phase != .gone
+  }
+
+  var living: [WorkerID] {
+    sites.count == 1 ? sites[0].workers : sites.indices.flatMap { sites[$0].workers }
+  }
+
+  var isAnyOnItsWay: Bool { WorkerKind.allCases.contains { launching[$0] > 0 } }
+
+  func wantsScout(_ site: SiteID) -> Bool {
+    let crew = sites[site.index].crews[.command]
+    return isThere(site) && sites[site.index].isUnknown && crew.alive == 0
+      && crew.complaint == nil
+  }
+
+  func count(of kind: WorkerKind) -> Int { alive[kind] }
+
+  /// Each is idle, or can have tasks prefetched.
+  func areAllAtWork(_ kind: WorkerKind) -> Bool {
+    alive[kind] == idle[kind] + backlogs.count(of: kind)
+  }
+
+  @inline(__always)
+  func canTake(_ kind: WorkerKind, at site: SiteID) -> Bool {
+    return sites[site.index].crews[kind].hasIdle
+      || sites[site.index].crews[kind].hasRoom && paces[kind].wantsMore(alive: alive[kind])
+  }
+
+  func hasIdle(_ kind: WorkerKind, at site: SiteID) -> Bool {
+    sites[site.index].crews[kind].hasIdle
+  }
+
+  func launching(_ kind: WorkerKind, at site: SiteID) -> Int {
+    sites[site.index].crews[kind].launching
+  }
+
+  func mayLaunch(_ kind: WorkerKind, at site: SiteID) -> Bool {
+    sites[site.index].crews[kind].hasRoom
+  }
+
+  /// How many tasks can start there at once if resources allow.
+  func startable(_ kind: WorkerKind, at site: SiteID) -> Int {
+    let crew = sites[site.index].crews[kind]
+    if crew.isPaused { return 0 }
+    if !crew.idle.isEmpty { return crew.idle.count }
+    let mayGrow = crew.alive < crew.limit && paces[kind].wantsMore(alive: alive[kind])
+    return paces[kind].growsWhenSlow && mayGrow ? 1 : 0
+  }
+
+  // MARK: - Launching
+
+  /// An idle worker, or a new one to launch; requires `canTake`.
+  mutating func claim(
+    _ kind: WorkerKind, at site: SiteID, now: Instant
+  ) -> (worker: WorkerID, isNew: Bool) {
+    if let free = sites[site.index].crews[kind].idle.last {
+      leaveIdle(free)
+      return (free, false)
+    }
+    return (launch(kind, at: site, now: now), true)
+  }
+
+  mutating func launch(_ kind: WorkerKind, at site: SiteID, now: Instant) -> WorkerID {
+    let worker = WorkerID(Int32(truncatingIfNeeded: workers.count))
+    var record = WorkerRecord(kind: kind, site: site)
+    record.place = Int32(truncatingIfNeeded: sites[site.index].workers.count)
+    workers.append(record)
+    sites[site.index].workers.append(worker)
+    watch.add(helloBy: now.advanced(byMilliseconds: SchedulerOptions.helloMilliseconds))
+    changeCrew(of: worker) {
+      $0.alive += 1
+      $0.launching += 1
+    }
+    alive[kind] += 1
+    launching[kind] += 1
+    paces[kind].noteLaunch(at: now)
+    return worker
+  }
+
+  /// Not launched; it gets a task at once.
+  mutating func enlist(_ kind: WorkerKind, at now: Instant) -> WorkerID {
+    let worker = launch(kind, at: .local, now: now)
+    _ = welcome(worker)
+    leaveIdle(worker)
+    return worker
+  }
+
+  mutating func engage(_ worker: WorkerID) { leaveIdle(worker) }
+
+  mutating func takeOver(_ task: TaskID, lane: Int, _ share: Share, at now: Instant) -> WorkerID {
+    let worker = enlist(.service, at: now)
+    workers[worker.index].isOfEarlierDrive = true
+    _ = assign(task, lane: lane, share, to: worker, at: now)
+    return worker
+  }
+
+  /// Notes a hello; returns the assigned task, which was not journaled, or nil if it was not
+  /// launching.
+  mutating func welcome(_ worker: WorkerID) -> Freed? {
+    guard isAlive(worker), workers[worker.index].phase == .launching,
+      !workers[worker.index].isDiscarded
+    else { return nil }
+    changeCrew(of: worker) {
+      $0.silent = 0
+      $0.launching -= 1
+    }
+    launching[workers[worker.index].kind] -= 1
+    watch.clearDeadline(of: worker)
+    // A client's connection shows that it lives.
+    if workers[worker.index].kind != .block { watch.listen(to: worker) }
+    let freed = withdraw(worker)
+    becomeIdle(worker)
+    return freed
+  }
+
+  mutating func withdraw(_ worker: WorkerID) -> Freed {
+    let record = workers[worker.index]
+    if record.current.isNone { return Freed() }
+    heldCount -= 1
+    return Freed(task: record.current, share: workers[worker.index].letGo())
+  }
+
+  // MARK: - Tasks
+
+  /// Whether the task starts now.
+  mutating func assign(
+    _ task: TaskID, lane: Int, _ share: Share, to worker: WorkerID, at now: Instant
+  ) -> Bool {
+    heldCount += 1
+    workers[worker.index].hold(task, lane: lane, share)
+    switch workers[worker.index].phase {
+    case .launching: return false
+    case .idle: workers[worker.index].phase = .busy
+    case .busy, .gone: preconditionFailure("a task was given to a worker that cannot take it")
+    }
+    paces[workers[worker.index].kind].noteStart(at: now)
+    backlogs.update(worker, in: &workers)
+    return true
+  }
+
+  mutating func handAhead(_ task: TaskID, to worker: WorkerID) {
+    precondition(workers[worker.index].mayHaveMore, "a task was handed to a worker that runs none")
+    heldCount += 1
+    aheadCount += 1
+    workers[worker.index].ahead.append(HandedAhead(task: task))
+    backlogs.update(worker, in: &workers)
+  }
+
+  /// Notes a recall; false if there was one already.
+  mutating func noteRevoking(_ place: Int, of worker: WorkerID) -> Bool {
+    if workers[worker.index].ahead[place].isRevoking { return false }
+    workers[worker.index].ahead[place].isRevoking = true
+    revokingCount += 1
+    return true
+  }
+
+  mutating func followOn(_ worker: WorkerID, at now: Instant) {
+    paces[workers[worker.index].kind].noteStart(at: now)
+    workers[worker.index].current = removeAhead(0, of: worker)
+    watch.clearDeadline(of: worker)
+    backlogs.update(worker, in: &workers)
+  }
+
+  private mutating func removeAhead(_ place: Int, of worker: WorkerID) -> TaskID {
+    let handed = workers[worker.index].ahead.remove(at: place)
+    aheadCount -= 1
+    if handed.isRevoking { revokingCount -= 1 }
+    return handed.task
+  }
+
+  mutating func noteStop(of worker: WorkerID, by deadline: Instant) {
+    workers[worker.index].isStopping = true
+    watch.setDeadline(of: worker, at: deadline)
+    backlogs.update(worker, in: &workers)
+  }
+
+  mutating func noteStandstill(_ standsStill: Bool, of worker: WorkerID) {
+    workers[worker.index].standsStill = standsStill
+    backlogs.update(worker, in: &workers)
+  }
+
+  mutating func noteLent(_ change: Int32, to worker: WorkerID) {
+    workers[worker.index].share?.lent += change
+  }
+
+  mutating func noteRunState(knownBy worker: WorkerID) {
+    workers[worker.index].knowsRunState = true
+  }
+
+  /// After a success the worker starts the next prefetched task by itself; otherwise it returns
+  /// all.
+  mutating func ended(_ worker: WorkerID, continues: Bool, wall: Int64, at now: Instant) -> Freed {
+    let kind = workers[worker.index].kind
+    paces[kind].noteEnd(
+      wallMicroseconds: wall, alive: alive[kind], busy: alive[kind] - idle[kind] - launching[kind],
+      at: now)
+    heldCount -= 1
+    let task = workers[worker.index].current
+    watch.clearDeadline(of: worker)
+    if workers[worker.index].ahead.isEmpty {
+      let share = workers[worker.index].letGo()
+      becomeIdle(worker)
+      return Freed(task: task, share: share)
+    }
+    let follows = continues && !workers[worker.index].isStopping
+    workers[worker.index].isStopping = false
+    workers[worker.index].standsStill = false
+    workers[worker.index].current = .none
+    if follows {
+      // It may still come back, if the recall arrived first.
+      followOn(worker, at: now)
+    } else {
+      watch.setDeadline(
+        of: worker, at: now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds))
+      backlogs.update(worker, in: &workers)
+    }
+    return Freed(task: task)
+  }
+
+  /// Nil if the worker does not have the task.
+  mutating func revoked(_ worker: WorkerID, _ task: TaskID, at now: Instant) -> Freed? {
+    if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
+      _ = removeAhead(place, of: worker)
+    } else if workers[worker.index].current == task {
+      // The prefetched tasks come back too.
+      workers[worker.index].current = .none
+      workers[worker.index].isStopping = false
+      workers[worker.index].standsStill = false
+      if !workers[worker.index].ahead.isEmpty {
+        watch.setDeadline(
+          of: worker, at: now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds))
+      }
+    } else {
+      return nil
+    }
+    heldCount -= 1
+    guard workers[worker.index].current.isNone, workers[worker.index].ahead.isEmpty else {
+      backlogs.update(worker, in: &workers)
+      return Freed(task: task)
+    }
+    watch.clearDeadline(of: worker)
+    let share = workers[worker.index].letGo()
+    becomeIdle(worker)
+    return Freed(task: task, share: share)
+  }
+
+  // MARK: - Ends
+
+  /// It keeps its resources until its processes are gone, since its task may run until then. False
+  /// if it was marked already.
+  mutating func discard(_ worker: WorkerID, complaint: String) -> Bool {
+    guard isAlive(worker), !workers[worker.index].isDiscarded else { return false }
+    workers[worker.index].isDiscarded = true
+    workers[worker.index].complaint = complaint
+    watch.forget(worker)
+    if workers[worker.index].idlePlace >= 0 { leaveIdle(worker) }
+    backlogs.update(worker, in: &workers)
+    return true
+  }
+
+  mutating func lose(_ worker: WorkerID, complaint: String) -> Loss? {
+    guard isAlive(worker) else { return nil }
+    var loss = bury(worker, complaint: complaint)
+    let crew = crew(of: worker)
+    if loss.wasLaunching {
+      changeCrew(of: worker) { $0.silent += 1 }
+      if crew.silent + 1 >= SchedulerOptions.maxSilent {
+        if crew.alive > 0, workers[worker.index].kind != .service {
+          limit(worker, to: crew.alive)
+        } else {
+          changeCrew(of: worker) { $0.complaint = loss.complaint }
+          hasComplaints = true
+          loss.isLastTry = true
+        }
+      }
+    }
+    return loss
+  }
+
+  /// The other workers of the kind go on. Service workers cannot take over: each keeps its service.
+  ///
+  /// - Parameter waits: whether the kind waits without other workers.
+  mutating func launchFailed(_ worker: WorkerID, complaint: String, waits: Bool) -> Loss? {
+    guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
+    let crew = crew(of: worker)
+    let isService = workers[worker.index].kind == .service
+    // Workers that have not come up yet may fail too.
+    if waits, isService || crew.alive == crew.launching {
+      var loss = bury(worker, complaint: complaint)
+      loss.waits = true
+      pauseCrew(of: worker)
+      return loss
+    }
+    guard crew.alive > 1, !isService else {
+      return lose(worker, complaint: complaint)
+    }
+    let loss = bury(worker, complaint: complaint)
+    limit(worker, to: crew.alive - 1)
+    return loss
+  }
+
+  /// The run can go on without the worker, which is then not replaced.
+  mutating func spare(_ worker: WorkerID) -> Bool {
+    let alive = crew(of: worker).alive
+    guard alive > 1, workers[worker.index].kind != .service else { return false }
+    limit(worker, to: alive - 1)
+    workers[worker.index].isSpared = true
+    return true
+  }
+
+  mutating func pauseCrew(of worker: WorkerID) { changeCrew(of: worker) { $0.isPaused = true } }
+
+  mutating func endPauses() {
+    for site in sites.indices {
+      for kind in WorkerKind.allCases { sites[site].crews[kind].isPaused = false }
+    }
+  }
+
+  private mutating func limit(_ worker: WorkerID, to count: Int) {
+    changeCrew(of: worker) { $0.limit = count }
+  }
+
+  private mutating func bury(_ worker: WorkerID, complaint: String) -> Loss {
+    let record = workers[worker.index]
+    let kind = record.kind
+    let wasLaunching = record.phase == .launching
+    var ahead: [TaskID] = []
+    while !workers[worker.index].ahead.isEmpty { ahead.append(removeAhead(0, of: worker)) }
+    heldCount -= ahead.count + (record.current.isNone ? 0 : 1)
+    let share = workers[worker.index].letGo()
+    if record.idlePlace >= 0 { leaveIdle(worker) }
+    workers[worker.index].phase = .gone
+    backlogs.update(worker, in: &workers)
+    watch.forget(worker)
+    changeCrew(of: worker) {
+      $0.alive -= 1
+      if wasLaunching { $0.launching -= 1 }
+    }
+    alive[kind] -= 1
+    if wasLaunching { launching[kind] -= 1 }
+    let place = Int(record.place)
+    let site = record.site.index
+    if let moved = sites[site].workers.removeBySwapping(at: place) {
+      workers[moved.index].place = record.place
+    }
+    return Loss(
+      complaint: record.isDiscarded ? record.complaint : complaint, site: record.site,
+      wasLaunching: wasLaunching, isSpared: record.isSpared, current: record.current,
+      ahead: ahead, share: share)
+  }
+
+  // MARK: - Pools
+
+  private func crew(of worker: WorkerID) -> Crew {
+    let record = workers[worker.index]
+    return sites[record.site.index].crews[record.kind]
+  }
+
+  private mutating func changeCrew(of worker: WorkerID, _ body: (inout Crew) -> Void) {
+    let site = workers[worker.index].site.index
+    body(&sites[site].crews[workers[worker.index].kind])
+  }
+
+  @inline(__always)
+  private mutating func becomeIdle(_ worker: WorkerID) {
+    let site = workers[worker.index].site.index
+    let kind = workers[worker.index].kind
+    let place = sites[site].crews[kind].addIdle(worker)
+    workers[worker.index].rest(at: place)
+    idle[kind] += 1
+    backlogs.update(worker, in: &workers)
+  }
+
+  @inline(__always)
+  private mutating func leaveIdle(_ worker: WorkerID) {
+    let site = workers[worker.index].site.index
+    let kind = workers[worker.index].kind
+    let place = Int(workers[worker.index].idlePlace)
+    workers[worker.index].idlePlace = -1
+    if let moved = sites[site].crews[kind].removeIdle(at: place) {
+      workers[moved.index].idlePlace = Int32(truncatingIfNeeded: place)
+    }
+    idle[kind] -= 1
+  }
+}
+
+struct Freed {
+  /// Or `none`.
+  var task = TaskID.none
+  /// Its resources, unless another task of the worker holds them now.
+  var share: Share?
+}
+
+struct Loss {
+  var complaint: String
+  var site: SiteID
+  /// It had not said hello: nothing was started.
+  var wasLaunching: Bool
+  /// It is not replaced, and the node is not blamed.
+  var isSpared: Bool
+  /// No process could be created, and its kind waits for one.
+  var waits = false
+  /// Too many in a row did not come up there.
+  var isLastTry = false
+  /// The running task, or the one that it was launched for.
+  var current: TaskID
+  /// In order.
+  var ahead: [TaskID]
+  var share: Share?
+}
+
+extension Workforce {
+  func checkInvariants() -> String? {
+    for index in sites.indices {
+      if let problem = check(sites[index], SiteID(Int32(truncatingIfNeeded: index))) {
+        return problem
+      }
+    }
+    let records = living.map { workers[$0.index] }
+    if workers.all.count(where: { $0.phase != .gone }) != records.count {
+      return "a worker lives nowhere"
+    }
+    for kind in WorkerKind.allCases {
+      let own = records.filter { $0.kind == kind }
+      if own.count != alive[kind] || own.count(where: { $0.idlePlace >= 0 }) != idle[kind]
+        || own.count(where: { $0.phase == .launching }) != launching[kind]
+      {
+        return "workers of a kind are miscounted"
+      }
+      if own.contains(where: { $0.ahead.count > paces[kind].maxAhead }) {
+        return "a worker was handed too many tasks ahead"
+      }
+    }
+    let ahead = records.flatMap(\.ahead)
+    if ahead.count != aheadCount { return "\(aheadCount) tasks ahead, \(ahead.count) found" }
+    if ahead.count(where: \.isRevoking) != revokingCount {
+      return "what is asked back is miscounted"
+    }
+    return watch.checkInvariants() ?? backlogs.checkInvariants(workers.all)
+  }
+
+  private func check(_ site: Site, _ id: SiteID) -> String? {
+    for (place, worker) in site.workers.enumerated() {
+      let record = workers[worker.index]
+      if Int(record.place) != place || record.site != id { return "a worker is out of its place" }
+      let isOffered = record.phase == .idle && !record.isDiscarded
+      if (record.idlePlace >= 0) != isOffered { return "an idle worker hides, or is offered" }
+      if isOffered, site.crews[record.kind].idle[Int(record.idlePlace)] != worker {
+        return "an idle worker is out of its place"
+      }
+      let isHolding = !record.current.isNone || !record.ahead.isEmpty
+      switch record.phase {
+      case .gone: return "worker \(worker.rawValue) is gone and listed"
+      case .idle: if isHolding { return "an idle worker holds a task" }
+      case .launching:
+        if !record.ahead.isEmpty { return "a launching worker was handed a task ahead" }
+      case .busy: if !isHolding { return "a busy worker holds nothing" }
+      }
+      if isHolding != (record.share != nil) { return "a worker holds what it has no task for" }
+      let isListened =
+        record.phase != .launching && !record.isDiscarded && record.kind != .block
+      if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
+    }
+    if site.crews[.terminal].alive > (id == .local ? 1 : 0) {
+      return "more than one worker at the terminal, or one elsewhere"
+    }
+    for kind in WorkerKind.allCases {
+      let crew = site.crews[kind]
+      let own = site.workers.filter { workers[$0.index].kind == kind }
+      let launching = own.count { workers[$0.index].phase == .launching }
+      if own.count != crew.alive || launching != crew.launching { return "a crew is miscounted" }
+    }
+    return nil
+  }
+}

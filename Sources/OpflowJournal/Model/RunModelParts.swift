@@ -1,0 +1,235 @@
+internal import OpflowBase
+internal import OpflowPlan
+
+/// Missing lines of a journal, and the results in doubt because of them.
+struct LostLines: Sendable {
+  private(set) var head = DriveHead()
+  private var gaps: [Range<UInt64>] = []
+  /// Results from before this SEQ are unproven for good, unless discarded since.
+  private var provenFrom: UInt64 = 0
+
+  /// Results from before this SEQ are unproven until further lines tell what the newest session
+  /// discards.
+  @inline(__always)
+  var trustedFrom: UInt64 {
+    head.isIncomplete ? Swift.max(provenFrom, head.sequence) : provenFrom
+  }
+
+  var last: Range<UInt64>? { gaps.last }
+
+  mutating func lose(_ sequences: Range<UInt64>) {
+    gaps.append(sequences)
+    head.lose(sequences.upperBound - sequences.lowerBound)
+  }
+
+  /// - Parameters:
+  ///   - expected: the number of tasks' `resume` lines that follow.
+  ///   - isNext: no session is missing before it.
+  mutating func beginDrive(at sequence: UInt64, expected: Int, isNext: Bool) {
+    provenFrom = trustedFrom
+    if !isNext { distrust(before: sequence) }
+    head = DriveHead(sequence: sequence, expected: expected)
+  }
+
+  /// The line is of a session whose first line is lost.
+  ///
+  /// - Parameter isAlone: only that line is lost so far.
+  mutating func enterDrive(at sequence: UInt64, isAlone: Bool) {
+    provenFrom = trustedFrom
+    if isAlone {
+      head = DriveHead(sequence: sequence - 1, expected: .max)
+    } else {
+      distrust(before: sequence)
+      head = DriveHead()
+    }
+  }
+
+  private mutating func distrust(before sequence: UInt64) {
+    provenFrom = Swift.max(provenFrom, sequence)
+  }
+
+  mutating func hearOfGone(_ event: TransitionKind, isLate: Bool) {
+    if event == .resume, !isLate { head.seen += 1 }
+  }
+
+  /// - Parameter settled: SEQ of the line that ended the task; 0 if it has not ended.
+  mutating func hear(_ event: TransitionKind, isLate: Bool, settled: UInt64) {
+    // Only a `resume` line reopens a task; an unseen one is lost.
+    let wasTakenOut =
+      event == .resume
+      ? !isLate
+      : event != .fresh && settled >= Swift.max(1, provenFrom) && settled < head.sequence
+    if wasTakenOut { head.seen += 1 }
+  }
+
+  /// A lower bound for the SEQ of a lost start: the first missing one after the task's known lines;
+  /// 0 if none.
+  func start(after record: TaskRecord) -> UInt64 {
+    let known = Swift.max(record.startSequence, record.settleSequence)
+    var low = 0
+    var high = gaps.count
+    while low < high {
+      let middle = (low + high) / 2
+      if gaps[middle].lowerBound > known { high = middle } else { low = middle + 1 }
+    }
+    return low < gaps.count ? gaps[low].lowerBound : 0
+  }
+}
+
+/// The tasks' `resume` lines at the start of a session: announced by the run's `resume`, and seen.
+struct DriveHead: Sendable {
+  var sequence: UInt64 = 0
+  var expected = 0
+  var seen = 0
+  private var missing: UInt64 = 0
+
+  init() {}
+
+  init(sequence: UInt64, expected: Int) {
+    self.sequence = sequence
+    self.expected = expected
+  }
+
+  mutating func lose(_ count: UInt64) {
+    if seen < expected { missing += count }
+  }
+
+  /// A crash within the head loses no lines: no task had started.
+  var isIncomplete: Bool { missing > 0 && seen < expected }
+
+  var isOpen: Bool { missing == 0 && seen < expected && expected != .max }
+}
+
+/// Tasks that the plan does not have.
+struct GoneTasks: Sendable {
+  private var places: [String: Int] = [:]
+  private var nextPlace = 0
+  /// Per started task: its stand-in ID in `HandedTasks`.
+  private var standIns: [String: TaskID] = [:]
+  private var workers: [TaskID: WorkerID] = [:]
+  private(set) var attempts: [String: Int32] = [:]
+
+  var names: [String] { places.sorted { $0.value < $1.value }.map(\.key) }
+
+  mutating func insert(_ escapedName: UnsafeRawBufferPointer) {
+    guard let name = Field.text(escapedName), places[name] == nil else { return }
+    places[name] = nextPlace
+    nextPlace += 1
+  }
+
+  mutating func forget(_ names: [String]) {
+    for name in names { places[name] = nil }
+  }
+
+  /// Returns a stand-in ID, which no task of the plan has.
+  mutating func start(
+    _ escapedName: UnsafeRawBufferPointer, _ attempt: Int32, on worker: WorkerID
+  ) -> TaskID? {
+    guard let name = Field.text(escapedName) else { return nil }
+    attempts[name] = max(attempts[name] ?? 0, attempt)
+    let standIn = standIns[name] ?? TaskID(-2 - standIns.count)
+    standIns[name] = standIn
+    workers[standIn] = worker
+    return standIn
+  }
+
+  /// Nil if the task never started.
+  func holder(
+    of escapedName: UnsafeRawBufferPointer
+  ) -> (standIn: TaskID, worker: WorkerID)? {
+    guard let standIn = Field.text(escapedName).flatMap({ standIns[$0] }),
+      let worker = workers[standIn]
+    else { return nil }
+    return (standIn, worker)
+  }
+
+  static func isStandIn(_ task: TaskID) -> Bool { task.rawValue < TaskID.none.rawValue }
+}
+
+/// The prefetched tasks of each worker, in starting order. A damaged journal may name a task twice.
+package struct HandedTasks: Sendable {
+  private struct Link {
+    var task: TaskID
+    var next: Int32
+  }
+
+  /// `last` is valid only with a `first`.
+  private struct Queue {
+    var first: Int32 = none
+    var last: Int32 = none
+  }
+
+  private static let none: Int32 = -1
+
+  /// Shared by all workers, to reuse links.
+  private var links: [Link] = []
+  private var free = Self.none
+  private var queues: [Queue] = []
+  private var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  mutating func append(_ task: TaskID, to worker: WorkerID) {
+    guard worker != .none else { return }
+    while queues.count <= worker.index { queues.append(Queue()) }
+    let place = takePlace(Link(task: task, next: Self.none))
+    let queue = queues[worker.index]
+    if queue.first == Self.none {
+      queues[worker.index] = Queue(first: place, last: place)
+    } else {
+      links[Int(queue.last)].next = place
+      queues[worker.index].last = place
+    }
+    count += 1
+  }
+
+  @inline(__always)
+  mutating func popFirst(of worker: WorkerID) -> TaskID? {
+    guard queues.indices.contains(worker.index) else { return nil }
+    let place = queues[worker.index].first
+    if place == Self.none { return nil }
+    let link = links[Int(place)]
+    queues[worker.index].first = link.next
+    giveBack(place)
+    return link.task
+  }
+
+  mutating func remove(_ task: TaskID, of worker: WorkerID) {
+    guard queues.indices.contains(worker.index) else { return }
+    var before = Self.none
+    var place = queues[worker.index].first
+    while place != Self.none, links[Int(place)].task != task {
+      (before, place) = (place, links[Int(place)].next)
+    }
+    if place == Self.none { return }
+    let next = links[Int(place)].next
+    if before == Self.none {
+      queues[worker.index].first = next
+    } else {
+      links[Int(before)].next = next
+    }
+    if next == Self.none { queues[worker.index].last = before }
+    giveBack(place)
+  }
+
+  mutating func removeAll() { self = HandedTasks() }
+
+  @inline(__always)
+  private mutating func takePlace(_ link: Link) -> Int32 {
+    let place = free
+    if place == Self.none {
+      links.append(link)
+      return Int32(truncatingIfNeeded: links.count - 1)
+    }
+    free = links[Int(place)].next
+    links[Int(place)] = link
+    return place
+  }
+
+  @inline(__always)
+  private mutating func giveBack(_ place: Int32) {
+    links[Int(place)].next = free
+    free = place
+    count -= 1
+  }
+}

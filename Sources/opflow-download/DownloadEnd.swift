@@ -1,6 +1,0 @@
-internal import OpflowDownload
-
-enum DownloadEnd {
-  case success
-  case failure(DownloadDefeat)
-}
