@@ -7,6 +7,7 @@ internal import OpflowReports
 import OpflowRuntime
 import OpflowSystem
 internal import OpflowViews
+internal import OpflowWire
 
 /// Runs a session with the view that the command line asks for.
 enum Drive {

@@ -1,5 +1,6 @@
 import Drill
 import OpflowPlan
+import OpflowWire
 import Testing
 
 @Suite("A server that misbehaves in another way each time", .timeLimit(.minutes(30)))

@@ -4,6 +4,7 @@ package import OpflowJournal
 package import OpflowManifest
 package import OpflowPlan
 internal import OpflowSystem
+internal import OpflowWire
 internal import OpflowWorker
 
 /// A run that is about to begin, before its folder exists.
