@@ -56,7 +56,9 @@ let examples: [Target] = ["Blocks", "Download", "Graph", "Observed", "Serial", "
     swiftSettings: swiftSettings)
 }
 
-// The pure modules: each stands on those before it, and may name their values.
+// The pure modules: each stands on those before it, and may name their values. What loops over
+// lines and tasks use of Base and Plan is `public`: the compiler inlines such functions into other
+// modules, but not those of a package. No product offers these modules.
 let base: [Target.Dependency] = ["OpflowBase"]
 let plan = base + ["OpflowPlan"]
 let wire = plan + ["OpflowWire"]

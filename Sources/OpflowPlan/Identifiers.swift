@@ -1,29 +1,29 @@
 /// The index of a task in manifest order. 32 bits: a million tasks are a normal plan.
-package struct TaskID: Hashable, Comparable, Sendable, BitwiseCopyable {
-  package var rawValue: Int32
+public struct TaskID: Hashable, Comparable, Sendable, BitwiseCopyable {
+  public var rawValue: Int32
 
-  package init(_ rawValue: Int32) { self.rawValue = rawValue }
-  package init(_ index: Int) { self.rawValue = Int32(truncatingIfNeeded: index) }
+  public init(_ rawValue: Int32) { self.rawValue = rawValue }
+  public init(_ index: Int) { self.rawValue = Int32(truncatingIfNeeded: index) }
 
   /// For records without a task.
-  package static let none = TaskID(Int32(-1))
+  public static let none = TaskID(Int32(-1))
 
-  package var index: Int { Int(rawValue) }
-  package var isNone: Bool { rawValue < 0 }
+  public var index: Int { Int(rawValue) }
+  public var isNone: Bool { rawValue < 0 }
 
-  package static func < (a: TaskID, b: TaskID) -> Bool { a.rawValue < b.rawValue }
+  public static func < (a: TaskID, b: TaskID) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// A set of tasks, with one bit per task.
-package struct TaskSet: Equatable, Sendable {
-  private var words: [UInt64]
-  package private(set) var count = 0
+public struct TaskSet: Equatable, Sendable {
+  @usableFromInline var words: [UInt64]
+  public private(set) var count = 0
 
-  package init(taskCount: Int) {
+  public init(taskCount: Int) {
     words = [UInt64](repeating: 0, count: (taskCount + 63) / 64)
   }
 
-  package static func all(taskCount: Int) -> TaskSet {
+  public static func all(taskCount: Int) -> TaskSet {
     var set = TaskSet(taskCount: taskCount)
     for word in set.words.indices {
       let left = taskCount - word * 64
@@ -34,41 +34,42 @@ package struct TaskSet: Equatable, Sendable {
   }
 
   /// Added tasks are not in the set.
-  package mutating func grow(to taskCount: Int) {
+  public mutating func grow(to taskCount: Int) {
     while words.count < (taskCount + 63) / 64 { words.append(0) }
   }
 
-  package var isEmpty: Bool { count == 0 }
+  public var isEmpty: Bool { count == 0 }
 
   /// False for a task added after the last `grow`.
-  package func contains(_ task: TaskID) -> Bool {
+  @inlinable
+  public func contains(_ task: TaskID) -> Bool {
     let word = task.index >> 6
     return word < words.count && words[word] >> UInt64(task.index & 63) & 1 == 1
   }
 
   @discardableResult
-  package mutating func insert(_ task: TaskID) -> Bool {
+  public mutating func insert(_ task: TaskID) -> Bool {
     if contains(task) { return false }
     words[task.index >> 6] |= 1 << UInt64(task.index & 63)
     count += 1
     return true
   }
 
-  package mutating func remove(_ task: TaskID) {
+  public mutating func remove(_ task: TaskID) {
     guard contains(task) else { return }
     words[task.index >> 6] &= ~(1 << UInt64(task.index & 63))
     count -= 1
   }
 
   /// Both must be of the same plan.
-  package func intersection(_ other: TaskSet) -> TaskSet {
+  public func intersection(_ other: TaskSet) -> TaskSet {
     var set = self
     for index in set.words.indices { set.words[index] &= other.words[index] }
     set.count = set.words.reduce(0) { $0 + $1.nonzeroBitCount }
     return set
   }
 
-  package mutating func formUnion(_ other: TaskSet) {
+  public mutating func formUnion(_ other: TaskSet) {
     for index in words.indices { words[index] |= other.words[index] }
     count = words.reduce(0) { $0 + $1.nonzeroBitCount }
   }
@@ -100,38 +101,38 @@ package struct TaskArguments: Equatable, Sendable {
 }
 
 /// A worker; numbers are not reused within a session.
-package struct WorkerID: Hashable, Sendable, BitwiseCopyable {
-  package var rawValue: Int32
-  package init(_ rawValue: Int32) { self.rawValue = rawValue }
-  package var index: Int { Int(rawValue) }
-  package static let none = WorkerID(-1)
+public struct WorkerID: Hashable, Sendable, BitwiseCopyable {
+  public var rawValue: Int32
+  public init(_ rawValue: Int32) { self.rawValue = rawValue }
+  public var index: Int { Int(rawValue) }
+  public static let none = WorkerID(-1)
 }
 
 /// A connection to a node, within a session. A node that reconnects gets a new ID.
-package struct SiteID: Hashable, Sendable, BitwiseCopyable {
-  package var rawValue: Int32
-  package init(_ rawValue: Int32) { self.rawValue = rawValue }
-  package var index: Int { Int(rawValue) }
-  package static let local = SiteID(0)
+public struct SiteID: Hashable, Sendable, BitwiseCopyable {
+  public var rawValue: Int32
+  public init(_ rawValue: Int32) { self.rawValue = rawValue }
+  public var index: Int { Int(rawValue) }
+  public static let local = SiteID(0)
 }
 
 /// GPUs of one node, by their index on it.
-package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
+public struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
   private(set) var bits: UInt64 = 0
 
   /// Per node.
-  package static let most = 64
+  public static let most = 64
 
-  package init() {}
+  public init() {}
 
-  package init(_ numbers: some Sequence<Int>) {
+  public init(_ numbers: some Sequence<Int>) {
     for number in numbers where (0..<Self.most).contains(number) { bits |= 1 << UInt64(number) }
   }
 
-  package var isEmpty: Bool { bits == 0 }
-  package var count: Int { bits.nonzeroBitCount }
+  public var isEmpty: Bool { bits == 0 }
+  public var count: Int { bits.nonzeroBitCount }
 
-  package var numbers: [Int] {
+  public var numbers: [Int] {
     var rest = bits
     var numbers: [Int] = []
     while rest != 0 {
@@ -141,13 +142,13 @@ package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
     return numbers
   }
 
-  package func isDisjoint(with other: DeviceSet) -> Bool { bits & other.bits == 0 }
+  public func isDisjoint(with other: DeviceSet) -> Bool { bits & other.bits == 0 }
 
-  package mutating func formUnion(_ other: DeviceSet) { bits |= other.bits }
+  public mutating func formUnion(_ other: DeviceSet) { bits |= other.bits }
 
-  package mutating func subtract(_ other: DeviceSet) { bits &= ~other.bits }
+  public mutating func subtract(_ other: DeviceSet) { bits &= ~other.bits }
 
-  package mutating func takeFirstMissing(_ count: Int) -> DeviceSet {
+  public mutating func takeFirstMissing(_ count: Int) -> DeviceSet {
     var taken = DeviceSet()
     for _ in 0..<count {
       let free = ~bits
@@ -161,23 +162,23 @@ package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// A time of the monotonic clock, from an arbitrary start.
-package struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
-  package var nanoseconds: Int64
-  package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+public struct Instant: Hashable, Comparable, Sendable, BitwiseCopyable {
+  public var nanoseconds: Int64
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-  package static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
+  public static func < (a: Instant, b: Instant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-  package func advanced(byMilliseconds milliseconds: Int64) -> Instant {
+  public func advanced(byMilliseconds milliseconds: Int64) -> Instant {
     let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1_000_000)
     return overflow ? Instant(nanoseconds: .max) : advanced(byNanoseconds: product)
   }
 
-  package func advanced(byMicroseconds microseconds: Int64) -> Instant {
+  public func advanced(byMicroseconds microseconds: Int64) -> Instant {
     let (product, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
     return overflow ? Instant(nanoseconds: .max) : advanced(byNanoseconds: product)
   }
 
-  package func advanced(byNanoseconds count: Int64) -> Instant {
+  public func advanced(byNanoseconds count: Int64) -> Instant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(count)
     return Instant(nanoseconds: overflow ? .max : sum)
   }

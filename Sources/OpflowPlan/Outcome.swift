@@ -201,7 +201,7 @@ package struct OutcomeFields {
   package init() {}
 
   /// Reads up to a field that is out of order; call it again for that.
-  @_transparent
+  @inline(__always)
   package mutating func read(_ cursor: inout FieldCursor) {
     if cursor.stands(at: .exit) {
       if let code = cursor.digit(.exit) {

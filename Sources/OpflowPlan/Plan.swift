@@ -157,11 +157,11 @@ package final class Plan: @unchecked Sendable {
 }
 
 /// Records of one type inside a plan's bytes. Every access is bounds-checked.
-package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
+public struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
   // SAFETY: `base` points at `count` records of the plan's bytes, and every holder of a column
   // holds the plan. Without records it dangles and is never dereferenced.
-  fileprivate let base: UnsafePointer<Record>
-  package let count: Int
+  @usableFromInline let base: UnsafePointer<Record>
+  public let count: Int
 
   init(base: UnsafePointer<Record>, count: Int) {
     self.base = base
@@ -174,21 +174,22 @@ package struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
     count = 0
   }
 
-  package var startIndex: Int { 0 }
-  package var endIndex: Int { count }
+  @inlinable public var startIndex: Int { 0 }
+  @inlinable public var endIndex: Int { count }
 
-  @inline(__always)
-  package subscript(index: Int) -> Record {
+  @inlinable @inline(__always)
+  public subscript(index: Int) -> Record {
     guard UInt(bitPattern: index) < UInt(bitPattern: count) else { outOfBounds(index) }
     return base[index]
   }
 
-  package subscript(range: Range<Int>) -> Column<Record> {
+  public subscript(range: Range<Int>) -> Column<Record> {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "plan: range out of bounds")
     return Column(base: base + range.lowerBound, count: range.count)
   }
 
-  private func outOfBounds(_ index: Int) -> Never {
+  @usableFromInline
+  func outOfBounds(_ index: Int) -> Never {
     preconditionFailure("plan: index \(index) of \(count)")
   }
 }

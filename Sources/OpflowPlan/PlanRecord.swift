@@ -214,13 +214,13 @@ package enum ActionKind: UInt8, Sendable {
   case block
 }
 
-package struct TaskFlags: OptionSet, Sendable {
-  package var rawValue: UInt16
-  package init(rawValue: UInt16) { self.rawValue = rawValue }
+public struct TaskFlags: OptionSet, Sendable {
+  public var rawValue: UInt16
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// Faster than the inherited one, which other modules call through a witness table.
   @inlinable
-  package func contains(_ other: TaskFlags) -> Bool { rawValue & other.rawValue == other.rawValue }
+  public func contains(_ other: TaskFlags) -> Bool { rawValue & other.rawValue == other.rawValue }
 
   package static let finally = TaskFlags(rawValue: 1 << 0)
   /// The task is skipped.

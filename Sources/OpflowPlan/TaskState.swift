@@ -1,4 +1,4 @@
-package enum TaskState: UInt8, CaseIterable, Sendable {
+public enum TaskState: UInt8, CaseIterable, Sendable {
   /// For dependencies, a retry delay, or the phase of `finally` tasks.
   case waiting
   /// Starts as soon as its resources are free.

@@ -2,14 +2,14 @@ internal import CHash
 
 extension UnsafeRawBufferPointer {
   /// The first position of `byte` (not zero); `count` if there is none.
-  @inline(__always)
-  package func position(of byte: UInt8, from start: Int) -> Int {
+  @inlinable @inline(__always)
+  public func position(of byte: UInt8, from start: Int) -> Int {
     position(of: byte, from: start, to: count)
   }
 
   /// The first position of `byte` (not zero); `end` if there is none before it.
-  @inline(__always)
-  package func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
+  @inlinable @inline(__always)
+  public func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
     var position = start
     while position < end {
       let place = eight(at: position).position(of: byte)
@@ -20,12 +20,12 @@ extension UnsafeRawBufferPointer {
   }
 
   @inlinable @inline(__always)
-  package func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+  public func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: self[start..<end])
   }
 
-  @inline(__always)
-  package func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+  @inlinable @inline(__always)
+  public func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
     if count < 8 { return equalsShort(other) }
     var position = 0
@@ -36,8 +36,8 @@ extension UnsafeRawBufferPointer {
     return hasSame(at: count &- 8, as: UInt64.self, in: other)
   }
 
-  @inline(__always)
-  private func equalsShort(_ other: UnsafeRawBufferPointer) -> Bool {
+  @inlinable @inline(__always)
+  func equalsShort(_ other: UnsafeRawBufferPointer) -> Bool {
     if count >= 4 {
       return hasSame(at: 0, as: UInt32.self, in: other)
         && hasSame(at: count &- 4, as: UInt32.self, in: other)
@@ -46,16 +46,16 @@ extension UnsafeRawBufferPointer {
     return true
   }
 
-  @inline(__always)
-  private func hasSame<Word: FixedWidthInteger & BitwiseCopyable>(
+  @inlinable @inline(__always)
+  func hasSame<Word: FixedWidthInteger & BitwiseCopyable>(
     at position: Int, as type: Word.Type, in other: UnsafeRawBufferPointer
   ) -> Bool {
     loadUnaligned(fromByteOffset: position, as: type)
       == other.loadUnaligned(fromByteOffset: position, as: type)
   }
 
-  @inline(__always)
-  package func equals(_ text: StaticString) -> Bool {
+  @inlinable @inline(__always)
+  public func equals(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount else { return false }
     return text.withUTF8Buffer { text in
       for position in 0..<count where self[position] != text[position] { return false }
@@ -65,12 +65,12 @@ extension UnsafeRawBufferPointer {
 }
 
 /// The order of two byte strings as unsigned bytes.
-package enum ByteOrder: Equatable, Sendable {
+public enum ByteOrder: Equatable, Sendable {
   case before
   case same
   case behind
 
-  package init(_ bytes: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) {
+  public init(_ bytes: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) {
     let order = chash_order(
       bytes.baseAddress, bytes.count, other.baseAddress, other.count)
     self = order < 0 ? .before : order == 0 ? .same : .behind
@@ -79,7 +79,7 @@ package enum ByteOrder: Equatable, Sendable {
 
 extension String {
   /// Compares the UTF-8 bytes. `<` treats canonically equivalent strings as equal.
-  package func comparing(bytesOf other: String) -> ByteOrder {
+  public func comparing(bytesOf other: String) -> ByteOrder {
     var (bytes, others) = (self, other)
     return bytes.withUTF8 { bytes in
       others.withUTF8 { others in
@@ -92,30 +92,30 @@ extension String {
 /// The bytes around a line, for loading eight at a time across its end.
 ///
 /// SAFETY: valid as long as the underlying bytes; every access stays within them.
-package struct ByteWindow {
-  private let base: UnsafeRawPointer
-  package let count: Int
+public struct ByteWindow {
+  @usableFromInline let base: UnsafeRawPointer
+  public let count: Int
 
   /// Nil for an empty buffer without an address.
-  @inline(__always)
-  package init?(_ bytes: UnsafeRawBufferPointer) {
+  @inlinable @inline(__always)
+  public init?(_ bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress else { return nil }
     self.base = base
     count = bytes.count
   }
 
-  @inline(__always)
-  private var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+  @inlinable @inline(__always)
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  @inline(__always)
-  package subscript(position: Int) -> UInt8 {
+  @inlinable @inline(__always)
+  public subscript(position: Int) -> UInt8 {
     assert(position >= 0 && position < count)
     return base.load(fromByteOffset: position, as: UInt8.self)
   }
 
   /// The eight bytes from `position` (at most `count`), with zeros after the end.
-  @inline(__always)
-  package func eight(at position: Int) -> EightBytes {
+  @inlinable @inline(__always)
+  public func eight(at position: Int) -> EightBytes {
     if position <= count &- 8 {
       return EightBytes(
         UInt64(littleEndian: base.loadUnaligned(fromByteOffset: position, as: UInt64.self)))
@@ -123,17 +123,17 @@ package struct ByteWindow {
     return eightAtEnd(position)
   }
 
-  @inline(never)
-  private func eightAtEnd(_ position: Int) -> EightBytes { bytes.eight(at: position) }
+  @usableFromInline @inline(never)
+  func eightAtEnd(_ position: Int) -> EightBytes { bytes.eight(at: position) }
 
-  @inline(__always)
-  package func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
+  @inlinable @inline(__always)
+  public func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
     bytes.position(of: byte, from: start, to: end)
   }
 
   /// The number and its end, which is `start` without a digit; nil for more than 15 digits.
-  @inline(__always)
-  package func natural(at start: Int) -> (value: Int64, end: Int)? {
+  @inlinable @inline(__always)
+  public func natural(at start: Int) -> (value: Int64, end: Int)? {
     let first = eight(at: start)
     let count = first.digitCount
     if count < 8 { return (Int64(bitPattern: first.decimal(count)), start &+ count) }
@@ -147,14 +147,14 @@ package struct ByteWindow {
     )
   }
 
-  @inline(__always)
-  package func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+  @inlinable @inline(__always)
+  public func part(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
     assert(start >= 0 && start <= end && end <= count)
     return UnsafeRawBufferPointer(start: base + start, count: end &- start)
   }
 
-  @inline(__always)
-  package func hexadecimal(_ start: Int, digitCount count: Int) -> UInt64? {
+  @inlinable @inline(__always)
+  public func hexadecimal(_ start: Int, digitCount count: Int) -> UInt64? {
     if count <= 8 { return eight(at: start).hexadecimal(count).map { UInt64($0) } }
     guard let high = eight(at: start).hexadecimal(8),
       let low = eight(at: start &+ 8).hexadecimal(count &- 8)
@@ -164,32 +164,32 @@ package struct ByteWindow {
 }
 
 /// Eight bytes in one integer, the first one lowest, examined together without branches.
-package struct EightBytes {
-  package let bits: UInt64
+public struct EightBytes: Sendable {
+  public let bits: UInt64
 
-  @inline(__always)
-  package init(_ bits: UInt64) { self.bits = bits }
+  @inlinable @inline(__always)
+  public init(_ bits: UInt64) { self.bits = bits }
 
-  private static let ones: UInt64 = 0x0101_0101_0101_0101
-  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+  @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
+  @inlinable static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
   /// The first position of `byte`; 8 if there is none.
   ///
   /// The subtraction sets the high bit of the lowest match for sure; higher bits may be wrong.
-  @inline(__always)
-  package func position(of byte: UInt8) -> Int {
+  @inlinable @inline(__always)
+  public func position(of byte: UInt8) -> Int {
     let difference = bits ^ (UInt64(byte) &* Self.ones)
     let hits = (difference &- Self.ones) & ~difference & Self.highBits
     // Without a hit there are 64 trailing zeros.
     return hits.trailingZeroBitCount / 8
   }
 
-  @inline(__always)
-  package subscript(place: Int) -> UInt8 { UInt8(truncatingIfNeeded: bits &>> UInt64(place &* 8)) }
+  @inlinable @inline(__always)
+  public subscript(place: Int) -> UInt8 { UInt8(truncatingIfNeeded: bits &>> UInt64(place &* 8)) }
 
   /// At most eight bytes in total.
-  @inline(__always)
-  package func begins(with text: StaticString, _ last: UInt8) -> Bool {
+  @inlinable @inline(__always)
+  public func begins(with text: StaticString, _ last: UInt8) -> Bool {
     var wanted = UInt64(last) &<< UInt64(text.utf8CodeUnitCount &* 8)
     var mask: UInt64 = 0xFF &<< UInt64(text.utf8CodeUnitCount &* 8)
     text.withUTF8Buffer { text in
@@ -203,7 +203,7 @@ package struct EightBytes {
 
   /// In `shape` of at most eight bytes, `0` matches any digit.
   @_transparent
-  package func have(shape: StaticString) -> Bool {
+  public func have(shape: StaticString) -> Bool {
     var wanted: UInt64 = 0
     var mask: UInt64 = 0
     var digits: UInt64 = 0
@@ -222,8 +222,8 @@ package struct EightBytes {
 
   // MARK: - Decimal
 
-  @inline(__always)
-  package var digitCount: Int {
+  @inlinable @inline(__always)
+  public var digitCount: Int {
     let values = bits ^ 0x3030_3030_3030_3030
     // A carry affects only later bytes.
     let others = ((values &+ 0x7676_7676_7676_7676) | values) & Self.highBits
@@ -231,8 +231,8 @@ package struct EightBytes {
   }
 
   /// The first `count` bytes must be digits.
-  @inline(__always)
-  package func decimal(_ count: Int) -> UInt64 {
+  @inlinable @inline(__always)
+  public func decimal(_ count: Int) -> UInt64 {
     if count == 0 { return 0 }
     // Shifts zeros in front, for eight digits in total.
     var value = (bits & 0x0F0F_0F0F_0F0F_0F0F) &<< UInt64(64 &- count &* 8)
@@ -242,8 +242,8 @@ package struct EightBytes {
   }
 
   /// The value of the trailing digits; 0 if the last byte is not a digit.
-  @inline(__always)
-  package var decimalAtEnd: UInt64 {
+  @inlinable @inline(__always)
+  public var decimalAtEnd: UInt64 {
     let values = bits ^ 0x3030_3030_3030_3030
     // A carry would give wrong results from this end, so the halves of each byte are tested.
     let low = values & 0x0F0F_0F0F_0F0F_0F0F
@@ -257,15 +257,15 @@ package struct EightBytes {
   // MARK: - Hexadecimal
 
   /// The value of the first `count` (1 to 8) lower-case digits; nil for other bytes.
-  @inline(__always)
-  package func hexadecimal(_ count: Int) -> UInt32? {
+  @inlinable @inline(__always)
+  public func hexadecimal(_ count: Int) -> UInt32? {
     if count == 8 { return Self.hexadecimal(bits) }
     let missing = UInt64(64 &- count &* 8)
     return Self.hexadecimal(bits &<< missing | 0x3030_3030_3030_3030 &>> UInt64(count &* 8))
   }
 
-  @inline(__always)
-  package static func hexadecimal(of number: UInt32) -> EightBytes {
+  @inlinable @inline(__always)
+  public static func hexadecimal(of number: UInt32) -> EightBytes {
     var digits = UInt64(number.byteSwapped)
     digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
     digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
@@ -276,8 +276,8 @@ package struct EightBytes {
 
   /// A letter is 0x60 plus its value minus 9, so bit 6 decides the high half and whether the value
   /// is above 9.
-  @inline(__always)
-  private static func hexadecimal(_ bytes: UInt64) -> UInt32? {
+  @inlinable @inline(__always)
+  static func hexadecimal(_ bytes: UInt64) -> UInt32? {
     let letters = (bytes >> 6) & ones
     let values = (bytes & 0x0F0F_0F0F_0F0F_0F0F) &+ letters &* 9
     let highHalves = bytes & 0xF0F0_F0F0_F0F0_F0F0
@@ -293,8 +293,8 @@ package struct EightBytes {
 }
 
 extension UnsafeRawBufferPointer {
-  @inline(__always)
-  package func eight(at position: Int) -> EightBytes {
+  @inlinable @inline(__always)
+  public func eight(at position: Int) -> EightBytes {
     if position &+ 8 <= count {
       // SAFETY: the eight bytes lie within the buffer, as checked.
       return EightBytes(
@@ -303,8 +303,8 @@ extension UnsafeRawBufferPointer {
     return eightAtEnd(position)
   }
 
-  @inline(never)
-  private func eightAtEnd(_ position: Int) -> EightBytes {
+  @usableFromInline @inline(never)
+  func eightAtEnd(_ position: Int) -> EightBytes {
     if count >= 8 {
       let last = loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
       return EightBytes(UInt64(littleEndian: last) >> UInt64((position &+ 8 &- count) &* 8))

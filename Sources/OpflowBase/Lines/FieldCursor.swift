@@ -1,36 +1,38 @@
 /// Reads the known keys of a line; points at the first byte of a field.
-package struct FieldCursor {
-  private let bytes: ByteWindow
-  private let end: Int
-  package private(set) var position: Int
+public struct FieldCursor {
+  @usableFromInline let bytes: ByteWindow
+  @usableFromInline let end: Int
+  @usableFromInline var offset: Int
   /// The next eight bytes; zeros at the end.
-  private var word: EightBytes
+  @usableFromInline var word: EightBytes
   /// Set by an invalid value. Journal readers ignore it.
-  package private(set) var isBroken = false
+  public private(set) var isBroken = false
 
   /// The byte at `end` must not be a digit: short numbers are parsed without a search for their
   /// end.
-  @inline(__always)
-  package init(_ bytes: ByteWindow, from start: Int, to end: Int) {
+  @inlinable @inline(__always)
+  public init(_ bytes: ByteWindow, from start: Int, to end: Int) {
     self.bytes = bytes
     self.end = end
-    position = start
+    offset = start
     word = start < end ? bytes.eight(at: start) : EightBytes(0)
   }
 
-  @inline(__always)
-  package var isAtEnd: Bool { position >= end }
+  @inlinable public var position: Int { offset }
 
-  @_transparent
-  package func stands(at key: Key) -> Bool {
+  @inlinable @inline(__always)
+  public var isAtEnd: Bool { position >= end }
+
+  @inlinable @inline(__always)
+  public func stands(at key: Key) -> Bool {
     key.name.utf8CodeUnitCount < 8
       ? word.begins(with: key.name, UInt8(ascii: "="))
       : standsLong(key)
   }
 
   /// For keys of eight bytes and more.
-  @inline(never)
-  private func standsLong(_ key: Key) -> Bool {
+  @usableFromInline @inline(never)
+  func standsLong(_ key: Key) -> Bool {
     let width = Self.width(key)
     guard position &+ width <= end, bytes[position &+ width &- 1] == UInt8(ascii: "=") else {
       return false
@@ -38,33 +40,33 @@ package struct FieldCursor {
     return bytes.part(position, position &+ width &- 1).equals(key.name)
   }
 
-  @inline(__always)
-  package mutating func pass() { pass(behind: 0) }
+  @inlinable @inline(__always)
+  public mutating func pass() { pass(behind: 0) }
 
-  @inline(__always)
-  private mutating func pass(behind count: Int) {
+  @inlinable @inline(__always)
+  mutating func pass(behind count: Int) {
     stand(at: bytes.position(of: Field.tab, from: position &+ count, to: end) &+ 1)
   }
 
-  @inline(__always)
-  private mutating func stand(at next: Int) {
-    position = next
+  @inlinable @inline(__always)
+  mutating func stand(at next: Int) {
+    offset = next
     word = next < end ? bytes.eight(at: next) : EightBytes(0)
   }
 
-  @_transparent
-  private static func width(_ key: Key) -> Int { key.name.utf8CodeUnitCount &+ 1 }
+  @inlinable @inline(__always)
+  static func width(_ key: Key) -> Int { key.name.utf8CodeUnitCount &+ 1 }
 
-  @_transparent
-  package mutating func text(_ key: Key) -> UnsafeRawBufferPointer {
+  @inlinable @inline(__always)
+  public mutating func text(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
     pass(behind: Self.width(key))
     return bytes.part(start, position &- 1)
   }
 
   /// For values of more than sixteen bytes.
-  @_transparent
-  package mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
+  @inlinable @inline(__always)
+  public mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
     guard start &+ 16 < end, bytes.eight(at: start).position(of: Field.tab) == 8,
       bytes.eight(at: start &+ 8).position(of: Field.tab) == 8
@@ -74,30 +76,33 @@ package struct FieldCursor {
   }
 
   /// At most 18 digits; 0 if invalid.
-  @_transparent
-  package mutating func natural(_ key: Key) -> Int64 {
+  @inlinable @inline(__always)
+  public mutating func natural(_ key: Key) -> Int64 {
     if let number = shortNumber(key) { return number }
     return longNatural(key)
   }
 
-  @inline(never)
-  private mutating func longNatural(_ key: Key) -> Int64 {
+  @usableFromInline @inline(never)
+  mutating func longNatural(_ key: Key) -> Int64 {
     if let number = text(key).natural { return number }
     isBroken = true
     return 0
   }
 
-  @_transparent
-  package mutating func small(_ key: Key) -> Int32? {
+  @inlinable @inline(__always)
+  public mutating func small(_ key: Key) -> Int32? {
     if let number = shortNumber(key) { return Int32(truncatingIfNeeded: number) }
     let number: Int32? = Field.number(text(key))
-    if number == nil { isBroken = true }
+    if number == nil { setBroken() }
     return number
   }
 
+  @usableFromInline
+  mutating func setBroken() { isBroken = true }
+
   /// If the number has not one digit, returns nil and does not move.
-  @_transparent
-  package mutating func digit(_ key: Key) -> Int64? {
+  @inlinable @inline(__always)
+  public mutating func digit(_ key: Key) -> Int64? {
     let stop = position &+ Self.width(key) &+ 1
     guard stop <= end else { return nil }
     let value = bytes[stop &- 1] &- 48
@@ -107,8 +112,8 @@ package struct FieldCursor {
   }
 
   /// If the number has not 1 to 7 digits, returns nil and does not move.
-  @_transparent
-  private mutating func shortNumber(_ key: Key) -> Int64? {
+  @inlinable @inline(__always)
+  mutating func shortNumber(_ key: Key) -> Int64? {
     let value = bytes.eight(at: position &+ Self.width(key))
     let digits = value.digitCount
     let stop = position &+ Self.width(key) &+ digits
@@ -120,7 +125,7 @@ package struct FieldCursor {
 
 extension UnsafeRawBufferPointer {
   @inline(never)
-  package var natural: Int64? {
+  public var natural: Int64? {
     guard count > 0, count <= 18 else { return nil }
     var number: Int64 = 0
     for byte in self {
@@ -132,13 +137,13 @@ extension UnsafeRawBufferPointer {
 }
 
 /// All fields of a line, also with unknown keys.
-package struct LineFields: Sequence, IteratorProtocol {
+public struct LineFields: Sequence, IteratorProtocol {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
 
-  package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+  public init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  package mutating func next() -> LineField? {
+  public mutating func next() -> LineField? {
     while position < bytes.count {
       let end = bytes.position(of: Field.tab, from: position)
       let field = LineField(bytes.part(position, end))
@@ -149,37 +154,37 @@ package struct LineFields: Sequence, IteratorProtocol {
   }
 }
 
-package struct LineField {
+public struct LineField {
   /// Possibly of a later opflow.
-  package let name: UnsafeRawBufferPointer
+  public let name: UnsafeRawBufferPointer
   /// Escaped.
-  package let value: UnsafeRawBufferPointer
+  public let value: UnsafeRawBufferPointer
 
-  package init?(_ bytes: UnsafeRawBufferPointer) {
+  public init?(_ bytes: UnsafeRawBufferPointer) {
     let separator = bytes.position(of: UInt8(ascii: "="), from: 0)
     guard separator < bytes.count else { return nil }
     name = bytes.part(0, separator)
     value = bytes.part(separator + 1, bytes.count)
   }
 
-  package var key: Key? { Key(name: name) }
+  public var key: Key? { Key(name: name) }
 
   /// Unescaped, with U+FFFD for bytes that are not UTF-8.
-  package var text: String { Field.text(value) ?? "" }
+  public var text: String { Field.text(value) ?? "" }
 
   /// At most 18 digits; otherwise 0.
-  package var natural: Int64 { value.natural ?? 0 }
+  public var natural: Int64 { value.natural ?? 0 }
 
-  package var small: Int32? { Field.number(value) }
+  public var small: Int32? { Field.number(value) }
 }
 
 /// Lines without their line feeds; the last one need not end with one.
-package struct LineSlices: Sequence, IteratorProtocol {
+public struct LineSlices: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 
-  package init(_ bytes: [UInt8]) { rest = bytes[...] }
+  public init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-  package mutating func next() -> ArraySlice<UInt8>? {
+  public mutating func next() -> ArraySlice<UInt8>? {
     if rest.isEmpty { return nil }
     guard let end = rest.firstIndex(of: Field.lineFeed) else {
       defer { rest = [] }
@@ -190,9 +195,9 @@ package struct LineSlices: Sequence, IteratorProtocol {
   }
 }
 
-package enum LastLines {
+public enum LastLines {
   /// The last line gets a newline.
-  package static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
+  public static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
     var end = bytes.count
     if bytes.last == Field.lineFeed { end -= 1 }
     guard end > 0 else { return [] }

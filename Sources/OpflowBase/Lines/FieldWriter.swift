@@ -1,46 +1,46 @@
 /// Writes lines of fields, separated by TAB and ended by LF, for journal and messages. TAB, LF, CR,
 /// NUL and backslash become `\t`, `\n`, `\r`, `\0` and `\\`.
-package struct FieldWriter {
-  package private(set) var bytes: [UInt8] = []
+public struct FieldWriter {
+  public private(set) var bytes: [UInt8] = []
 
-  package init() {}
+  public init() {}
 
-  package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
-  package var isEmpty: Bool { bytes.isEmpty }
+  public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+  public var isEmpty: Bool { bytes.isEmpty }
 
-  package mutating func tab() { bytes.append(Field.tab) }
-  package mutating func endLine() { bytes.append(Field.lineFeed) }
+  public mutating func tab() { bytes.append(Field.tab) }
+  public mutating func endLine() { bytes.append(Field.lineFeed) }
 
-  package mutating func raw(_ text: StaticString) {
+  public mutating func raw(_ text: StaticString) {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 
-  package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  public mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  package mutating func number(_ value: some FixedWidthInteger) {
+  public mutating func number(_ value: some FixedWidthInteger) {
     // A 64-bit number has up to 20 digits, or a sign and 19.
     bytes.append(addingCapacity: 20) { $0.appendNumber(value) }
   }
 
-  package mutating func add(_ lines: UnsafeRawBufferPointer) { bytes.append(contentsOf: lines) }
+  public mutating func add(_ lines: UnsafeRawBufferPointer) { bytes.append(contentsOf: lines) }
 
-  package mutating func line(_ line: UnsafeRawBufferPointer) {
+  public mutating func line(_ line: UnsafeRawBufferPointer) {
     add(line)
     endLine()
   }
 
-  package mutating func moveEnd(from start: Int, to other: inout FieldWriter) {
+  public mutating func moveEnd(from start: Int, to other: inout FieldWriter) {
     other.bytes += bytes[start...]
     bytes.removeSubrange(start...)
   }
 
-  package mutating func append(_ other: FieldWriter) { bytes += other.bytes }
+  public mutating func append(_ other: FieldWriter) { bytes += other.bytes }
 
-  package mutating func hexadecimal(_ value: UInt64, digitCount: Int) {
+  public mutating func hexadecimal(_ value: UInt64, digitCount: Int) {
     Hexadecimal.append(value, digitCount: digitCount, to: &bytes)
   }
 
-  package mutating func escaped(_ text: some Sequence<UInt8>) {
+  public mutating func escaped(_ text: some Sequence<UInt8>) {
     let isDone: Void? = text.withContiguousStorageIfAvailable {
       escape(UnsafeRawBufferPointer($0))
     }
@@ -59,49 +59,49 @@ package struct FieldWriter {
     bytes.append(contentsOf: text.part(start, text.count))
   }
 
-  package mutating func escaped(_ text: String) { escaped(text.utf8) }
+  public mutating func escaped(_ text: String) { escaped(text.utf8) }
 
   /// Appends a tab, the key and `=`; the caller appends the value.
-  package mutating func begin(_ key: Key) {
+  public mutating func begin(_ key: Key) {
     tab()
     raw(key.name)
     raw("=")
   }
 
-  package mutating func field(_ key: Key, _ value: String) {
+  public mutating func field(_ key: Key, _ value: String) {
     begin(key)
     escaped(value)
   }
 
-  package mutating func field(_ key: Key, _ value: [UInt8]) {
+  public mutating func field(_ key: Key, _ value: [UInt8]) {
     begin(key)
     escaped(value)
   }
 
-  package mutating func field(_ key: Key, _ value: some FixedWidthInteger) {
+  public mutating func field(_ key: Key, _ value: some FixedWidthInteger) {
     begin(key)
     number(value)
   }
 
-  package mutating func fieldUnlessZero(_ key: Key, _ value: some FixedWidthInteger) {
+  public mutating func fieldUnlessZero(_ key: Key, _ value: some FixedWidthInteger) {
     if value != 0 { field(key, value) }
   }
 
-  package mutating func fieldUnlessEmpty(_ key: Key, _ value: String) {
+  public mutating func fieldUnlessEmpty(_ key: Key, _ value: String) {
     if !value.isEmpty { field(key, value) }
   }
 
-  package mutating func fields(_ key: Key, _ values: [String]) {
+  public mutating func fields(_ key: Key, _ values: [String]) {
     for value in values { field(key, value) }
   }
 
   /// Appends at most `capacity` bytes without further allocation.
-  package mutating func add(capacity: Int, _ body: (inout LineSpan) -> Void) {
+  public mutating func add(capacity: Int, _ body: (inout LineSpan) -> Void) {
     bytes.append(addingCapacity: capacity) { body(&$0) }
   }
 
   /// Writes nothing if the value is empty.
-  package mutating func pair(_ key: StaticString, _ value: String) {
+  public mutating func pair(_ key: StaticString, _ value: String) {
     if value.isEmpty { return }
     tab()
     raw(key)
@@ -109,19 +109,19 @@ package struct FieldWriter {
     escaped(value)
   }
 
-  package mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
+  public mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
 
   /// For a checksum that precedes what it covers.
-  package mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
+  public mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
     bytes.replaceSubrange(offset..<(offset + replacement.count), with: replacement)
   }
 }
 
-package enum Field {
-  package static let tab: UInt8 = 9
-  package static let lineFeed: UInt8 = 10
-  package static let carriageReturn: UInt8 = 13
-  package static let backslash: UInt8 = 92
+public enum Field {
+  public static let tab: UInt8 = 9
+  public static let lineFeed: UInt8 = 10
+  public static let carriageReturn: UInt8 = 13
+  public static let backslash: UInt8 = 92
 
   private enum FieldEscape: UInt8, CaseIterable {
     case nul = 0
@@ -152,10 +152,10 @@ package enum Field {
     }
   }
 
-  package static func escapeLetter(_ byte: UInt8) -> UInt8? { FieldEscape(rawValue: byte)?.letter }
+  public static func escapeLetter(_ byte: UInt8) -> UInt8? { FieldEscape(rawValue: byte)?.letter }
 
   /// Undoes escapes; nil if an escape is invalid.
-  package static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
+  public static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     result.reserveCapacity(field.underestimatedCount)
     var pending = false
@@ -174,7 +174,7 @@ package enum Field {
   }
 
   /// Decodes UTF-8, with U+FFFD for invalid bytes. Nil if an escape is invalid.
-  package static func text(_ field: some Sequence<UInt8>) -> String? {
+  public static func text(_ field: some Sequence<UInt8>) -> String? {
     let plain = field.withContiguousStorageIfAvailable { bytes in
       bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)
     }
@@ -183,7 +183,7 @@ package enum Field {
   }
 
   /// Accepts a minus sign; nil if invalid.
-  package static func number<Value: FixedWidthInteger>(
+  public static func number<Value: FixedWidthInteger>(
     _ field: some Collection<UInt8>, as type: Value.Type = Value.self
   ) -> Value? {
     var digits = field[...]
@@ -207,34 +207,34 @@ package enum Field {
 }
 
 /// A buffer for one line on hot paths. A write beyond its capacity traps.
-package typealias LineSpan = OutputSpan<UInt8>
+public typealias LineSpan = OutputSpan<UInt8>
 
 extension OutputSpan<UInt8> {
-  @inline(__always)
-  package mutating func appendText(_ text: StaticString) {
+  @inlinable @inline(__always)
+  public mutating func appendText(_ text: StaticString) {
     text.withUTF8Buffer { appendBytes(UnsafeRawBufferPointer($0)) }
   }
 
   @_transparent
-  package mutating func begin(_ key: Key) {
+  public mutating func begin(_ key: Key) {
     append(Field.tab)
     appendText(key.name)
     append(UInt8(ascii: "="))
   }
 
   @_transparent
-  package mutating func append(_ key: Key, _ value: some FixedWidthInteger) {
+  public mutating func append(_ key: Key, _ value: some FixedWidthInteger) {
     begin(key)
     appendNumber(value)
   }
 
   @_transparent
-  package mutating func appendUnlessZero(_ key: Key, _ value: some FixedWidthInteger) {
+  public mutating func appendUnlessZero(_ key: Key, _ value: some FixedWidthInteger) {
     if value != 0 { append(key, value) }
   }
 
-  @inline(__always)
-  package mutating func appendBytes(_ source: UnsafeRawBufferPointer) {
+  @inlinable @inline(__always)
+  public mutating func appendBytes(_ source: UnsafeRawBufferPointer) {
     withUnsafeMutableBufferPointer { room, used in
       precondition(source.count <= room.count - used, "line is longer than its room")
       guard let start = room.baseAddress, let from = source.baseAddress else { return }
@@ -244,8 +244,8 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  @inline(__always)
-  package mutating func appendEscaped(_ source: UnsafeRawBufferPointer) {
+  @inlinable @inline(__always)
+  public mutating func appendEscaped(_ source: UnsafeRawBufferPointer) {
     if Field.mayNeedEscape(source) {
       appendEscapedSlowly(source)
     } else {
@@ -253,7 +253,8 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  private mutating func appendEscapedSlowly(_ source: UnsafeRawBufferPointer) {
+  @usableFromInline
+  mutating func appendEscapedSlowly(_ source: UnsafeRawBufferPointer) {
     for byte in source {
       if let letter = Field.escapeLetter(byte) {
         append(Field.backslash)
@@ -264,13 +265,14 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  @inline(__always)
-  package mutating func appendNumber(_ value: some FixedWidthInteger) {
+  @inlinable @inline(__always)
+  public mutating func appendNumber(_ value: some FixedWidthInteger) {
     if value < 0 { append(45) }
     appendDigits(UInt64(value.magnitude))
   }
 
-  private mutating func appendDigits(_ value: UInt64) {
+  @usableFromInline
+  mutating func appendDigits(_ value: UInt64) {
     if value < 10 {
       append(48 + UInt8(truncatingIfNeeded: value))
       return
@@ -312,8 +314,8 @@ extension OutputSpan<UInt8> {
   }
 
   /// Appends the lowest `digitCount` digits in lower case.
-  @inline(__always)
-  package mutating func appendHexadecimal(_ value: UInt64, digitCount: Int) {
+  @inlinable @inline(__always)
+  public mutating func appendHexadecimal(_ value: UInt64, digitCount: Int) {
     var shift = UInt64(digitCount * 4)
     while shift > 0 {
       shift -= 4
@@ -325,8 +327,8 @@ extension OutputSpan<UInt8> {
 
 extension Field {
   /// Never misses a byte that needs an escape.
-  @inline(__always)
-  package static func mayNeedEscape(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  @inlinable @inline(__always)
+  public static func mayNeedEscape(_ bytes: UnsafeRawBufferPointer) -> Bool {
     // No early exit, so that the compiler can vectorize the loop.
     var special: UInt8 = 0
     for byte in bytes { special |= (byte < 14 || byte == backslash) ? 1 : 0 }

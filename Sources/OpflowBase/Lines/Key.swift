@@ -1,5 +1,5 @@
 /// All keys of `KEY=VALUE`; JournalFormat.swift and MessageCodec.swift say which line has which.
-package enum Key: UInt8, CaseIterable, Sendable {
+public enum Key: UInt8, CaseIterable, Sendable {
   // The end of an attempt
   case exit, signal, reason, errno
   /// Microseconds.
@@ -36,7 +36,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
   /// Transparent, so that the switch folds for constants; the compiler rarely inlines one of this
   /// size.
   @_transparent
-  package var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .exit: "exit"
     case .signal: "signal"
@@ -133,7 +133,7 @@ package enum Key: UInt8, CaseIterable, Sendable {
     }
   }
 
-  package init?(name: UnsafeRawBufferPointer) {
+  public init?(name: UnsafeRawBufferPointer) {
     guard name.count < Self.byLength.count,
       let key = Self.byLength[name.count].first(where: { name.equals($0.name) })
     else { return nil }
@@ -147,9 +147,9 @@ package enum Key: UInt8, CaseIterable, Sendable {
   }
 
   /// The type of the value in JSON output.
-  package enum Shape { case number, text, texts }
+  public enum Shape { case number, text, texts }
 
-  package var shape: Shape {
+  public var shape: Shape {
     switch self {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
       .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,

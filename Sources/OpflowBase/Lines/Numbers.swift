@@ -1,14 +1,14 @@
 /// Lower-case hexadecimal of fixed width, as in journals and plan keys.
-package enum Hexadecimal {
-  package static let digits: [UInt8] = Array("0123456789abcdef".utf8)
+public enum Hexadecimal {
+  public static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
-  package static func text(_ value: UInt64) -> String {
+  public static func text(_ value: UInt64) -> String {
     var bytes: [UInt8] = []
     append(value, digitCount: 16, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  package static func append(_ value: UInt64, digitCount: Int, to bytes: inout [UInt8]) {
+  public static func append(_ value: UInt64, digitCount: Int, to bytes: inout [UInt8]) {
     var shift = digitCount * 4
     while shift > 0 {
       shift -= 4
@@ -18,7 +18,7 @@ package enum Hexadecimal {
   }
 
   /// Accepts both cases.
-  package static func digit(_ byte: UInt8) -> UInt8? {
+  public static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case 48...57: byte - 48
     case 97...102: byte - 87
@@ -28,7 +28,7 @@ package enum Hexadecimal {
   }
 
   /// The value of 1 to 16 lower-case digits; nil for other input.
-  package static func value(_ bytes: some Collection<UInt8>) -> UInt64? {
+  public static func value(_ bytes: some Collection<UInt8>) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }
     var value: UInt64 = 0
     for byte in bytes {
@@ -42,7 +42,7 @@ package enum Hexadecimal {
   }
 
   /// Like the other `value`, eight bytes at a time without unpredictable branches.
-  package static func value(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
+  public static func value(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }
     guard let high = bytes.eight(at: 0).hexadecimal(min(bytes.count, 8)) else { return nil }
     if bytes.count <= 8 { return UInt64(high) }
@@ -55,12 +55,12 @@ package enum Hexadecimal {
 
 extension FixedWidthInteger {
   /// A saturating sum: numbers in a journal are untrusted and must not trap a view.
-  package func plus(_ other: Self) -> Self {
+  public func plus(_ other: Self) -> Self {
     let (sum, isTooMuch) = addingReportingOverflow(other)
     return !isTooMuch ? sum : other < 0 ? .min : .max
   }
 
-  package func minus(_ other: Self) -> Self {
+  public func minus(_ other: Self) -> Self {
     let (difference, isTooMuch) = subtractingReportingOverflow(other)
     return !isTooMuch ? difference : other < 0 ? .max : .min
   }
