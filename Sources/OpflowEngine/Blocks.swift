@@ -228,9 +228,7 @@ extension Scheduler {
   @inline(__always)
   func isBlock(_ task: TaskID) -> Bool { plan.hasBlocks && plan.kind(task) == .block }
 
-  mutating func take(
-    _ fact: BlockFact, of program: HostID, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func take(_ fact: BlockFact, of program: HostID) {
     switch fact {
     case .joined: blocks.join(program)
     case .offers(let task):
@@ -238,18 +236,18 @@ extension Scheduler {
       if blocks.offer(task, by: program) { admit(task) }
     case .withdraws(let task): if blocks.withdraw(task, by: program) { keepWaiting(task) }
     case .ended(let task, let attempt, let outcome, let what):
-      blockEnded(task, attempt, outcome, what, in: program, at: now, into: &actions)
+      blockEnded(task, attempt, outcome, what, in: program)
     case .gaveBack(let task, let attempt):
       if blocks.withdraw(task, by: program) { keepWaiting(task) }
       guard let seat = seat(of: task, attempt, in: program) else {
         if blocks.endLingering(task, attempt: attempt, in: program) { admit(task) }
         return
       }
-      revoked(seat, task, attempt, at: now, into: &actions)
+      revoked(seat, task, attempt)
     case .gone(let complaint):
       let parting = blocks.remove(program)
       for task in parting.unoffered { keepWaiting(task) }
-      for seat in parting.seats { lose(seat, complaint: complaint, at: now, into: &actions) }
+      for seat in parting.seats { lose(seat, complaint: complaint) }
       for task in parting.offered { admit(task) }
     }
   }
@@ -267,9 +265,7 @@ extension Scheduler {
 
   // MARK: - Starting
 
-  mutating func seat(
-    for task: TaskID, at now: Instant, into actions: inout StepQueue
-  ) -> WorkerID {
+  mutating func seat(for task: TaskID) -> WorkerID {
     guard let place = blocks.place(for: task) else {
       preconditionFailure("a block was to start that nobody offers")
     }
@@ -279,7 +275,7 @@ extension Scheduler {
       seat = free
     } else {
       seat = workforce.enlist(.block, at: now)
-      actions.append(.seat(seat, place.program))
+      steps.append(.seat(seat, place.program))
     }
     blocks.sit(task, on: seat, in: place.program, at: now)
     let limit = plan.policy(task).timeoutMilliseconds
@@ -291,17 +287,15 @@ extension Scheduler {
   }
 
   /// Drops an unsent start if its task has ended or was interrupted since.
-  mutating func dropUnsent(
-    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
-    into actions: inout StepQueue
-  ) -> Bool {
+  mutating func dropUnsent(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant)
+    -> Bool
+  {
     let record = workforce.workers[worker.index]
     guard record.kind == .block, record.current != task || self.attempt[task.index] != attempt
     else { return false }
     guard let program = blocks.program(of: worker) else { return true }
     let never = Outcome(status: .unknown)
-    handle(
-      .block(program, .ended(task, attempt: attempt, never, what: "")), at: now, into: &actions)
+    handle(.block(program, .ended(task, attempt: attempt, never, what: "")), at: now)
     return true
   }
 
@@ -313,8 +307,7 @@ extension Scheduler {
   }
 
   private mutating func blockEnded(
-    _ task: TaskID, _ attempt: Int32, _ told: Outcome, _ what: String, in program: HostID,
-    at now: Instant, into actions: inout StepQueue
+    _ task: TaskID, _ attempt: Int32, _ told: Outcome, _ what: String, in program: HostID
   ) {
     guard let seat = seat(of: task, attempt, in: program) else {
       if blocks.endLingering(task, attempt: attempt, in: program) { admit(task) }
@@ -327,28 +320,25 @@ extension Scheduler {
     let stop = blocks.stopReason(seat)
     outcome.reason = stop == .timeout || outcome.status != .success ? stop : nil
     if outcome.usage.wallMicroseconds == 0 {
-      outcome.usage.wallMicroseconds = wallMicroseconds(of: seat, at: now)
+      outcome.usage.wallMicroseconds = wallMicroseconds(of: seat)
     }
-    ended(seat, task, outcome, what: what, at: now, into: &actions)
+    ended(seat, task, outcome, what: what)
   }
 
-  private func wallMicroseconds(of seat: WorkerID, at now: Instant) -> Int64 {
+  private func wallMicroseconds(of seat: WorkerID) -> Int64 {
     max(0, now.nanoseconds - blocks.since(seat).nanoseconds) / 1000
   }
 
   /// The timeout or the stop grace is over.
-  mutating func blockIsDue(
-    on seat: WorkerID, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func blockIsDue(on seat: WorkerID) {
     let task = workforce.workers[seat.index].current
     guard workforce.workers[seat.index].isStopping else {
       blocks.note(stop: .timeout, of: seat)
-      return stopCurrent(of: seat, .timeOver, at: now, into: &actions)
+      return stopCurrent(of: seat, .timeOver)
     }
     var outcome = Outcome(status: .unknown, reason: blocks.stopReason(seat))
-    outcome.usage.wallMicroseconds = wallMicroseconds(of: seat, at: now)
+    outcome.usage.wallMicroseconds = wallMicroseconds(of: seat)
     blocks.linger(seat, attempt: attempt[task.index])
-    ended(
-      seat, task, outcome, what: "its program did not end it in time", at: now, into: &actions)
+    ended(seat, task, outcome, what: "its program did not end it in time")
   }
 }

@@ -168,11 +168,11 @@ extension Scheduler {
     plan.hasChecks && plan.isChecked(task) && !graph.has(.checked, task)
   }
 
-  mutating func giveChecks(at now: Instant, into actions: inout StepQueue) {
+  mutating func giveChecks() {
     while checks.wantsWorker(alive: workforce.count(of: .check)),
       workforce.mayLaunch(.check, at: .local)
     {
-      actions.append(.launch(workforce.launch(.check, at: .local, now: now), .check, .local))
+      steps.append(.launch(workforce.launch(.check, at: .local, now: now), .check, .local))
     }
     while let (task, worker, serial) = checks.nextQuestion() {
       graph.set(task, .checking)
@@ -181,7 +181,7 @@ extension Scheduler {
         isAsked: checks.isAsked(task) || isToSteer(task), after: changeCount)
       check.keeps = failureKept(by: task)
       addNeeds(to: &check)
-      actions.append(.order(worker, .check(check)))
+      send(.check(check), to: worker)
     }
   }
 
@@ -220,36 +220,31 @@ extension Scheduler {
     for task in waiting + open { offer(task) }
   }
 
-  mutating func checked(
-    _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ result: CheckResult, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func checked(_ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ result: CheckResult)
+  {
     guard mayAnswer(worker, task) else { return }
     let values: [TaskValue]
     switch checks.answer(worker, task, serial) {
     case .awaited(let told): values = told
     case .past: return
-    case .unasked: return discard(worker, unasked: task, into: &actions)
+    case .unasked: return discard(worker, unasked: task)
     }
     switch result {
-    case .fresh(let origin): keep(task, origin, values, into: &actions)
+    case .fresh(let origin): keep(task, origin, values)
     case .stale where isToSteer(task) && !checks.isAsked(task):
-      findStale(task, TaskCheck.steering, into: &actions)
-    case .stale(let why): findStale(task, why, into: &actions)
-    case .unfit(let what): fail(task, .input, what: what, into: &actions)
+      findStale(task, TaskCheck.steering)
+    case .stale(let why): findStale(task, why)
+    case .unfit(let what): fail(task, .input, what: what)
     case .unwritten(let what):
-      fail(task, .output, what: what, into: &actions)
-      stop(.ioError, at: now, into: &actions)
+      fail(task, .output, what: what)
+      stop(.ioError)
     }
   }
 
-  mutating func keptValue(
-    _ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ value: TaskValue,
-    into actions: inout StepQueue
-  ) {
+  mutating func keptValue(_ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ value: TaskValue) {
     guard mayAnswer(worker, task) else { return }
     if !checks.note(value, worker, task, serial) {
-      discard(worker, unasked: task, into: &actions)
+      discard(worker, unasked: task)
     }
   }
 
@@ -267,20 +262,15 @@ extension Scheduler {
     return true
   }
 
-  private mutating func discard(
-    _ worker: WorkerID, unasked task: TaskID, into actions: inout StepQueue
-  ) {
+  private mutating func discard(_ worker: WorkerID, unasked task: TaskID) {
     discard(
-      worker, complaint: "it answered for task number \(task.rawValue), which it was not asked",
-      into: &actions)
+      worker, complaint: "it answered for task number \(task.rawValue), which it was not asked")
   }
 
-  private mutating func findStale(
-    _ task: TaskID, _ why: String, into actions: inout StepQueue
-  ) {
+  private mutating func findStale(_ task: TaskID, _ why: String) {
     // The reason is reported once.
     if graph.has(.mayKeep, task) {
-      takeBack(task, .inputs, what: why, into: &actions)
+      takeBack(task, .inputs, what: why)
     } else if !why.isEmpty {
       checks.note(why, of: task)
     }
@@ -290,9 +280,7 @@ extension Scheduler {
   }
 
   /// Ends a task as up to date; `left`: the values that other tasks may read.
-  private mutating func keep(
-    _ task: TaskID, _ origin: UInt64, _ left: [TaskValue], into actions: inout StepQueue
-  ) {
+  private mutating func keep(_ task: TaskID, _ origin: UInt64, _ left: [TaskValue]) {
     // The failure that the check let it keep was taken back before the answer: check again.
     if !graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
       earlier.state == .failedAllowed
@@ -319,12 +307,10 @@ extension Scheduler {
     }
     graph.unmark(task, .mayKeep)
     origins[task] = origin
-    settle(task, as: next, transition, into: &actions)
+    settle(task, as: next, transition)
   }
 
-  private mutating func fail(
-    _ task: TaskID, _ reason: EndReason, what: String, into actions: inout StepQueue
-  ) {
+  private mutating func fail(_ task: TaskID, _ reason: EndReason, what: String) {
     var transition = Transition(.failure, task, reason: reason)
     transition.what = what
     transition.allowed = plan.allowsFailure(task, .unknown, reason)
@@ -332,17 +318,15 @@ extension Scheduler {
       transition.fingerprint = plan.fingerprint(task)
       transition.with = valuesRead(by: task)
     }
-    settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
+    settle(task, as: transition.allowed ? .failedAllowed : .failed, transition)
   }
 
   /// Asks other checkers about a lost one's tasks, unless a task has lost too many workers.
-  mutating func loseChecks(
-    of worker: WorkerID, complaint: String, into actions: inout StepQueue
-  ) {
+  mutating func loseChecks(of worker: WorkerID, complaint: String) {
     for task in checks.leave(worker) {
       lostCount[task.index] += 1
       if lostCount[task.index] > SchedulerOptions.maxLost {
-        fail(task, .workerLost, what: complaint, into: &actions)
+        fail(task, .workerLost, what: complaint)
       } else {
         graph.set(task, .ready)
         offer(task)
@@ -351,7 +335,7 @@ extension Scheduler {
   }
 
   /// Returns whether any failed because no checker can run.
-  mutating func failUncheckable(into actions: inout StepQueue) -> Bool {
+  mutating func failUncheckable() -> Bool {
     guard checks.hasPending, workforce.count(of: .check) == 0,
       let complaint = workforce.complaint(of: .check)
     else { return false }
@@ -363,7 +347,7 @@ extension Scheduler {
         continue
       }
       graph.set(task, .checking)
-      fail(task, .workerLost, what: complaint, into: &actions)
+      fail(task, .workerLost, what: complaint)
       hasFailed = true
     }
     return hasFailed
@@ -386,22 +370,20 @@ extension Scheduler {
 
   /// Journals that an earlier result no longer holds.
   @inline(__always)
-  mutating func takeBack(
-    _ task: TaskID, _ reason: RerunReason, what: String = "", into actions: inout StepQueue
-  ) {
+  mutating func takeBack(_ task: TaskID, _ reason: RerunReason, what: String = "") {
     guard graph.has(.mayKeep, task) else { return }
     graph.unmark(task, .mayKeep)
     var transition = Transition(.resume(reason), task)
     transition.isLate = true
     transition.what = what
-    actions.append(.tell(.transition(transition)))
+    tell(transition)
   }
 
-  mutating func noteKept(_ task: TaskID, into actions: inout StepQueue) {
+  mutating func noteKept(_ task: TaskID) {
     var transition = Transition(.fresh, task)
     transition.kept = graph.state(task)
     transition.fingerprint = plan.fingerprint(task)
-    actions.append(.tell(.transition(transition)))
+    tell(transition)
   }
 
   /// Successes without declared outputs and failures count by origin, other ends by state; a task

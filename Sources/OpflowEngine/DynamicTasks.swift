@@ -136,9 +136,7 @@ extension Scheduler {
     return false
   }
 
-  private func servicesNeeded(
-    bySegment segment: Plan
-  ) -> [(task: TaskID, service: TaskID)] {
+  private func servicesNeeded(bySegment segment: Plan) -> [(task: TaskID, service: TaskID)] {
     guard plan.hasServices else { return [] }
     return segment.outerNeeds.compactMap { need in
       guard let service = plan.task(named: segment.text(need.name)), plan.isService(service) else {
@@ -160,7 +158,7 @@ extension Scheduler {
     return needsServices && segment.staysOnCoordinator(task)
   }
 
-  mutating func extend(by growth: RunGrowth, into actions: inout StepQueue) {
+  mutating func extend(by growth: RunGrowth) {
     let first = plan.taskCount
     plan = growth.plan
     returnSetAside()
@@ -180,7 +178,7 @@ extension Scheduler {
     orders.note(growth.entry.id, count: growth.entry.added)
     let adder = growth.entry.adder
     if !adder.isNone, !plan.makesLegs(adder) { additions.note(growth.entry) }
-    actions.append(.tell(.extend(growth.entry)))
+    steps.append(.tell(.extend(growth.entry)))
     rankAdded(from: first, hasLegs: hasLegs)
     let lacking = graph.meetNeeds(from: first)
     if phase.isHalted {
@@ -192,14 +190,14 @@ extension Scheduler {
     for number in plan.order(addedFrom: first) {
       let task = TaskID(number)
       if graph.state(task).isTerminal, graph.leftOut?.contains(task) == true {
-        spread(from: task, into: &actions)
+        spread(from: task)
       } else if graph.state(task) == .waiting {
-        enter(task, lacking: lacking[task], into: &actions)
+        enter(task, lacking: lacking[task])
       }
     }
-    takeServicesBack(neededFrom: first, into: &actions)
+    takeServicesBack(neededFrom: first)
     oweFinally(from: first)
-    actions.append(
+    steps.append(
       .answer(
         growth.client, growth.entry.id, .done(count: growth.entry.added)))
   }
@@ -222,9 +220,7 @@ extension Scheduler {
   }
 
   /// Reopens services that ended unneeded.
-  private mutating func takeServicesBack(
-    neededFrom first: Int, into actions: inout StepQueue
-  ) {
+  private mutating func takeServicesBack(neededFrom first: Int) {
     guard plan.hasServices else { return }
     // Skipped tasks need no services.
     let open = (first..<plan.taskCount).map { TaskID($0) }.filter {
@@ -234,9 +230,9 @@ extension Scheduler {
     if back.isEmpty { return }
     services.countUsersAnew()
     rankAll()
-    for service in back { tellTakenBack(service, into: &actions) }
+    for service in back { tellTakenBack(service) }
     graph.offerAnew(back)
-    followChanges(into: &actions)
+    followChanges()
   }
 
   /// Runs new `finally` tasks if an earlier session started tasks.
@@ -248,17 +244,15 @@ extension Scheduler {
   }
 
   /// Settles, skips or readies a task, as `begin` does.
-  private mutating func enter(
-    _ task: TaskID, lacking need: TaskID?, into actions: inout StepQueue
-  ) {
-    if settlesByItself(task, into: &actions) { return }
+  private mutating func enter(_ task: TaskID, lacking need: TaskID?) {
+    if settlesByItself(task) { return }
     if let need {
       graph.skip(task, for: need)
     } else if graph.unmetNeeds(of: task) == 0 {
       graph.release(task)
     }
     graph.spreadSkips()
-    followChanges(into: &actions)
+    followChanges()
   }
 }
 
@@ -319,20 +313,20 @@ struct OwnAdditions: Sendable {
 }
 
 extension Scheduler {
-  mutating func askToWithdraw(additionsOf adder: TaskID, into actions: inout StepQueue) {
+  mutating func askToWithdraw(additionsOf adder: TaskID) {
     let additions = additions.of(adder)
     if additions.isEmpty { return }
     let tasks = additions.map(\.tasks)
     let all = Set(tasks.joined().lazy.map { Int32(truncatingIfNeeded: $0) })
     guard all.allSatisfy({ mayWithdraw(TaskID($0), with: all) }) else { return }
     for number in tasks.joined() where graph.state(TaskID(number)) != .waiting {
-      tellTakenBack(TaskID(number), into: &actions)
+      tellTakenBack(TaskID(number))
     }
     self.additions.letGo(all)
     let entry = WithdrawEntry(
       adder: adder, attempt: attempt[adder.index], orders: additions.map(\.order.text),
       count: all.count)
-    actions.append(.withdraw(Withdrawal(entry: entry, tasks: tasks)))
+    steps.append(.withdraw(Withdrawal(entry: entry, tasks: tasks)))
   }
 
   private func mayWithdraw(_ task: TaskID, with all: Set<Int32>) -> Bool {
@@ -352,24 +346,24 @@ extension Scheduler {
   }
 
   /// The tasks were renamed, or stay.
-  mutating func withdraw(_ withdrawal: Withdrawal, into actions: inout StepQueue) {
+  mutating func withdraw(_ withdrawal: Withdrawal) {
     additions.noteAnswer(about: withdrawal.numbers)
     services.review.touchAll()
     guard let renamed = withdrawal.plan else {
       for task in withdrawal.numbers.lazy.map({ TaskID($0) }) where graph.state(task) == .skipped {
-        actions.append(.tell(.transition(Transition(.skip(reasonOfSkip(of: task)), task))))
+        tell(Transition(.skip(reasonOfSkip(of: task)), task))
       }
       return
     }
     plan = renamed
     additions.forget(withdrawal.entry.adder)
-    actions.append(.tell(.withdraw(withdrawal.entry)))
+    steps.append(.tell(.withdraw(withdrawal.entry)))
     for number in withdrawal.numbers {
       // Their dependents are retracted too.
       if graph.state(TaskID(number)) == .waiting { graph.set(TaskID(number), .skipped) }
       // A retry of the failed dependency must not bring it back.
       graph.unmark(TaskID(number), .skippedUpstream)
-      actions.append(.tell(.transition(Transition(.skip(.withdrawn), TaskID(number)))))
+      tell(Transition(.skip(.withdrawn), TaskID(number)))
     }
     services.countUsersAnew()
   }

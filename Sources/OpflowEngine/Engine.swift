@@ -15,7 +15,6 @@ package struct Engine: ~Copyable {
   private var gate: OrderGate
   private var answers = AnswerGate()
 
-  private var actions = StepQueue()
   /// Lines to encode and emit; the first `told` are done.
   private var lines: [JournalEntry]
   private var told = 0
@@ -74,7 +73,7 @@ package struct Engine: ~Copyable {
         early.append(event)
         return
       }
-      scheduler.handle(event, at: now, into: &actions)
+      scheduler.handle(event, at: now)
     case .launched(let worker, var entry):
       entry.worker = worker
       entry.site = scheduler.site(of: worker)
@@ -104,8 +103,8 @@ package struct Engine: ~Copyable {
 
   private mutating func start(at now: Instant) {
     hasBegun = true
-    scheduler.handle(.begin, at: now, into: &actions)
-    for event in early { scheduler.handle(event, at: now, into: &actions) }
+    scheduler.handle(.begin, at: now)
+    for event in early { scheduler.handle(event, at: now) }
     early = []
   }
 
@@ -136,10 +135,10 @@ package struct Engine: ~Copyable {
   /// task that they follow.
   private mutating func stop(at now: Instant) {
     mustStop = false
-    scheduler.handle(.stop(.ioError), at: now, into: &actions)
+    scheduler.handle(.stop(.ioError), at: now)
     for (worker, task, attempt) in gate.withdrawStarts() {
       if isOver(worker, task, attempt, at: now) { continue }
-      scheduler.handle(.revoked(worker, task, attempt: attempt), at: now, into: &actions)
+      scheduler.handle(.revoked(worker, task, attempt: attempt), at: now)
     }
     if !hasBegun { start(at: now) }
   }
@@ -186,7 +185,7 @@ package struct Engine: ~Copyable {
   private mutating func isOver(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
   ) -> Bool {
-    plan.hasBlocks && scheduler.dropUnsent(worker, task, attempt, at: now, into: &actions)
+    plan.hasBlocks && scheduler.dropUnsent(worker, task, attempt, at: now)
   }
 
   /// Returns the next step that waits for no write; the caller may take it within its turn.
@@ -194,7 +193,7 @@ package struct Engine: ~Copyable {
   package mutating func nextDecision() -> EngineStep? {
     while true {
       if told < lines.count { return nextLine() }
-      if actions.isEmpty { return nil }
+      if scheduler.steps.isEmpty { return nil }
       if let step = nextAction() { return step }
     }
   }
@@ -212,9 +211,9 @@ package struct Engine: ~Copyable {
 
   @inline(__always)
   private mutating func nextAction() -> EngineStep? {
-    if !journals, !actions.firstIs(Self.isOfEnd) { return actions.removeFirst() }
+    if !journals, !scheduler.steps.firstIs(Self.isOfEnd) { return scheduler.steps.removeFirst() }
     // Removed, not borrowed: the payload is not copied.
-    switch actions.removeFirst() {
+    switch scheduler.steps.removeFirst() {
     case .order(let worker, let order): hold(order, for: worker)
     case .finish(let entry):
       closing = hasFailed ? Self.failure : entry
@@ -438,9 +437,7 @@ struct AnswerGate: Sendable {
   private var held: [Held] = []
   private var hasFailed = false
 
-  mutating func append(
-    _ client: ClientID, _ order: OrderID, _ answer: OrderAnswer, line: UInt64
-  ) {
+  mutating func append(_ client: ClientID, _ order: OrderID, _ answer: OrderAnswer, line: UInt64) {
     let entry = Held(client: client, order: order, answer: answer, line: line)
     held.append(hasFailed ? Self.untold(entry) : entry)
   }

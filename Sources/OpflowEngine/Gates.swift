@@ -85,18 +85,17 @@ extension Scheduler {
   @inline(__always)
   func isGate(_ task: TaskID) -> Bool { plan.hasGates && plan.kind(task) == .approve }
 
-  mutating func openGates(at now: Instant, into actions: inout StepQueue) {
+  mutating func openGates() {
     // One by one: an end may hold back the next.
     while let task = gates.removeFirstReady() {
       graph.set(task, .running)
       attempt[task.index] += 1
-      noteStarting(of: task, into: &actions)
+      noteStarting(of: task)
       noteRead(by: task)
-      actions.append(
-        .tell(.transition(Transition(.start, task, attempt: attempt[task.index]))))
+      tell(Transition(.start, task, attempt: attempt[task.index]))
       let timeout = options.watchesWorkers ? plan.policy(task).timeoutMilliseconds : 0
       let isApproved = gates.ask(task, timeoutMilliseconds: timeout, at: now)
-      if isApproved { closeGate(task, .approved, at: now, into: &actions) }
+      if isApproved { closeGate(task, .approved) }
     }
   }
 
@@ -110,20 +109,15 @@ extension Scheduler {
     case stopped(StopReason)
   }
 
-  mutating func closeGate(
-    _ task: TaskID, _ end: GateEnd, at now: Instant, into actions: inout StepQueue
-  ) {
-    if let open = gates.close(task) { self.end(task, open, end, at: now, into: &actions) }
+  mutating func closeGate(_ task: TaskID, _ end: GateEnd) {
+    if let open = gates.close(task) { self.end(task, open, end) }
   }
 
   mutating func takeQuestions(of tasks: [TaskID]) -> [(TaskID, Gates.Open)] {
     tasks.compactMap { task in gates.close(task).map { (task, $0) } }
   }
 
-  mutating func end(
-    _ task: TaskID, _ open: Gates.Open, _ end: GateEnd, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func end(_ task: TaskID, _ open: Gates.Open, _ end: GateEnd) {
     graph.mark(task, .ran)
     var outcome = Outcome(status: .unknown)
     outcome.usage.wallMicroseconds = max(0, now.nanoseconds - open.since.nanoseconds) / 1000
@@ -137,40 +131,38 @@ extension Scheduler {
       transition.outcome.status = .success
       transition.fingerprint = plan.fingerprint(task)
       transition.with = read
-      settle(task, as: .succeeded, transition, into: &actions)
+      settle(task, as: .succeeded, transition)
     case .rejected(let asker):
       transition.outcome.reason = .rejected
       transition.what = asker.text
-      failGate(task, transition, having: read, into: &actions)
+      failGate(task, transition, having: read)
     case .timeout:
       transition.outcome.reason = .timeout
-      failGate(task, transition, having: read, into: &actions)
+      failGate(task, transition, having: read)
     case .cancelled:
       transition.event = .cancel
       transition.outcome.reason = .stopped(.cancel)
       cancelled += 1
-      settle(task, as: .cancelled, transition, into: &actions)
+      settle(task, as: .cancelled, transition)
     case .stopped(let reason):
       transition.event = .cancel
       transition.outcome.reason = .stopped(reason)
-      settle(task, as: .cancelled, transition, into: &actions)
+      settle(task, as: .cancelled, transition)
     }
   }
 
-  private mutating func failGate(
-    _ task: TaskID, _ failure: Transition, having read: UInt64?, into actions: inout StepQueue
-  ) {
+  private mutating func failGate(_ task: TaskID, _ failure: Transition, having read: UInt64?) {
     var transition = failure
     transition.allowed = plan.allowsFailure(task, .unknown, transition.outcome.reason)
     if transition.allowed {
       transition.fingerprint = plan.fingerprint(task)
       transition.with = read
     }
-    settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
+    settle(task, as: transition.allowed ? .failedAllowed : .failed, transition)
   }
 
   /// Closes approvals that may not start; they ask again later.
-  mutating func withdrawGates(into actions: inout StepQueue) {
+  mutating func withdrawGates() {
     for task in gates.removeReady() { offer(task) }
     // A stop cancels them.
     if phase.stopCause != nil { return }
@@ -181,26 +173,22 @@ extension Scheduler {
       transition.attempt = attempt[task.index]
       attempt[task.index] -= 1
       graph.set(task, .waiting)
-      actions.append(.tell(.transition(transition)))
-      becomeReadyAgain(task, into: &actions)
+      tell(transition)
+      becomeReadyAgain(task)
     }
   }
 
-  mutating func stopGates(at now: Instant, into actions: inout StepQueue) {
+  mutating func stopGates() {
     for task in gates.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-      closeGate(task, .stopped(phase.stopReason), at: now, into: &actions)
+      closeGate(task, .stopped(phase.stopReason))
     }
   }
 
-  mutating func answerGates(
-    _ tasks: [TaskID], _ verb: OrderVerb, of asker: OrderAsker, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func answerGates(_ tasks: [TaskID], _ verb: OrderVerb, of asker: OrderAsker) {
     // Close all before the first end affects others.
     for (task, open) in takeQuestions(of: tasks) {
       gates.note(Gates.Answer(verb: verb, asker: asker), of: task)
-      end(
-        task, open, verb == .approve ? .approved : .rejected(by: asker), at: now, into: &actions)
+      end(task, open, verb == .approve ? .approved : .rejected(by: asker))
     }
   }
 }

@@ -55,9 +55,7 @@ struct Lacking {
 extension Scheduler {
   /// Tells the worker the task's own tokens, since the grant may be limited. The first job needs no
   /// token.
-  mutating func beginLoan(
-    of task: TaskID, on worker: WorkerID, into actions: inout StepQueue
-  ) {
+  mutating func beginLoan(of task: TaskID, on worker: WorkerID) {
     guard plan.jobserver(of: task) != nil, let share = workforce.workers[worker.index].share else {
       return
     }
@@ -65,7 +63,7 @@ extension Scheduler {
     let own = Int32(clamping: max(1, resources.processors(of: share)))
     let site = workforce.workers[worker.index].site
     let all = Int32(clamping: resources.processors(at: site))
-    actions.append(.order(worker, .jobs(task, own: own - 1, all: max(own, all))))
+    send(.jobs(task, own: own - 1, all: max(own, all)), to: worker)
   }
 
   func hasJobserver(_ worker: WorkerID) -> Bool {
@@ -73,25 +71,22 @@ extension Scheduler {
     return !task.isNone && plan.jobserver(of: task) != nil
   }
 
-  mutating func returned(
-    _ count: Int32, by task: TaskID, on worker: WorkerID, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func returned(_ count: Int32, by task: TaskID, on worker: WorkerID) {
     guard plan.tasks.contains(task.index) else {
-      return breach(worker, "tokens", task, into: &actions)
+      return breach(worker, "tokens", task)
     }
-    guard holds(worker, task, attempt[task.index], "tokens", at: now, into: &actions) else {
+    guard holds(worker, task, attempt[task.index], "tokens") else {
       return
     }
     let lent = workforce.workers[worker.index].share?.lent ?? 0
-    guard count > 0, count <= lent else { return breach(worker, "tokens", task, into: &actions) }
+    guard count > 0, count <= lent else { return breach(worker, "tokens", task) }
     resources.takeBack(count, at: workforce.workers[worker.index].site)
     workforce.noteLent(-count, to: worker)
     loans.noteReturned(count, by: worker, at: now)
   }
 
   /// - Parameter home: the node of a task with services.
-  mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID, _ now: Instant) {
+  mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID) {
     if resources.serviceLanes.contains(lane) {
       guard let amounts = amountsTogether(task, at: home) else { return }
       let lacks = resources.lackingProcessors(amounts, at: home)
@@ -100,9 +95,9 @@ extension Scheduler {
       let sites = Resources.here.filter { hasWorker(for: task, at: $0) }
       lacking.here += resources.lackingProcessors(lane, at: sites)
     } else {
-      let limits = limits(of: task, lane, at: now)
+      let limits = limits(of: task, lane)
       let sites = machines.inUse.filter {
-        allows(limits, $0, at: now) && hasWorker(for: task, at: $0)
+        allows(limits, $0) && hasWorker(for: task, at: $0)
       }
       lacking.elsewhere += resources.lackingProcessors(lane, at: sites)
     }
@@ -113,7 +108,7 @@ extension Scheduler {
     return kind == .block || workforce.canTake(kind, at: site)
   }
 
-  mutating func lend(at now: Instant, into actions: inout StepQueue) {
+  mutating func lend() {
     loans.keepRunning(on: workforce)
     loans.wake = nil
     guard options.lendsTokens else { return }
@@ -127,18 +122,16 @@ extension Scheduler {
       let waitedFor = site == .local ? lacking.here : elsewhere
       let wanted = max(waitedFor, resources.overdrawnProcessors(at: site))
       if wanted > 0 {
-        let asked = askBack(wanted, at: site, into: &actions)
+        let asked = askBack(wanted, at: site)
         if site != .local { elsewhere -= min(elsewhere, asked) }
       } else {
-        lend(at: site, now, into: &actions)
+        lend(at: site)
       }
     }
   }
 
   /// Recalls tokens from the tasks with most; returns the number on their way back.
-  private mutating func askBack(
-    _ count: UInt64, at site: SiteID, into actions: inout StepQueue
-  ) -> UInt64 {
+  private mutating func askBack(_ count: UInt64, at site: SiteID) -> UInt64 {
     var coming = loans.open.reduce(0 as UInt64) { sum, loan in
       workforce.workers[loan.worker.index].site == site ? sum + UInt64(loan.asked) : sum
     }
@@ -158,15 +151,13 @@ extension Scheduler {
     for (place, count) in asked.enumerated() where count > 0 {
       loans.noteAsked(count, at: place)
       let loan = loans.open[place]
-      actions.append(.order(loan.worker, .tokens(loan.task, -count)))
+      send(.tokens(loan.task, -count), to: loan.worker)
     }
     return coming
   }
 
   /// Lends idle `cpu` so that all have as much.
-  private mutating func lend(
-    at site: SiteID, _ now: Instant, into actions: inout StepQueue
-  ) {
+  private mutating func lend(at site: SiteID) {
     var idle = min(resources.idleProcessors(at: site), Self.mostLent)
     if idle == 0 { return }
     let able = loans.open.indices.filter { mayBorrow(loans.open[$0], at: site) }
@@ -190,7 +181,7 @@ extension Scheduler {
       loans.endRest(at: place)
       resources.lend(count, at: site)
       workforce.noteLent(count, to: loan.worker)
-      actions.append(.order(loan.worker, .tokens(loan.task, count)))
+      send(.tokens(loan.task, count), to: loan.worker)
     }
   }
 

@@ -63,72 +63,69 @@ struct OrderQueue {
 }
 
 extension Scheduler {
-  mutating func obey(at now: Instant, into actions: inout StepQueue) {
+  mutating func obey() {
     while let entry = orders.first {
       let order = entry.order
       if let count = orders.count(of: order.id) {
-        answer(.done(count: count), into: &actions)
+        answer(.done(count: count))
         continue
       }
       if let what = orders.refusal(of: order.id) {
-        answer(.refused(what: what), into: &actions)
+        answer(.refused(what: what))
         continue
       }
       if entry.fenced == nil {
         if let fault = faultOfRun(order) {
-          answer(.refused(what: fault), into: &actions)
+          answer(.refused(what: fault))
           continue
         }
       } else if orders.awaits({ graph.state($0) == .handed }) {
         return
       }
       // A task that ran meanwhile may be ready again, for example after a lost worker.
-      fence(order, into: &actions)
+      fence(order)
       if orders.awaits({ graph.state($0) == .handed }) { return }
-      decide(order, at: now, into: &actions)
+      decide(order)
     }
   }
 
-  private mutating func answer(_ answer: OrderAnswer, into actions: inout StepQueue) {
+  private mutating func answer(_ answer: OrderAnswer) {
     let entry = orders.removeFirst()
-    actions.append(.answer(entry.client, entry.order.id, answer))
+    steps.append(.answer(entry.client, entry.order.id, answer))
     if case .refused(let what) = answer { orders.note(refusal: what, of: entry.order.id) }
     for task in entry.fenced ?? [] { graph.unmark(task, .fenced) }
     for task in entry.fenced ?? [] { letGo(task) }
   }
 
-  private mutating func decide(
-    _ order: Order, at now: Instant, into actions: inout StepQueue
-  ) {
+  private mutating func decide(_ order: Order) {
     var entry = OrderEntry(id: order.id, verb: order.verb, asker: order.asker)
     entry.expects = order.expects
     // The run may have ended while the request waited.
     if let fault = faultOfRun(order) ?? fault(order, choosing: &entry.tasks) {
-      return answer(.refused(what: fault), into: &actions)
+      return answer(.refused(what: fault))
     }
-    let effect = order.verb.effect
     entry.carried = CarriedValue(order.value, of: plan)
-    effect.prepare(&entry, in: &self, into: &actions)
+    prepare(&entry)
     orders.note(order.id, count: entry.tasks.count)
-    actions.append(.tell(.order(entry)))
-    effect.perform(order, on: entry.tasks, in: &self, at: now, into: &actions)
-    answer(.done(count: entry.tasks.count), into: &actions)
+    steps.append(.tell(.order(entry)))
+    perform(order, on: entry.tasks)
+    answer(.done(count: entry.tasks.count))
   }
 }
 
 extension Scheduler {
   /// Holds the request's tasks until it is decided.
-  mutating func fence(_ order: Order, into actions: inout StepQueue) {
+  mutating func fence(_ order: Order) {
     var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
-    tasks += order.verb.effect.fenced(with: order.tasks + order.among, in: self)
+    if order.verb == .retry { tasks += thatWouldLose(order.tasks + order.among) }
     orders.fence(tasks)
     if tasks.isEmpty { return }
     for task in tasks { graph.mark(task, .fenced) }
-    pull(tasks, into: &actions)
+    pull(tasks)
   }
 
   /// Takes tasks out of all queues and holds them.
-  mutating func pull(_ tasks: [TaskID], into actions: inout StepQueue) {
+  mutating func pull(_ tasks: [TaskID]) {
     returnSetAside()
     var ranks: Set<Int32> = []
     var lanes: Set<Int> = []
@@ -155,7 +152,7 @@ extension Scheduler {
     }
     if isAway.isEmpty { return }
     ready.remove(ranks, of: lanes)
-    takeBack(isAway, into: &actions)
+    takeBack(isAway)
     for task in isAway where graph.state(task) == .ready { graph.mark(task, .held) }
   }
 
@@ -166,7 +163,7 @@ extension Scheduler {
     if !isService(task) || stands(task) { graph.mark(task, .held) }
   }
 
-  private mutating func takeBack(_ tasks: Set<TaskID>, into actions: inout StepQueue) {
+  private mutating func takeBack(_ tasks: Set<TaskID>) {
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
       if record.phase == .launching, tasks.contains(record.current) {
@@ -175,7 +172,7 @@ extension Scheduler {
       }
       if record.isDiscarded { continue }
       for place in record.ahead.indices where tasks.contains(record.ahead[place].task) {
-        revokeAhead(place, of: worker, into: &actions)
+        revokeAhead(place, of: worker)
       }
     }
   }
@@ -187,14 +184,14 @@ extension Scheduler {
     for task in order.tasks + order.among where !plan.tasks.contains(task.index) {
       return "there is no task number \(task.rawValue)"
     }
-    if let fault = order.verb.effect.fault(of: order, in: self) { return fault }
+    if let fault = faultOfVerb(order) { return fault }
     return order.isOfRun && order.verb.row.about == .tasks ? "it names no task" : nil
   }
 
   /// Chooses the tasks to which the request applies, or returns why it does not.
   func fault(_ order: Order, choosing tasks: inout [TaskID]) -> String? {
     if order.isOfRun { return nil }
-    let back = order.verb.effect.comingBack(with: order.tasks, in: self)
+    let back = order.verb == .retry ? comingBack(with: order.tasks) : []
     // Tasks that come back in any case do not make a retry.
     let named = Set(order.tasks).union(back)
     var chosen = Set(order.tasks).subtracting(back)
@@ -222,7 +219,7 @@ extension Scheduler {
     if order.expects > 0, attempt[task.index] != order.expects {
       return "is at try \(attempt[task.index]) by now, not \(order.expects)"
     }
-    return order.verb.effect.fault(of: task, among: named, in: self)
+    return fault(order.verb, of: task, among: named)
   }
 
   func ended(_ task: TaskID) -> String {

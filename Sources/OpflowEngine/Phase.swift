@@ -30,12 +30,12 @@ extension Scheduler {
   }
 
   /// Exempt are `finally` tasks and their dependencies.
-  mutating func halt(into actions: inout StepQueue) {
+  mutating func halt() {
     phase.halt()
     // An exempt task may need a retried one.
     graph.endExemption()
     exemptAll()
-    withdraw(into: &actions)
+    withdraw()
   }
 
   mutating func exemptAll() {
@@ -45,11 +45,11 @@ extension Scheduler {
     }
   }
 
-  private mutating func withdraw(into actions: inout StepQueue) {
+  private mutating func withdraw() {
     returnSetAside()
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
     for task in blocks.removeWaiting() { offer(task) }
-    if !gates.isEmpty { withdrawGates(into: &actions) }
+    if !gates.isEmpty { withdrawGates() }
     if !checks.isEmpty { withdrawChecks() }
     withdrawTaken()
     let delayed = timers.elements
@@ -68,72 +68,63 @@ extension Scheduler {
       if record.phase == .launching, !record.current.isNone, !mayStart(record.current) {
         giveBackAssigned(workforce.withdraw(worker))
       }
-      takeBackAll(of: worker, into: &actions)
+      takeBackAll(of: worker)
     }
   }
 
   /// Starts nothing new and stops running tasks by their stop rules.
   ///
   /// - Parameter what: the reason, if no signal was sent.
-  mutating func stop(
-    _ cause: StopCause, what: String = "", letsFinallyGo: Bool = true, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func stop(_ cause: StopCause, what: String = "", letsFinallyGo: Bool = true) {
     if case .signal = cause, phase.stopCause == nil, isServing {
-      return leaveService(into: &actions)
+      return leaveService()
     }
     services.passNothingOn()
     let isFirst = phase.stopCause == nil
     let stopsRunning = phase.stop(cause)
     // Other processes then see that the run is stopping.
     if isFirst, case .signal(let signal) = cause {
-      actions.append(.tell(.stop(StopEntry(signal: signal, what: what))))
+      steps.append(.tell(.stop(StopEntry(signal: signal, what: what))))
     }
-    if letsFinallyGo { letFinallyGo(at: now, into: &actions) }
+    if letsFinallyGo { letFinallyGo() }
     guard stopsRunning else { return }
-    withdraw(into: &actions)
-    stopRunning(at: now, into: &actions)
+    withdraw()
+    stopRunning()
   }
 
-  mutating func stopForHosts(at now: Instant, into actions: inout StepQueue) {
+  mutating func stopForHosts() {
     guard phase.stopCause == nil else { return }
-    stop(
-      .signal(Self.terminate), what: StopEntry.hostsGone, at: now,
-      into: &actions)
+    stop(.signal(Self.terminate), what: StopEntry.hostsGone)
   }
 
-  mutating func kill(at now: Instant, into actions: inout StepQueue) {
+  mutating func kill() {
     services.passNothingOn()
     phase.kill()
-    withdraw(into: &actions)
-    stopRunning(at: now, into: &actions)
+    withdraw()
+    stopRunning()
   }
 
-  private mutating func stopRunning(at now: Instant, into actions: inout StepQueue) {
-    if !gates.isEmpty { stopGates(at: now, into: &actions) }
+  private mutating func stopRunning() {
+    if !gates.isEmpty { stopGates() }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
       if record.isStopping, !phase.isKilled { continue }
       // A service stops after the tasks that need it.
       if isService(record.current), !phase.isKilled { continue }
-      stopCurrent(of: worker, at: now, into: &actions)
+      stopCurrent(of: worker)
     }
   }
 
-  mutating func stopCurrent(
-    of worker: WorkerID, at now: Instant, into actions: inout StepQueue
-  ) {
-    stopCurrent(of: worker, phase.stopReason, at: now, into: &actions)
+  mutating func stopCurrent(of worker: WorkerID) {
+    stopCurrent(of: worker, phase.stopReason)
   }
 
-  mutating func stopCurrent(
-    of worker: WorkerID, _ reason: StopReason, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func stopCurrent(of worker: WorkerID, _ reason: StopReason) {
     let task = workforce.workers[worker.index].current
     if isService(task), !workforce.workers[worker.index].isStopping {
       let told = Transition(.stopping, task, attempt: attempt[task.index], reason: .stopped(reason))
-      actions.append(.tell(.transition(told)))
+      tell(told)
     }
     let grace = phase.isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
     let isBlock = workforce.workers[worker.index].kind == .block
@@ -141,14 +132,13 @@ extension Scheduler {
     // opflow cannot kill an external task: waiting ends with its grace.
     let slack = isBlock ? 0 : SchedulerOptions.stopSlackMilliseconds
     workforce.noteStop(of: worker, by: now.advanced(byMilliseconds: grace + slack))
-    actions.append(
-      .order(worker, .stop(task, attempt: attempt[task.index], reason: reason)))
+    send(.stop(task, attempt: attempt[task.index], reason: reason), to: worker)
   }
 
-  mutating func suspend(at now: Instant, into actions: inout StepQueue) {
+  mutating func suspend() {
     guard phase.suspend() else { return }
     gates.suspend(at: now)
-    actions.append(.tell(.transition(Transition(.pause, .none))))
+    tell(Transition(.pause, .none))
     for worker in workforce.living {
       // Time in which the coordinator itself is stopped does not count.
       workforce.watch.pause(worker, at: now)
@@ -159,14 +149,14 @@ extension Scheduler {
       else { continue }
       // If still `handed`, the report that it began is most likely on its way.
       if graph.state(task) == .running { graph.set(task, .suspended) }
-      actions.append(.order(worker, .suspend(task, attempt: attempt[task.index])))
+      send(.suspend(task, attempt: attempt[task.index]), to: worker)
     }
   }
 
-  mutating func proceed(at now: Instant, into actions: inout StepQueue) {
+  mutating func proceed() {
     guard phase.proceed() else { return }
     gates.proceed(at: now)
-    actions.append(.tell(.transition(Transition(.proceed, .none))))
+    tell(Transition(.proceed, .none))
     workforce.watch.listenAnew(at: now)
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
@@ -175,51 +165,51 @@ extension Scheduler {
       let task = record.current
       guard record.phase == .busy, !task.isNone, record.kind != .block else { continue }
       if graph.state(task) == .suspended { graph.set(task, .running) }
-      actions.append(.order(worker, .proceed(task, attempt: attempt[task.index])))
+      send(.proceed(task, attempt: attempt[task.index]), to: worker)
     }
   }
 
-  mutating func advancePhase(at now: Instant, into actions: inout StepQueue) {
+  mutating func advancePhase() {
     if plan.hasServices || workforce.hasComplaints || !beyondDevices.isEmpty {
-      settleReady(at: now, into: &actions)
+      settleReady()
     }
     // No task can come that needs the services.
     if plan.hasServices, openness == .closed, isServing {
-      leaveService(into: &actions)
-      settleReady(at: now, into: &actions)
+      leaveService()
+      settleReady()
     }
     // The usual case after a task's end; inlined to avoid copies.
     if !plan.hasServices, workforce.heldCount > 0 { return }
     if options.usesSites, let exhaustion {
-      stop(.signal(Self.terminate), what: exhaustion, at: now, into: &actions)
-      settleReady(at: now, into: &actions)
+      stop(.signal(Self.terminate), what: exhaustion)
+      settleReady()
     }
     guard mayEnd else { return }
     if plan.hasServices, leavesServices != nil { return }
     if phase.leadsToFinally, startedAny {
       phase.advance(to: .finally)
       graph.openFinally()
-      followChanges(into: &actions)
-      dispatch(at: now, into: &actions)
-      settleReady(at: now, into: &actions)
+      followChanges()
+      dispatch()
+      settleReady()
       if !isAtRest || isKeptOpen { return }
     }
     phase.advance(to: .done)
-    actions.append(.finish(closing))
+    steps.append(.finish(closing))
   }
 
   static let terminate: Int32 = 15
 
   /// Ends tasks that can never run, and unneeded services. Services that gave way are ready again.
-  private mutating func settleReady(at now: Instant, into actions: inout StepQueue) {
+  private mutating func settleReady() {
     while true {
-      while failUnservable(at: now, into: &actions) || failBeyondDevices(into: &actions) {
-        dispatch(at: now, into: &actions)
+      while failUnservable() || failBeyondDevices() {
+        dispatch()
       }
       guard plan.hasServices else { return }
-      attendServices(at: now, into: &actions)
-      guard failUnservable(at: now, into: &actions) else { return }
-      dispatch(at: now, into: &actions)
+      attendServices()
+      guard failUnservable() else { return }
+      dispatch()
     }
   }
 

@@ -3,7 +3,7 @@ internal import OpflowPlan
 
 extension Scheduler {
   /// In topological order: settles tasks that need no run, applies earlier ends, and readies tasks.
-  mutating func begin(into actions: inout StepQueue) {
+  mutating func begin() {
     phase.advance(to: .main)
     findBeyondDevices()
     // Tasks skipped below propagate by themselves.
@@ -14,33 +14,33 @@ extension Scheduler {
         continue
       } else if statesBefore[task.index] != .waiting {
         if graph.state(task) == .failed { exemptFailureEdges(of: task) }
-        spread(from: task, into: &actions)
+        spread(from: task)
       } else if graph.state(task) != .waiting {
         continue
-      } else if settlesByItself(task, into: &actions) {
+      } else if settlesByItself(task) {
         continue
       } else if graph.unmetNeeds(of: task) == 0, !graph.has(.delayed, task) {
         becomeReady(task)
-        if isService(task) { spread(from: task, into: &actions) }
+        if isService(task) { spread(from: task) }
       }
     }
   }
 
   /// Ends a task whatever its dependencies do; returns whether it did.
-  mutating func settlesByItself(_ task: TaskID, into actions: inout StepQueue) -> Bool {
+  mutating func settlesByItself(_ task: TaskID) -> Bool {
     if graph.has(.cancelling, task) {
       cancelled += 1
       var transition = Transition(.cancel, task, reason: .stopped(.cancel))
       transition.attempt = attempt[task.index]
-      settle(task, as: .cancelled, transition, into: &actions)
+      settle(task, as: .cancelled, transition)
     } else if graph.has(.failsAtBegin, task) {
       var transition = Transition(.failure, task, reason: .interrupted)
       transition.attempt = attempt[task.index]
-      settle(task, as: .failed, transition, into: &actions)
+      settle(task, as: .failed, transition)
     } else if graph.has(.skipsAtBegin, task) {
-      settle(task, as: .skipped, Transition(.skip(.skipOption), task), into: &actions)
+      settle(task, as: .skipped, Transition(.skip(.skipOption), task))
     } else if plan.flags(task).contains(.conditionFalse) {
-      settle(task, as: .skipped, Transition(.skip(falseCondition(of: task)), task), into: &actions)
+      settle(task, as: .skipped, Transition(.skip(falseCondition(of: task)), task))
     } else {
       return false
     }
@@ -52,39 +52,36 @@ extension Scheduler {
   }
 
   /// Journals that a skipped or unneeded task is pending again.
-  func tellTakenBack(_ task: TaskID, into actions: inout StepQueue) {
+  mutating func tellTakenBack(_ task: TaskID) {
     var transition = Transition(.resume(.skippedBefore), task)
     transition.isLate = true
-    actions.append(.tell(.transition(transition)))
+    tell(transition)
   }
 
-  mutating func settle(
-    _ task: TaskID, as next: TaskState, _ transition: consuming Transition,
-    into actions: inout StepQueue
-  ) {
-    takeBack(task, .inputs, into: &actions)
+  mutating func settle(_ task: TaskID, as next: TaskState, _ transition: consuming Transition) {
+    takeBack(task, .inputs)
     if plan.hasChecks, next.isSuccess || next == .failed, transition.event != .fresh {
       noteSuccess(of: task, in: &transition)
     }
     graph.set(task, next)
-    actions.append(.tell(.transition(consume transition)))
-    if next == .failed { countFailure(of: task, into: &actions) }
-    spread(from: task, into: &actions)
+    tell(consume transition)
+    if next == .failed { countFailure(of: task) }
+    spread(from: task)
   }
 
   @inline(__always)
-  mutating func spread(from task: TaskID, into actions: inout StepQueue) {
+  mutating func spread(from task: TaskID) {
     if isService(task), graph.state(task).isTerminal {
       noteServiceOver(task)
-      withdrawUsers(of: task, into: &actions)
+      withdrawUsers(of: task)
     }
     graph.spread(
       from: task, isStopping: phase.stopCause != nil,
       isFinally: isService(task) && phase.step == .finally)
-    followChanges(into: &actions)
+    followChanges()
   }
 
-  mutating func followChanges(into actions: inout StepQueue) {
+  mutating func followChanges() {
     if graph.changes.isEmpty { return }
     for place in graph.changes.indices {
       switch graph.changes[place] {
@@ -100,15 +97,14 @@ extension Scheduler {
         }
       case .skipped(let task, let need):
         if isService(task) { noteServiceOver(task) }
-        takeBack(task, .afterRerun(need), into: &actions)
-        actions.append(
-          .tell(.transition(Transition(.skip(.upstream(need)), task))))
-      case .kept(let task): noteKept(task, into: &actions)
-      case .taken(let task, let need): takeBack(task, .afterRerun(need), into: &actions)
+        takeBack(task, .afterRerun(need))
+        tell(Transition(.skip(.upstream(need)), task))
+      case .kept(let task): noteKept(task)
+      case .taken(let task, let need): takeBack(task, .afterRerun(need))
       }
     }
     graph.removeChanges()
-    decide(into: &actions)
+    decide()
   }
 
   mutating func becomeReady(_ task: TaskID) {
@@ -117,18 +113,18 @@ extension Scheduler {
   }
 
   /// It waits if it lacks a dependency.
-  mutating func becomeReadyAgain(_ task: TaskID, into actions: inout StepQueue) {
+  mutating func becomeReadyAgain(_ task: TaskID) {
     // A request may have retried a dependency, or its service must come up again.
     let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
     if graph.unmetNeeds(of: task) == 0, !mayLack { return becomeReady(task) }
-    if isService(task) { withdrawAgain(usersOf: task, into: &actions) }
+    if isService(task) { withdrawAgain(usersOf: task) }
     graph.waitAnew(task)
-    followChanges(into: &actions)
+    followChanges()
   }
 
-  mutating func endDelay(of task: TaskID, into actions: inout StepQueue) {
+  mutating func endDelay(of task: TaskID) {
     graph.unmark(task, .delayed)
-    becomeReadyAgain(task, into: &actions)
+    becomeReadyAgain(task)
   }
 
   @inline(__always)
@@ -159,11 +155,11 @@ extension Scheduler {
 
   /// Journals, before the first start, that `finally` tasks are due, for a resume.
   @inline(__always)
-  mutating func noteStarting(of task: TaskID, into actions: inout StepQueue) {
+  mutating func noteStarting(of task: TaskID) {
     startedAny = true
     if !graph.finallyThatMayKeep.isEmpty {
       for due in graph.takeFinallyDue(after: task) {
-        takeBack(due, .afterRerun(task), into: &actions)
+        takeBack(due, .afterRerun(task))
       }
     }
   }
@@ -171,40 +167,37 @@ extension Scheduler {
 
 /// Requests to a lost session that hold in the next one, whose first journal line repeats them.
 extension Scheduler {
-  mutating func obey(
-    _ standing: StandingOrders, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func obey(_ standing: StandingOrders) {
     for (resource, amount) in standing.capacities.sorted(by: { $0.key < $1.key }) {
       let most = resource == plan.gpuResource ? options.capacities(of: plan)[resource] : .max
-      setCapacity(min(amount, most), of: resource, into: &actions)
+      setCapacity(min(amount, most), of: resource)
     }
     for task in standing.cancelled where graph.state(task) == .waiting {
       graph.mark(task, .cancelling)
     }
     guard phase.stopCause == nil else { return }
-    if standing.isPaused { pause(into: &actions) }
-    suspend(standing.onHold.filter { graph.state($0) == .waiting }, at: now, into: &actions)
+    if standing.isPaused { pause() }
+    suspend(standing.onHold.filter { graph.state($0) == .waiting })
   }
 
   /// Continues failed attempts and delays of the previous session. Services start without delay.
-  mutating func takeOver(_ tries: [TaskID: TriesUsed], at now: Instant) {
+  mutating func takeOver(_ tries: [TaskID: TriesUsed]) {
     for (task, used) in tries {
       triesUsed[task.index] = used.count
       guard used.delayMilliseconds > 0, phase.stopCause == nil, graph.state(task) == .waiting,
         !graph.hasOwnFate(task), !isService(task)
       else { continue }
       graph.mark(task, .delayed)
-      timers.push(
-        RetryTimer(at: now.advanced(byMilliseconds: used.delayMilliseconds), task: task))
+      timers.push(RetryTimer(at: now.advanced(byMilliseconds: used.delayMilliseconds), task: task))
     }
   }
 
   /// The previous session was stopping.
-  mutating func stop(as standing: StandingOrders, at now: Instant, into actions: inout StepQueue) {
+  mutating func stop(as standing: StandingOrders) {
     if standing.isCancelled {
-      stop(.request, letsFinallyGo: false, at: now, into: &actions)
+      stop(.request, letsFinallyGo: false)
     } else if let signal = standing.stopSignal {
-      stop(.signal(signal), letsFinallyGo: false, at: now, into: &actions)
+      stop(.signal(signal), letsFinallyGo: false)
     }
   }
 }

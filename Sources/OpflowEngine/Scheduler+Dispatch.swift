@@ -4,17 +4,17 @@ internal import OpflowWire
 
 extension Scheduler {
   /// Starts ready tasks in rank order; reserves resources for the first that does not fit.
-  mutating func dispatch(at now: Instant, into actions: inout StepQueue) {
+  mutating func dispatch() {
     lacking = Lacking()
     guard !phase.isSuspended, !phase.isPaused else { return }
-    startReady(at: now, into: &actions)
-    if !loans.isEmpty { lend(at: now, into: &actions) }
+    startReady()
+    if !loans.isEmpty { lend() }
   }
 
-  private mutating func startReady(at now: Instant, into actions: inout StepQueue) {
-    if !gates.ready.isEmpty { openGates(at: now, into: &actions) }
-    if checks.hasPending { giveChecks(at: now, into: &actions) }
-    if !services.taken.isEmpty { startTaken(at: now, into: &actions) }
+  private mutating func startReady() {
+    if !gates.ready.isEmpty { openGates() }
+    if checks.hasPending { giveChecks() }
+    if !services.taken.isEmpty { startTaken() }
     guard ready.count > 0 || workforce.aheadCount > 0 else { return }
     resources.clearReservations()
     var firstBlocked: Int?
@@ -26,15 +26,15 @@ extension Scheduler {
       let task = TaskID(ranking.task[Int(rank)])
       let place =
         resources.serviceLanes.contains(lane)
-        ? jointPlace(task, lane, at: now)
-        : resources.isLocal(lane) ? placeHere(task, lane) : placeAnywhere(task, lane, at: now)
+        ? jointPlace(task, lane)
+        : resources.isLocal(lane) ? placeHere(task, lane) : placeAnywhere(task, lane)
       switch place {
       case .site(let site):
         _ = ready.pop(lane)
         if resources.serviceLanes.contains(lane) {
-          takeTogether(task, at: site, now: now, into: &actions)
+          takeTogether(task, at: site)
         } else {
-          assign(task, lane, at: site, now: now, into: &actions)
+          assign(task, lane, at: site)
         }
         if !isFull { continue pass }
         if firstBlocked == nil { firstBlocked = ready.best?.lane }
@@ -44,13 +44,13 @@ extension Scheduler {
         machines.setAside(task)
         continue pass
       case .noRoom(let home):
-        if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task, at: home, now) }
+        if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task, at: home) }
         // A service that stays up waits for room without reserving it.
         if isService(task) {
           if standing.isNone { standing = task }
         } else {
-          reserve(for: task, lane, at: home, now)
-          if plan.hasServices { note(&lacks, task, lane, at: home, now) }
+          reserve(for: task, lane, at: home)
+          if plan.hasServices { note(&lacks, task, lane, at: home) }
         }
         if resources.serviceLanes.contains(lane) { want = self.want(of: task, lane) }
       case .noWorker, .notYet: break
@@ -64,15 +64,15 @@ extension Scheduler {
         break
       }
     }
-    if workforce.aheadCount > 0 { takeBackAhead(at: now, into: &actions) }
+    if workforce.aheadCount > 0 { takeBackAhead() }
     if let firstBlocked, options.handsAhead {
-      handAhead(from: firstBlocked, at: now, into: &actions)
+      handAhead(from: firstBlocked)
     }
     ready.unblock()
     if lacks.here.isNone, !standing.isNone, isAtRestButServices { lacks.here = standing }
-    if !lacks.here.isNone { makeRoom(for: lacks.here, at: .local, now: now, into: &actions) }
+    if !lacks.here.isNone { makeRoom(for: lacks.here, at: .local) }
     if let (task, site) = lacks.elsewhere {
-      makeRoom(for: task, at: site, now: now, into: &actions)
+      makeRoom(for: task, at: site)
     }
   }
 
@@ -98,22 +98,20 @@ extension Scheduler {
       amounts: plan.resources.indices.map { amounts.sum(of: $0) }, isService: isService(task))
   }
 
-  private func note(
-    _ lacks: inout Lacks, _ task: TaskID, _ lane: Int, at home: SiteID, _ now: Instant
-  ) {
+  private func note(_ lacks: inout Lacks, _ task: TaskID, _ lane: Int, at home: SiteID) {
     if resources.isLocal(lane) {
       if lacks.here.isNone { lacks.here = task }
     } else if lacks.elsewhere == nil {
-      let site = home == .local ? roomiest(for: task, lane, at: now) : home
+      let site = home == .local ? roomiest(for: task, lane) : home
       lacks.elsewhere = site.map { (task, $0) }
     }
   }
 
-  private mutating func reserve(for task: TaskID, _ lane: Int, at home: SiteID, _ now: Instant) {
+  private mutating func reserve(for task: TaskID, _ lane: Int, at home: SiteID) {
     if resources.serviceLanes.contains(lane) {
       if let amounts = amountsTogether(task, at: home) { resources.reserve(amounts, at: home) }
-    } else if let limits = resources.isLocal(lane) ? nil : limits(of: task, lane, at: now) {
-      let allowed = resources.roomySites.filter { allows(limits, $0, at: now) }
+    } else if let limits = resources.isLocal(lane) ? nil : limits(of: task, lane) {
+      let allowed = resources.roomySites.filter { allows(limits, $0) }
       resources.reserve(lane, atOneOf: allowed)
     } else {
       resources.reserve(lane, atOneOf: resources.candidates(for: lane))
@@ -141,15 +139,15 @@ extension Scheduler {
   }
 
   /// Prefers the node of its dependencies, then the least loaded one.
-  private mutating func placeAnywhere(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
+  private mutating func placeAnywhere(_ task: TaskID, _ lane: Int) -> Place {
     let kind = workerKind(of: task)
     let preferred = siteOfNeeds(of: task)
-    let limits = limits(of: task, lane, at: now)
+    let limits = limits(of: task, lane)
     var best: SiteID?
     var leastLoad = 0.0
     var hasRoom = false
     for site in resources.roomySites where resources.fits(lane, at: site) {
-      if limits != nil, !allows(limits, site, at: now) { continue }
+      if limits != nil, !allows(limits, site) { continue }
       hasRoom = true
       guard workforce.canTake(kind, at: site) else { continue }
       if site == preferred { return .site(site) }
@@ -158,7 +156,7 @@ extension Scheduler {
     }
     if let best { return .site(best) }
     if hasRoom { return .noWorker }
-    let lacksTime = limits?.need.map { self.lacksTime(for: $0, lane, at: now) } ?? false
+    let lacksTime = limits?.need.map { self.lacksTime(for: $0, lane) } ?? false
     return lacksTime ? .noTime : .noRoom(.local)
   }
 
@@ -171,35 +169,28 @@ extension Scheduler {
     return nil
   }
 
-  private mutating func assign(
-    _ task: TaskID, _ lane: Int, at site: SiteID, now: Instant, into actions: inout StepQueue
-  ) {
-    let worker = claim(for: task, at: site, now: now, into: &actions)
+  private mutating func assign(_ task: TaskID, _ lane: Int, at site: SiteID) {
+    let worker = claim(for: task, at: site)
     let share = resources.take(lane, at: site)
     if workforce.assign(task, lane: lane, share, to: worker, at: now) {
-      start(task, on: worker, into: &actions)
+      start(task, on: worker)
     }
   }
 
   @inline(__always)
-  private mutating func claim(
-    for task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
-  ) -> WorkerID {
+  private mutating func claim(for task: TaskID, at site: SiteID) -> WorkerID {
     let kind = workerKind(of: task)
-    if kind == .block { return seat(for: task, at: now, into: &actions) }
+    if kind == .block { return seat(for: task) }
     let (worker, isNew) = workforce.claim(kind, at: site, now: now)
-    if isNew { actions.append(.launch(worker, kind, site)) }
+    if isNew { steps.append(.launch(worker, kind, site)) }
     return worker
   }
 
-  mutating func start(
-    _ task: TaskID, on worker: WorkerID, isAhead: Bool = false,
-    into actions: inout StepQueue
-  ) {
-    if !additions.isEmpty { askToWithdraw(additionsOf: task, into: &actions) }
+  mutating func start(_ task: TaskID, on worker: WorkerID, isAhead: Bool = false) {
+    if !additions.isEmpty { askToWithdraw(additionsOf: task) }
     graph.set(task, isAhead ? .handed : .running)
     attempt[task.index] += 1
-    noteStarting(of: task, into: &actions)
+    noteStarting(of: task)
     if options.usesSites { ranAt[task.index] = workforce.workers[worker.index].site }
     if machines.isAnyLimited { noteEnd(of: task, on: worker) }
     let number = attempt[task.index]
@@ -207,36 +198,34 @@ extension Scheduler {
     transition.worker = worker
     transition.isAhead = isAhead
     if plan.hasChecks { noteStart(of: task, in: &transition) }
-    actions.append(.tell(.transition(consume transition)))
+    tell(consume transition)
     if isBlock(task) {
       // The client finds its values itself.
       if plan.flags(task).contains(.readsValues) { noteRead(by: task) }
-      return actions.append(.order(worker, .run(task, attempt: number)))
+      return send(.run(task, attempt: number), to: worker)
     }
     if phase.step == .finally, !workforce.workers[worker.index].knowsRunState {
       workforce.noteRunState(knownBy: worker)
-      actions.append(.order(worker, .conclude(runState)))
+      send(.conclude(runState), to: worker)
     }
     if plan.flags(task).contains(.readsValues) || values.arguments != nil {
       noteRead(by: task)
-      tellValues(of: task, to: worker, into: &actions)
+      tellValues(of: task, to: worker)
     }
-    if resources.haveDevices { tellDevices(of: task, to: worker, into: &actions) }
-    if plan.hasServices { tellPorts(of: task, to: worker, into: &actions) }
-    if plan.hasJobservers, !isAhead { beginLoan(of: task, on: worker, into: &actions) }
-    actions.append(
-      .order(
-        worker, isAhead ? .follow(task, attempt: number) : .run(task, attempt: number)))
+    if resources.haveDevices { tellDevices(of: task, to: worker) }
+    if plan.hasServices { tellPorts(of: task, to: worker) }
+    if plan.hasJobservers, !isAhead { beginLoan(of: task, on: worker) }
+    send(isAhead ? .follow(task, attempt: number) : .run(task, attempt: number), to: worker)
   }
 }
 
 extension Scheduler {
   /// A prefetched task takes over the GPUs of the task before it.
-  func tellDevices(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
+  mutating func tellDevices(of task: TaskID, to worker: WorkerID) {
     guard let devices = workforce.workers[worker.index].share?.devices, !devices.isEmpty else {
       return
     }
-    actions.append(.order(worker, .devices(task, devices)))
+    send(.devices(task, devices), to: worker)
   }
 
   mutating func findBeyondDevices() {
@@ -249,7 +238,7 @@ extension Scheduler {
 
   /// Fails ready tasks that want more GPUs than the local node has or, once all nodes are known,
   /// than any remote one ever had.
-  mutating func failBeyondDevices(into actions: inout StepQueue) -> Bool {
+  mutating func failBeyondDevices() -> Bool {
     if beyondDevices.isEmpty { return false }
     let lanes = Set(beyondDevices)
     let aside = machines.setAside.filter { lanes.contains(resources.lane(of: $0)) }
@@ -270,7 +259,7 @@ extension Scheduler {
           ? "this machine has \(options.gpus)"
           : "no machine of the run has more than \(machines.mostDevices ?? 0)")
       graph.set(task, .waiting)
-      settle(task, as: .failed, transition, into: &actions)
+      settle(task, as: .failed, transition)
     }
     return !tasks.isEmpty
   }

@@ -4,10 +4,7 @@ internal import OpflowPlan
 internal import OpflowWire
 
 extension Scheduler {
-  mutating func ended(
-    _ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, what: String, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func ended(_ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, what: String) {
     let excuse =
       options.usesSites && !isOrdinary(outcome, of: task)
       ? machines.excuse(at: workforce.workers[worker.index].site) : nil
@@ -16,7 +13,7 @@ extension Scheduler {
     if freed.share != nil { release(freed.share, of: task) }
     if workforce.workers[worker.index].kind == .block { blocks.free(worker) }
     if workforce.workers[worker.index].isOfEarlierDrive {
-      discard(worker, complaint: "", into: &actions)
+      discard(worker, complaint: "")
     }
     graph.mark(task, .ran)
     noteChange()
@@ -24,9 +21,9 @@ extension Scheduler {
     if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil {
       let site = workforce.workers[worker.index].site
       if outcome.reason == .stopped(.timeOver) {
-        return interrupted(task, at: site, outcome, complaint: excuse, now, into: &actions)
+        return interrupted(task, at: site, outcome, complaint: excuse)
       }
-      return interrupted(task, at: site, complaint: excuse, now, into: &actions)
+      return interrupted(task, at: site, complaint: excuse)
     }
 
     let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
@@ -41,7 +38,7 @@ extension Scheduler {
     if let left { note(left, in: &transition) }
     if let fetch { transition.fetch = fetch }
     if isService(task) {
-      return serviceEnded(task, consume transition, at: now, into: &actions)
+      return serviceEnded(task, consume transition)
     }
     let isRestored = !restored.isEmpty && restored.remove(task) != nil
     let isCancelled = graph.has(.cancelling, task) && !outcome.isSuccess
@@ -50,22 +47,22 @@ extension Scheduler {
     case _ where isCancelled && outcome.reason != .output:
       transition.event = .cancel
       cancelled += 1
-      settle(task, as: .cancelled, consume transition, into: &actions)
+      settle(task, as: .cancelled, consume transition)
     case _ where phase.isStopped(outcome):
       transition.outcome.reason = .stopped(phase.stopReason)
       transition.event = .cancel
-      settle(task, as: .cancelled, consume transition, into: &actions)
+      settle(task, as: .cancelled, consume transition)
     case .stopped(.serviceLost)
     where phase.stopCause == nil || plan.flags(task).contains(.finally):
       if let lost = services.takeLoss(of: task) { transition.what = plan.nameString(lost) }
-      failed(task, consume transition, having: read, at: now, into: &actions)
+      failed(task, consume transition, having: read)
     case .stopped:
       transition.event = .cancel
-      settle(task, as: .cancelled, consume transition, into: &actions)
+      settle(task, as: .cancelled, consume transition)
     case .output:
       transition.event = .failure
-      settle(task, as: .failed, consume transition, into: &actions)
-      stop(.ioError, at: now, into: &actions)
+      settle(task, as: .failed, consume transition)
+      stop(.ioError)
     case nil where outcome.isSuccess:
       transition.fingerprint = plan.fingerprint(task)
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
@@ -74,10 +71,10 @@ extension Scheduler {
         transition.what = Plan.emptyMatrixText
       }
       if isRestored { transition.isRestored = true }
-      settle(task, as: .succeeded, consume transition, into: &actions)
+      settle(task, as: .succeeded, consume transition)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,
       .input, .noOutput, .memory, .rejected, .unready, .ended:
-      failed(task, consume transition, having: read, at: now, into: &actions)
+      failed(task, consume transition, having: read)
     }
   }
 
@@ -95,10 +92,7 @@ extension Scheduler {
     }
   }
 
-  private mutating func failed(
-    _ task: TaskID, _ failure: Transition, having read: UInt64?, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  private mutating func failed(_ task: TaskID, _ failure: Transition, having read: UInt64?) {
     var transition = failure
     let policy = plan.policy(task)
     if policy.costsTry(transition.outcome.reason, transition.fetch) { triesUsed[task.index] += 1 }
@@ -115,7 +109,7 @@ extension Scheduler {
         transition.delayMilliseconds, asAskedBy: transition.fetch, policy: policy)
       graph.set(task, .waiting)
       graph.mark(task, .delayed)
-      actions.append(.tell(.transition(transition)))
+      tell(transition)
       timers.push(
         RetryTimer(at: now.advanced(byMilliseconds: transition.delayMilliseconds), task: task))
       return
@@ -125,9 +119,9 @@ extension Scheduler {
       transition.allowed = true
       transition.fingerprint = plan.fingerprint(task)
       if let read { transition.with = read }
-      settle(task, as: .failedAllowed, transition, into: &actions)
+      settle(task, as: .failedAllowed, transition)
     } else {
-      settle(task, as: .failed, transition, into: &actions)
+      settle(task, as: .failed, transition)
     }
   }
 
@@ -139,11 +133,11 @@ extension Scheduler {
     }
   }
 
-  mutating func countFailure(of task: TaskID, into actions: inout StepQueue) {
+  mutating func countFailure(of task: TaskID) {
     failures += 1
     exemptFailureEdges(of: task)
     if options.maxFailures > 0, failures >= options.maxFailures, !phase.isHalted {
-      halt(into: &actions)
+      halt()
     }
   }
 
@@ -196,9 +190,7 @@ enum RetryDelay {
 
   /// Returns `delay` times `backoff` to the power of earlier attempts, at most `max_delay`, varied
   /// by `jitter` so that tasks that failed together retry apart.
-  static func milliseconds(
-    policy: TaskPolicy, triesUsed: Int, random: inout SplitMix64
-  ) -> Int64 {
+  static func milliseconds(policy: TaskPolicy, triesUsed: Int, random: inout SplitMix64) -> Int64 {
     var delay = Double(policy.retryDelayMilliseconds)
     let limit = Double(policy.retryMaxDelayMilliseconds)
     let factor = Double(policy.retryBackoffPermille) / 1000

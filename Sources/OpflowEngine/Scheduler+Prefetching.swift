@@ -5,15 +5,12 @@ extension Scheduler {
   /// Busy workers with short tasks then need not wait for the coordinator. A prefetched task takes
   /// over the resources of one of its class, unless that one's end may make a much better task
   /// ready.
-  mutating func handAhead(
-    from lane: Int, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func handAhead(from lane: Int) {
     guard phase.isOrdinary, !resources.serviceLanes.contains(lane),
       let rank = ready.head(lane)
     else { return }
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
-    let depth = workforce.paces[kind].aheadNow(
-      ready: ready.count, alive: workforce.count(of: kind))
+    let depth = workforce.paces[kind].aheadNow(ready: ready.count, alive: workforce.count(of: kind))
     // One per worker in turn, so that backlogs stay equal.
     var misses = 0
     for count in 0..<depth {
@@ -23,10 +20,10 @@ extension Scheduler {
         let task = TaskID(ranking.task[Int(rank)])
         // It keeps coming back: a free worker starts it.
         if returnCount[task.index] >= SchedulerOptions.mostReturns { return }
-        if mayFollow(task, rank, on: worker, at: now) {
+        if mayFollow(task, rank, on: worker) {
           _ = ready.pop(lane)
           // The worker moves to the next depth, and another one takes its place.
-          handAhead(task, rank, to: worker, into: &actions)
+          handAhead(task, rank, to: worker)
         } else {
           place += 1
           misses += 1
@@ -36,9 +33,7 @@ extension Scheduler {
     }
   }
 
-  private mutating func mayFollow(
-    _ task: TaskID, _ rank: Int32, on worker: WorkerID, at now: Instant
-  ) -> Bool {
+  private mutating func mayFollow(_ task: TaskID, _ rank: Int32, on worker: WorkerID) -> Bool {
     if plan.flags(task).contains(.failWhenInterrupted) { return false }
     if workerKind(of: task) != workforce.workers[worker.index].kind { return false }
     // Lent tokens end with the task; a prefetched one would keep them.
@@ -52,25 +47,22 @@ extension Scheduler {
       let site = workforce.workers[worker.index].site
       // The node takes no new tasks, though one without resources would fit.
       if site != .local, !machines.isInUse(site) { return false }
-      if machines.mayRestrict, !mayRun(task, at: site, now) { return false }
+      if machines.mayRestrict, !mayRun(task, at: site) { return false }
     }
     if endCouldUnlockBetter(than: rank, endOf: workforce.workers[worker.index].current) {
       return false
     }
     for place in workforce.workers[worker.index].ahead.indices
-    where endCouldUnlockBetter(
-      than: rank, endOf: workforce.workers[worker.index].ahead[place].task)
+    where endCouldUnlockBetter(than: rank, endOf: workforce.workers[worker.index].ahead[place].task)
     {
       return false
     }
     return true
   }
 
-  private mutating func handAhead(
-    _ task: TaskID, _ rank: Int32, to worker: WorkerID, into actions: inout StepQueue
-  ) {
+  private mutating func handAhead(_ task: TaskID, _ rank: Int32, to worker: WorkerID) {
     workforce.handAhead(task, to: worker)
-    start(task, on: worker, isAhead: true, into: &actions)
+    start(task, on: worker, isAhead: true)
     leastUrgentAhead.push(
       RankedAhead(rank: rank, worker: worker, task: task, attempt: attempt[task.index]))
     // Most entries are outdated by now.
@@ -102,8 +94,8 @@ extension Scheduler {
   // MARK: - Recalling
 
   /// Recalls prefetched tasks that could start earlier elsewhere, or later than a much better task.
-  mutating func takeBackAhead(at now: Instant, into actions: inout StepQueue) {
-    takeBackForIdle(at: now, into: &actions)
+  mutating func takeBackAhead() {
+    takeBackForIdle()
     let best = ready.first ?? .max
     while let last = leastUrgentAhead.first, ranking.isMuchBetter(best, than: last.rank) {
       _ = leastUrgentAhead.pop()
@@ -111,12 +103,12 @@ extension Scheduler {
       guard !record.isDiscarded, attempt[last.task.index] == last.attempt,
         let place = record.ahead.firstIndex(where: { $0.task == last.task })
       else { continue }
-      revokeAhead(place, of: last.worker, into: &actions)
+      revokeAhead(place, of: last.worker)
     }
   }
 
   /// Recalls the last tasks of the longest backlogs for idle workers.
-  private mutating func takeBackForIdle(at now: Instant, into actions: inout StepQueue) {
+  private mutating func takeBackForIdle() {
     for lane in workforce.backlogs.lanesAhead.prefix(SchedulerOptions.maxLanesLookedAt) {
       var depth = workforce.backlogs.deepest(lane: lane) ?? 0
       guard depth > 0, let (site, count) = roomForOthers(in: lane, depth) else { continue }
@@ -125,11 +117,11 @@ extension Scheduler {
         for worker in workforce.backlogs.workers(lane: lane, depth: depth) {
           // It would be prefetched and recalled again.
           if machines.mayRestrict,
-            !mayRun(workforce.workers[worker.index].ahead[depth - 1].task, at: site, now)
+            !mayRun(workforce.workers[worker.index].ahead[depth - 1].task, at: site)
           {
             continue
           }
-          if revokeAhead(depth - 1, of: worker, into: &actions) { room -= 1 }
+          if revokeAhead(depth - 1, of: worker) { room -= 1 }
           if room == 0 { break }
         }
         depth -= 1
@@ -151,28 +143,26 @@ extension Scheduler {
   }
 
   /// Recalls all tasks of a kind that turns out slow: they start in order on the first free worker.
-  mutating func takeBackAll(of kind: WorkerKind, into actions: inout StepQueue) {
+  mutating func takeBackAll(of kind: WorkerKind) {
     for worker in workforce.living where workforce.workers[worker.index].kind == kind {
-      takeBackAll(of: worker, into: &actions)
+      takeBackAll(of: worker)
     }
   }
 
   /// A discarded worker returns them anyway.
-  mutating func takeBackAll(of worker: WorkerID, into actions: inout StepQueue) {
+  mutating func takeBackAll(of worker: WorkerID) {
     if workforce.workers[worker.index].isDiscarded { return }
     for place in workforce.workers[worker.index].ahead.indices {
-      revokeAhead(place, of: worker, into: &actions)
+      revokeAhead(place, of: worker)
     }
   }
 
   /// Only the first call has an effect.
   @discardableResult
-  mutating func revokeAhead(
-    _ place: Int, of worker: WorkerID, into actions: inout StepQueue
-  ) -> Bool {
+  mutating func revokeAhead(_ place: Int, of worker: WorkerID) -> Bool {
     guard workforce.noteRevoking(place, of: worker) else { return false }
     let task = workforce.workers[worker.index].ahead[place].task
-    actions.append(.order(worker, .revoke(task, attempt: attempt[task.index])))
+    send(.revoke(task, attempt: attempt[task.index]), to: worker)
     return true
   }
 

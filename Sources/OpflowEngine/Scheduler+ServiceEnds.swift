@@ -3,7 +3,7 @@ package import OpflowPlan
 
 extension Scheduler {
   /// Ends running services that are not needed now; skips those that will not be.
-  mutating func attendServices(at now: Instant, into actions: inout StepQueue) {
+  mutating func attendServices() {
     for task in graph.takeMoved() {
       if isService(task) { services.review.touch(task) }
       for service in plan.services(neededBy: task) { services.review.touch(service) }
@@ -15,14 +15,14 @@ extension Scheduler {
     var unused: [TaskID] = []
     while let service = services.review.next() {
       lookCount += 1
-      if review(service, conditions, at: now, into: &actions) { unused.append(service) }
+      if review(service, conditions) { unused.append(service) }
     }
     // A service is reviewed again, and may be here twice, if a review releases its share.
     for service in unused where !graph.state(service).isTerminal {
-      pull([service], into: &actions)
+      pull([service])
       forget([service])
       graph.mark(service, .unused)
-      settle(service, as: .skipped, Transition(.skip(.unused), service), into: &actions)
+      settle(service, as: .skipped, Transition(.skip(.unused), service))
     }
     if !services.deferred.isEmpty, isAtRestButServices, phase.isOrdinary {
       let deferred = services.deferred.sorted { $0.rawValue < $1.rawValue }
@@ -32,41 +32,44 @@ extension Scheduler {
     }
     if !unused.isEmpty || services.hasWithdrawn {
       services.hasWithdrawn = false
-      dispatch(at: now, into: &actions)
+      dispatch()
     }
     // Other services may have lost their last user with them.
-    if !unused.isEmpty { attendServices(at: now, into: &actions) }
+    if !unused.isEmpty { attendServices() }
   }
 
   /// Returns whether it will not be needed any more.
-  private mutating func review(
-    _ service: TaskID, _ conditions: ServiceReview.Conditions, at now: Instant,
-    into actions: inout StepQueue
-  ) -> Bool {
+  private mutating func review(_ service: TaskID, _ conditions: ServiceReview.Conditions) -> Bool {
     let isActive = services.use.users(of: service) > 0
     let isNeeded =
-      isActive || mayBeNeeded(service, conditions, among: services.review.needed)
+      isActive
+      || isNeededAnyway(service)
+        ?? firstOpenUser(of: service).map {
+          mayBeNeeded(service, from: $0, conditions, among: services.review.needed)
+        } ?? false
     if services.review.note(service, isNeeded: isNeeded) {
       for needed in plan.services(neededBy: service) { services.review.touch(needed) }
     }
     switch graph.state(service) {
     case .running, .suspended:
-      if !isNeeded || !isActive && isStranded(service, at: now) {
-        end(service, at: now, into: &actions)
+      if !isNeeded || !isActive && isStranded(service) {
+        end(service)
       }
     case .waiting, .ready:
       if !isNeeded { withdrawTaken([service]) }
       // Retracted tasks get their end with that.
       if additions.isLetGo(service) { return false }
-      return !isNeeded && (!stands(service) || services.isLeaving) && !hasOpenUser(service)
+      return !isNeeded && (!stands(service) || services.isLeaving)
+        && firstOpenUser(of: service) == nil
     case .checking, .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       break
     }
     return false
   }
 
-  private mutating func hasOpenUser(_ service: TaskID) -> Bool {
-    services.firstOpenUser(of: service, plan, hasEnded: { graph.state($0).isTerminal }) != nil
+  /// The edge of the first user that has not ended.
+  private mutating func firstOpenUser(of service: TaskID) -> Int? {
+    services.firstOpenUser(of: service, plan, hasEnded: { graph.state($0).isTerminal })
   }
 
   private var reviewConditions: ServiceReview.Conditions {
@@ -78,11 +81,13 @@ extension Scheduler {
   /// Whether a review of all services would find the same as the last ones.
   func checkReview() -> String? {
     guard !graph.hasMoved, services.review.isDone(under: reviewConditions) else { return nil }
-    var copy = self
     var needed: Set<TaskID> = []
     for service in services.all.reversed()
     where services.use.users(of: service) > 0
-      || copy.mayBeNeeded(service, reviewConditions, among: needed)
+      || isNeededAnyway(service)
+        ?? plan.dependents(service).first(where: { _ in true }).map({
+          mayBeNeeded(service, from: $0, reviewConditions, among: needed)
+        }) ?? false
     {
       needed.insert(service)
     }
@@ -90,17 +95,18 @@ extension Scheduler {
     return differing.first.map { "\(plan.nameString($0)) was not reviewed" }
   }
 
-  /// - Parameter needed: those of its users that are needed services.
-  private mutating func mayBeNeeded(
-    _ service: TaskID, _ conditions: ServiceReview.Conditions, among needed: Set<TaskID>
-  ) -> Bool {
+  /// Nil if its users decide.
+  private func isNeededAnyway(_ service: TaskID) -> Bool? {
     // A stopping run does not settle the dependencies of a kept service.
     if services.keptOver.contains(service) && !phase.isOrdinary { return false }
-    if stands(service) && mayStand || services.passedOn.contains(service) { return true }
-    guard
-      let first = services.firstOpenUser(
-        of: service, plan, hasEnded: { graph.state($0).isTerminal })
-    else { return false }
+    return stands(service) && mayStand || services.passedOn.contains(service) ? true : nil
+  }
+
+  /// - Parameter needed: those of its users that are needed services.
+  private func mayBeNeeded(
+    _ service: TaskID, from first: Int, _ conditions: ServiceReview.Conditions,
+    among needed: Set<TaskID>
+  ) -> Bool {
     for edge in plan.dependents(service, from: first) {
       let user = plan.dependent(edge)
       if graph.state(user).isTerminal { continue }
@@ -165,27 +171,23 @@ extension Scheduler {
     }
   }
 
-  mutating func leaveService(into actions: inout StepQueue) {
+  mutating func leaveService() {
     services.isLeaving = true
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
   }
 
-  mutating func end(
-    _ service: TaskID, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func end(_ service: TaskID) {
     guard !services.stopping.contains(service),
       let worker = services.use.workers[service]
     else { return }
     let record = workforce.workers[worker.index]
     if record.isDiscarded || record.isStopping { return }
     services.noteStopping(service)
-    stopCurrent(of: worker, .unneeded, at: now, into: &actions)
+    stopCurrent(of: worker, .unneeded)
   }
 
   /// Ends idle services that hold what a ready task lacks.
-  mutating func makeRoom(
-    for task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func makeRoom(for task: TaskID, at site: SiteID) {
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     if services.use.idle.isEmpty, !isOnlyServices || services.use.idleStanding.isEmpty { return }
     let lane = resources.lane(of: task)
@@ -234,7 +236,7 @@ extension Scheduler {
       }
       for idle in behind where isOnlyServices || !stands(idle) {
         if stands(idle) { services.deferred.insert(idle) }
-        end(idle, at: now, into: &actions)
+        end(idle)
       }
     }
   }
@@ -246,10 +248,7 @@ extension Scheduler {
 
   // MARK: - Ends
 
-  mutating func serviceEnded(
-    _ service: TaskID, _ end: consuming Transition, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func serviceEnded(_ service: TaskID, _ end: consuming Transition) {
     var transition = end
     let wasUp = services.isUp(service)
     let wasUnneeded =
@@ -262,19 +261,19 @@ extension Scheduler {
     }
     let isCancelled = graph.has(.cancelling, service)
     graph.unmark(service, .cancelling)
-    leaveUsers(of: service, at: now, into: &actions)
+    leaveUsers(of: service)
     if transition.outcome.reason == .output {
       transition.event = .failure
-      settle(service, as: .failed, transition, into: &actions)
-      return stop(.ioError, at: now, into: &actions)
+      settle(service, as: .failed, transition)
+      return stop(.ioError)
     }
     if isCancelled {
       cancelled += 1
-      return cancelService(service, transition, into: &actions)
+      return cancelService(service, transition)
     }
     if wasUnneeded {
       if let need { transition.what = plan.nameString(need) }
-      return endUnneeded(service, transition, wasUp: wasUp, into: &actions)
+      return endUnneeded(service, transition, wasUp: wasUp)
     }
     switch transition.outcome.reason {
     case .stopped(.serviceLost) where phase.stopCause == nil:
@@ -282,76 +281,68 @@ extension Scheduler {
       let isLeft = plan.services(neededBy: service).allSatisfy {
         !graph.state($0).isTerminal || graph.state($0).isSuccess
       }
-      if isLeft { return waitAgain(service, transition, into: &actions) }
+      if isLeft { return waitAgain(service, transition) }
       transition.event = .failure
-      settle(service, as: .failed, transition, into: &actions)
+      settle(service, as: .failed, transition)
     case .stopped,
       _ where phase.isStopped(transition.outcome):
       transition.outcome.reason = .stopped(phase.stopReason)
-      cancelService(service, transition, into: &actions)
+      cancelService(service, transition)
     case nil where wasUp:
-      endByItself(service, transition, into: &actions)
+      endByItself(service, transition)
     case nil:
       transition.outcome.reason = .unready
       transition.event = .failure
-      settle(service, as: .failed, transition, into: &actions)
+      settle(service, as: .failed, transition)
     case .timeout, .refused, .output, .fetch, .fetchFinal, .workerLost, .interrupted,
       .revoked, .value, .input, .noOutput, .memory, .rejected, .unready, .ended:
       transition.event = .failure
-      settle(service, as: .failed, transition, into: &actions)
+      settle(service, as: .failed, transition)
     }
   }
 
-  private mutating func cancelService(
-    _ service: TaskID, _ end: Transition, into actions: inout StepQueue
-  ) {
+  private mutating func cancelService(_ service: TaskID, _ end: Transition) {
     var transition = end
     transition.event = .cancel
     if case .stopped = transition.outcome.reason {
     } else {
       transition.outcome.reason = .stopped(.cancel)
     }
-    settle(service, as: .cancelled, transition, into: &actions)
+    settle(service, as: .cancelled, transition)
   }
 
-  private mutating func endUnneeded(
-    _ service: TaskID, _ end: Transition, wasUp: Bool, into actions: inout StepQueue
-  ) {
+  private mutating func endUnneeded(_ service: TaskID, _ end: Transition, wasUp: Bool) {
     var transition = end
-    let isOpen = hasOpenUser(service) || stands(service) && mayStand
+    let isOpen = firstOpenUser(of: service) != nil || stands(service) && mayStand
     // A service cancelled before it was ready has not succeeded.
     if !isOpen, wasUp || phase.stopCause == nil {
       transition.event = .success
       transition.outcome.reason = nil
       transition.fingerprint = plan.fingerprint(service)
-      return settle(service, as: .succeeded, transition, into: &actions)
+      return settle(service, as: .succeeded, transition)
     }
     if phase.stopCause != nil {
       transition.outcome.reason = .stopped(phase.stopReason)
-      return cancelService(service, transition, into: &actions)
+      return cancelService(service, transition)
     }
     transition.outcome.reason = .stopped(.unneeded)
-    waitAgain(service, transition, into: &actions)
+    waitAgain(service, transition)
   }
 
   /// Makes a service pending again at no cost; it fails if processes survive.
-  private mutating func waitAgain(
-    _ service: TaskID, _ end: Transition, into actions: inout StepQueue
-  ) {
+  private mutating func waitAgain(_ service: TaskID, _ end: Transition) {
     var transition = end
     if transition.leavesAlive {
       transition.event = .failure
-      return settle(service, as: .failed, transition, into: &actions)
+      return settle(service, as: .failed, transition)
     }
     transition.event = .interrupt
     graph.set(service, .waiting)
-    actions.append(.tell(.transition(transition)))
-    becomeReadyAgain(service, into: &actions)
+    tell(transition)
+    becomeReadyAgain(service)
   }
 
-  private mutating func endByItself(
-    _ service: TaskID, _ end: Transition, into actions: inout StepQueue
-  ) {
+  private mutating func endByItself(_ service: TaskID, _ end: Transition) {
     var transition = end
     transition.outcome.reason = .ended
     triesUsed[service.index] += 1
@@ -359,12 +350,12 @@ extension Scheduler {
       Int(triesUsed[service.index]) <= plan.restarts(of: service)
     else {
       transition.event = .failure
-      return settle(service, as: .failed, transition, into: &actions)
+      return settle(service, as: .failed, transition)
     }
     transition.event = .retry
     graph.set(service, .waiting)
-    actions.append(.tell(.transition(transition)))
-    becomeReadyAgain(service, into: &actions)
+    tell(transition)
+    becomeReadyAgain(service)
   }
 }
 
@@ -375,8 +366,7 @@ extension Scheduler {
     for entry in held {
       let lane = resources.lane(of: entry.service)
       let share = resources.take(resources.wantedOfFree(lane), of: lane, at: .local)
-      let worker = workforce.takeOver(
-        entry.service, lane: lane, share, at: Instant(nanoseconds: 0))
+      let worker = workforce.takeOver(entry.service, lane: lane, share, at: Instant(nanoseconds: 0))
       precondition(worker == entry.worker, "workers that were taken over come first")
       services.keepOver(entry.service, entry.ports)
       services.use.noteWorker(worker, of: entry.service)
@@ -384,19 +374,19 @@ extension Scheduler {
     }
   }
 
-  mutating func tellKept(at now: Instant, into actions: inout StepQueue) {
+  mutating func tellKept() {
     guard !services.keptOver.isEmpty else { return }
     if options.watchesWorkers { workforce.watch.listenAnew(at: now) }
     for service in services.all where services.keptOver.contains(service) {
       var transition = Transition(.ready, service, attempt: attempt[service.index])
       transition.what =
         ServicePorts(plan.portNames(of: service), services.up[service] ?? []).text
-      actions.append(.tell(.transition(transition)))
+      tell(transition)
     }
   }
 
   /// Confirms services with unchanged dependencies; ends the others.
-  mutating func attendKept(at now: Instant, into actions: inout StepQueue) {
+  mutating func attendKept() {
     var outdated: [TaskID] = []
     for service in services.all where services.keptOver.contains(service) {
       let needs = graph.needsOfKept(service) { need in
@@ -409,7 +399,7 @@ extension Scheduler {
       case .met:
         services.confirm(service)
         graph.meetAll(of: service)
-        spread(from: service, into: &actions)
+        spread(from: service)
       case .changed(let need):
         services.noteOutdated(service, by: need)
         outdated.append(service)
@@ -418,7 +408,7 @@ extension Scheduler {
     if outdated.isEmpty { return }
     // A service still used by another one is stopped after it.
     for service in outdated where services.use.users(of: service) == 0 {
-      end(service, at: now, into: &actions)
+      end(service)
     }
   }
 
@@ -454,11 +444,11 @@ extension Scheduler {
     }
   }
 
-  mutating func passOn(_ kept: Set<TaskID>, into actions: inout StepQueue) {
+  mutating func passOn(_ kept: Set<TaskID>) {
     let held = Set(heldServices.map(\.service))
     services.passOn(
       kept.filter { held.contains($0) && servicesWanted(by: $0).allSatisfy(kept.contains) })
-    leaveService(into: &actions)
+    leaveService()
   }
 
   /// Keeps a suspended service and its users from being passed on.

@@ -66,9 +66,7 @@ extension Scheduler {
     }
   }
 
-  func amountsTogether(
-    _ task: TaskID, with toStart: [TaskID], at site: SiteID
-  ) -> [[DemandItem]] {
+  func amountsTogether(_ task: TaskID, with toStart: [TaskID], at site: SiteID) -> [[DemandItem]] {
     resources.together(
       (toStart + [task]).map { resources.lane(of: $0) }, with: sharesOfServices(of: task), at: site)
   }
@@ -79,9 +77,7 @@ extension Scheduler {
   }
 
   /// All must fit.
-  mutating func takeTogether(
-    _ task: TaskID, at site: SiteID, now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func takeTogether(_ task: TaskID, at site: SiteID) {
     guard let toStart = servicesToStart(with: task) else {
       preconditionFailure("a task was to be started whose services cannot be")
     }
@@ -99,7 +95,7 @@ extension Scheduler {
       noteHeld(task)
     }
     for service in toStart { wakeUsers(of: service) }
-    startTaken(at: now, into: &actions)
+    startTaken()
   }
 
   private func kindOfUse(_ task: TaskID) -> ServiceUse.Kind {
@@ -133,8 +129,8 @@ extension Scheduler {
     for lane in resources.serviceLanes.lanes(using: service) { ready.wake(lane) }
   }
 
-  mutating func startTaken(at now: Instant, into actions: inout StepQueue) {
-    if machines.haveEnds { withdrawWithoutTime(at: now) }
+  mutating func startTaken() {
+    if machines.haveEnds { withdrawWithoutTime() }
     for (task, place) in services.taken.takeUnsettled() {
       if !waitsForService(task, from: place) { services.taken.waitForWorker(task) }
     }
@@ -142,17 +138,17 @@ extension Scheduler {
       if waitsForService(entry.task, from: 0) { continue }
       _ = services.taken.remove(entry.task)
       let (worker, isNew) = workforce.claim(entry.kind, at: entry.share.site, now: now)
-      if isNew { actions.append(.launch(worker, entry.kind, entry.share.site)) }
+      if isNew { steps.append(.launch(worker, entry.kind, entry.share.site)) }
       if entry.kind == .service { services.use.noteWorker(worker, of: entry.task) }
       if workforce.assign(entry.task, lane: entry.lane, entry.share, to: worker, at: now) {
-        start(entry.task, on: worker, into: &actions)
+        start(entry.task, on: worker)
       }
     }
     for crew in services.taken.crews where crew.kind == .service {
       while workforce.launching(.service, at: crew.site) < services.taken.count(of: crew),
         workforce.mayLaunch(.service, at: crew.site)
       {
-        actions.append(
+        steps.append(
           .launch(workforce.launch(.service, at: crew.site, now: now), .service, crew.site))
       }
     }
@@ -178,34 +174,30 @@ extension Scheduler {
     graph.state(service).isTerminal || services.isUp(service) && !isLeaving(service)
   }
 
-  mutating func noteReady(
-    _ service: TaskID, on worker: WorkerID, _ ports: [UInt16],
-    into actions: inout StepQueue
-  ) {
+  mutating func noteReady(_ service: TaskID, on worker: WorkerID, _ ports: [UInt16]) {
     guard isService(service) else {
       return discard(
-        worker, complaint: "it said 'ready' of task number \(service.rawValue), no service",
-        into: &actions)
+        worker, complaint: "it said 'ready' of task number \(service.rawValue), no service")
     }
     let names = plan.portNames(of: service)
     guard names.count == ports.count else {
       return discard(
         worker,
         complaint: "it said 'ready' of task number \(service.rawValue) with \(ports.count) ports,"
-          + " which has \(names.count)", into: &actions)
+          + " which has \(names.count)")
     }
     guard services.noteUp(service, ports) else { return }
     if !workforce.workers[worker.index].isStopping { workforce.watch.clearDeadline(of: worker) }
     var transition = Transition(.ready, service, attempt: attempt[service.index])
     transition.what = ServicePorts(names, ports).text
-    actions.append(.tell(.transition(transition)))
+    tell(transition)
   }
 
-  func tellPorts(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
+  mutating func tellPorts(of task: TaskID, to worker: WorkerID) {
     if !services.havePorts { return }
     for service in plan.services(neededBy: task) {
       guard let ports = services.up[service], !ports.isEmpty else { continue }
-      actions.append(.order(worker, .ports(service, ports)))
+      send(.ports(service, ports), to: worker)
     }
   }
 
@@ -231,9 +223,7 @@ extension Scheduler {
   }
 
   /// Stops the users of a service that is gone or ending, or releases their shares.
-  mutating func leaveUsers(
-    of service: TaskID, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func leaveUsers(of service: TaskID) {
     services.forget(service)
     withdrawTaken(takenUsers(of: service))
     if services.use.users(of: service) == 0 { return }
@@ -246,27 +236,27 @@ extension Scheduler {
         giveBackAssigned(workforce.withdraw(worker))
       } else if record.phase == .busy, !record.isDiscarded, !record.isStopping {
         services.noteLoss(of: service, by: record.current)
-        stopCurrent(of: worker, .serviceLost, at: now, into: &actions)
+        stopCurrent(of: worker, .serviceLost)
       }
     }
   }
 
   /// The service's end skips them.
-  mutating func withdrawUsers(of service: TaskID, into actions: inout StepQueue) {
+  mutating func withdrawUsers(of service: TaskID) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
     // The rest of the main phase is left to a resume.
     let isLeft = state == .cancelled && phase.stopCause != nil || phase.step == .finally
     let users = usersInQueues(of: service, isLeft: isLeft)
-    pull(users, into: &actions)
+    pull(users)
     forget(users)
   }
 
   /// The same for a service that waits again or is skipped.
-  mutating func withdrawAgain(usersOf service: TaskID, into actions: inout StepQueue) {
-    if graph.lacksNeed(service) { return withdrawUsers(of: service, into: &actions) }
+  mutating func withdrawAgain(usersOf service: TaskID) {
+    if graph.lacksNeed(service) { return withdrawUsers(of: service) }
     if !graph.waitsForNeed(service) { return }
-    pull(usersInQueues(of: service, isLeft: false), into: &actions)
+    pull(usersInQueues(of: service, isLeft: false))
   }
 
   private func usersInQueues(of service: TaskID, isLeft: Bool) -> [TaskID] {
@@ -295,20 +285,18 @@ extension Scheduler {
   }
 
   /// Returns whether there are any.
-  mutating func failUnservableServices(
-    _ complaint: String, at now: Instant, into actions: inout StepQueue
-  ) -> Bool {
+  mutating func failUnservableServices(_ complaint: String) -> Bool {
     let wanted = services.taken.all.filter { $0.share.site == .local }.map(\.task)
       .filter { isService($0) }
     for service in wanted where services.taken[service] != nil {
       withdrawTaken([service])
-      leaveUsers(of: service, at: now, into: &actions)
-      pull([service], into: &actions)
+      leaveUsers(of: service)
+      pull([service])
       graph.unmark(service, .held)
       var transition = Transition(.failure, service, reason: .workerLost)
       transition.what = complaint
       graph.set(service, .waiting)
-      settle(service, as: .failed, transition, into: &actions)
+      settle(service, as: .failed, transition)
     }
     return !wanted.isEmpty
   }
@@ -320,9 +308,9 @@ extension Scheduler {
   }
 
   /// Prefers the node of the group, then the best ones.
-  func jointPlace(_ task: TaskID, _ lane: Int, at now: Instant) -> Place {
+  func jointPlace(_ task: TaskID, _ lane: Int) -> Place {
     if resources.isLocal(lane) { return room(for: task, atOneOf: Resources.here) }
-    let (homes, lacksTime) = homes(of: task, lane, at: now)
+    let (homes, lacksTime) = homes(of: task, lane)
     if lacksTime { return .noTime }
     if let bound = resources.binding(of: lane) {
       return homes.contains(bound) ? room(for: task, atOneOf: [bound]) : .notYet
@@ -343,9 +331,7 @@ extension Scheduler {
 
   /// Returns the nodes in use where the task fits with its services and has time; if it fits on
   /// none, the largest.
-  private func homes(
-    of task: TaskID, _ lane: Int, at now: Instant
-  ) -> (sites: [SiteID], lackTime: Bool) {
+  private func homes(of task: TaskID, _ lane: Int) -> (sites: [SiteID], lackTime: Bool) {
     let able = machines.inUse.filter { resources.hasDevices(for: lane, at: $0) }
     let whole = able.filter { resources.isWhole(lane, at: $0) }
     let fitting = whole.isEmpty ? resources.largest(of: able) : whole
@@ -377,7 +363,7 @@ extension Scheduler {
 
   /// The node is out of use, or the group's ready tasks can only run elsewhere. A silent node is
   /// lost soon, and gets no command before.
-  func isStranded(_ service: TaskID, at now: Instant) -> Bool {
+  func isStranded(_ service: TaskID) -> Bool {
     guard let site = resources.binding(of: resources.lane(of: service)) else { return false }
     let machine = machines[site]
     if !machine.isInUse { return machine.isThere && machine.state != .silent }
@@ -385,7 +371,7 @@ extension Scheduler {
     for lane in resources.serviceLanes.lanes(ofGroupOf: service) {
       guard let rank = ready.head(lane) else { continue }
       let task = TaskID(ranking.task[Int(rank)])
-      let homes = homes(of: task, lane, at: now).sites
+      let homes = homes(of: task, lane).sites
       if homes.contains(site) { return false }
       if !homes.isEmpty { mayGo = true }
     }
@@ -393,11 +379,11 @@ extension Scheduler {
   }
 
   /// Returns the reserved node, or the least loaded.
-  func roomiest(for task: TaskID, _ lane: Int, at now: Instant) -> SiteID? {
+  func roomiest(for task: TaskID, _ lane: Int) -> SiteID? {
     if let reserved = resources.reservedElsewhere?.site { return reserved }
-    let limits = limits(of: task, lane, at: now)
+    let limits = limits(of: task, lane)
     return machines.inUse.filter {
-      allows(limits, $0, at: now) && resources.isWithinCapacity(lane, at: $0)
+      allows(limits, $0) && resources.isWithinCapacity(lane, at: $0)
     }.min { resources.load(of: $0) < resources.load(of: $1) }
   }
 
@@ -414,7 +400,7 @@ extension Scheduler {
     withdrawTaken(services.taken.all.filter { $0.share.site == site }.map(\.task))
   }
 
-  mutating func withdrawWithoutTime(at now: Instant) {
+  mutating func withdrawWithoutTime() {
     let late = services.taken.all.filter { entry in
       let site = entry.share.site
       return site != .local && !isService(entry.task)

@@ -3,10 +3,7 @@ internal import OpflowPlan
 
 extension Scheduler {
   /// If the node's resources are unknown, launches a worker that reports them.
-  mutating func join(
-    _ site: SiteID, _ offer: SiteOffer?, _ identity: SiteIdentity, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func join(_ site: SiteID, _ offer: SiteOffer?, _ identity: SiteIdentity) {
     let joined = workforce.join(offer)
     precondition(joined == site, "machines are numbered in the order in which they join")
     machines.join(identity, offer, at: now)
@@ -14,22 +11,21 @@ extension Scheduler {
     entry.incarnation = identity.incarnation
     entry.leaseMilliseconds = identity.leaseMilliseconds
     if let offer { entry.note(offer, at: now) }
-    actions.append(.tell(.site(entry)))
+    steps.append(.tell(.site(entry)))
     if machines.isShunned(site) {
       resources.join(SiteOffer(cpu: 0, memoryBytes: 0), devicesHere: identity.devicesHere)
-      return shun(identity.machine, at: now, into: &actions)
+      return shun(identity.machine)
     }
-    resources.join(
-      offer ?? SiteOffer(cpu: 0, memoryBytes: 0), devicesHere: identity.devicesHere)
+    resources.join(offer ?? SiteOffer(cpu: 0, memoryBytes: 0), devicesHere: identity.devicesHere)
     returnSetAside()
     findBeyondDevices()
-    scout(site, at: now, into: &actions)
+    scout(site)
   }
 
-  mutating func scout(_ site: SiteID, at now: Instant, into actions: inout StepQueue) {
+  mutating func scout(_ site: SiteID) {
     guard workforce.wantsScout(site), machines[site].isInUse, !phase.isKilled else { return }
     let worker = workforce.launch(.command, at: site, now: now)
-    actions.append(.launch(worker, .command, site))
+    steps.append(.launch(worker, .command, site))
   }
 
   mutating func learn(_ told: WorkerOffer, from worker: WorkerID) {
@@ -46,53 +42,45 @@ extension Scheduler {
     findBeyondDevices()
   }
 
-  mutating func lose(
-    _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func lose(_ site: SiteID, complaint: String) {
     guard workforce.isThere(site), site != .local else { return }
     workforce.leave(site)
     machines.lose(site)
-    tell(site, .lost, complaint, into: &actions)
+    tell(site, .lost, complaint)
     resources.leave(site)
     returnSetAside()
     findBeyondDevices()
     withdrawTaken(at: site)
     for worker in usersFirst(workforce.sites[site.index].workers) {
-      lose(worker, complaint: complaint, at: now, into: &actions)
+      lose(worker, complaint: complaint)
     }
-    readmit(at: now, into: &actions)
+    readmit()
   }
 
-  mutating func beginLeaving(
-    _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func beginLeaving(_ site: SiteID, complaint: String) {
     guard workforce.isThere(site), site != .local, machines.leave(site, complaint) else { return }
-    tell(site, .leaving, complaint, into: &actions)
-    close(site, into: &actions)
-    readmit(at: now, into: &actions)
+    tell(site, .leaving, complaint)
+    close(site)
+    readmit()
   }
 
   /// Its workers keep their tasks until it is lost.
-  mutating func silence(
-    _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func silence(_ site: SiteID, complaint: String) {
     guard workforce.isThere(site), site != .local, machines.silence(site) else { return }
-    tell(site, .silent, complaint, into: &actions)
-    close(site, into: &actions)
-    readmit(at: now, into: &actions)
+    tell(site, .silent, complaint)
+    close(site)
+    readmit()
   }
 
-  mutating func noteLoss(at site: SiteID, _ now: Instant, into actions: inout StepQueue) {
+  mutating func noteLoss(at site: SiteID) {
     guard site != .local, machines.noteLoss(at: site, now) else { return }
-    shun(machines[site].identity.machine, at: now, into: &actions)
+    shun(machines[site].identity.machine)
   }
 
-  private mutating func shun(
-    _ machine: Int32, at now: Instant, into actions: inout StepQueue
-  ) {
+  private mutating func shun(_ machine: Int32) {
     for site in machines.shun(machine) {
-      tell(site, .shunned, Self.shunnedText, into: &actions)
-      close(site, into: &actions)
+      tell(site, .shunned, Self.shunnedText)
+      close(site)
     }
   }
 
@@ -100,32 +88,28 @@ extension Scheduler {
     "nothing more starts there: workers with tasks were lost on it twice within"
     + " \(Machines.suspicionMilliseconds / 1000) s"
 
-  mutating func giveUp(
-    _ site: SiteID, complaint: String, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func giveUp(_ site: SiteID, complaint: String) {
     let wasInUse = machines[site].isInUse
     machines.giveUp(site)
     if wasInUse {
-      tell(
-        site, .shunned, "nothing more starts there: its workers do not come up: \(complaint)",
-        into: &actions)
-      close(site, into: &actions)
+      tell(site, .shunned, "nothing more starts there: its workers do not come up: \(complaint)")
+      close(site)
     }
-    readmit(at: now, into: &actions)
+    readmit()
   }
 
-  private mutating func readmit(at now: Instant, into actions: inout StepQueue) {
+  private mutating func readmit() {
     let sites = machines.readmit()
     if sites.isEmpty { return }
     for site in sites {
-      tell(site, .readmitted, "no other machine is left", into: &actions)
+      tell(site, .readmitted, "no other machine is left")
       if let offer = machines[site].offer { resources.setOffer(offer, of: site) }
-      scout(site, at: now, into: &actions)
+      scout(site)
     }
     returnSetAside()
   }
 
-  private mutating func close(_ site: SiteID, into actions: inout StepQueue) {
+  private mutating func close(_ site: SiteID) {
     resources.leave(site)
     returnSetAside()
     withdrawTaken(at: site)
@@ -134,16 +118,14 @@ extension Scheduler {
       if record.phase == .launching, !record.current.isNone {
         giveBackAssigned(workforce.withdraw(worker))
       }
-      takeBackAll(of: worker, into: &actions)
+      takeBackAll(of: worker)
     }
   }
 
-  private func tell(
-    _ site: SiteID, _ state: SiteState, _ what: String, into actions: inout StepQueue
-  ) {
+  private mutating func tell(_ site: SiteID, _ state: SiteState, _ what: String) {
     var entry = SiteEntry(site, state, host: machines[site].identity.host)
     entry.what = what
-    actions.append(.tell(.site(entry)))
+    steps.append(.tell(.site(entry)))
   }
 
   // MARK: - Nodes that a task must avoid
@@ -155,11 +137,11 @@ extension Scheduler {
   }
 
   @inline(__always)
-  func limits(of task: TaskID, _ lane: Int, at now: Instant) -> Limits? {
-    machines.mayRestrict ? limitsFound(of: task, lane, at: now) : nil
+  func limits(of task: TaskID, _ lane: Int) -> Limits? {
+    machines.mayRestrict ? limitsFound(of: task, lane) : nil
   }
 
-  private func limitsFound(of task: TaskID, _ lane: Int, at now: Instant) -> Limits? {
+  private func limitsFound(of task: TaskID, _ lane: Int) -> Limits? {
     var limits = Limits(need: machines.haveEnds ? timeNeed(of: task) : nil)
     if let lost = machines.losses[task] {
       let hasOther = machines.inUse.contains { site in
@@ -172,14 +154,14 @@ extension Scheduler {
     return limits.avoided.isEmpty && limits.need == nil ? nil : limits
   }
 
-  func allows(_ limits: Limits?, _ site: SiteID, at now: Instant) -> Bool {
+  func allows(_ limits: Limits?, _ site: SiteID) -> Bool {
     guard let limits, site != .local else { return true }
     return !limits.avoided.contains(machines[site].identity.machine)
       && machines.hasTime(for: limits.need, at: site, now)
   }
 
-  func mayRun(_ task: TaskID, at site: SiteID, _ now: Instant) -> Bool {
-    site == .local || allows(limits(of: task, resources.lane(of: task), at: now), site, at: now)
+  func mayRun(_ task: TaskID, at site: SiteID) -> Bool {
+    site == .local || allows(limits(of: task, resources.lane(of: task)), site)
   }
 
   /// Returns the known duration, or the `timeout`.
@@ -198,7 +180,7 @@ extension Scheduler {
   }
 
   /// Whether all able nodes have too little time left: the task waits for another one.
-  func lacksTime(for need: Machines.TimeNeed, _ lane: Int, at now: Instant) -> Bool {
+  func lacksTime(for need: Machines.TimeNeed, _ lane: Int) -> Bool {
     let able = machines.inUse.filter {
       machines[$0].offer == nil || resources.isWithinCapacity(lane, at: $0)
     }
@@ -250,14 +232,12 @@ extension SiteEntry {
 
 /// Nodes with limited time. Near the end nothing starts there, and tasks are stopped in time.
 extension Scheduler {
-  mutating func setEnd(
-    _ end: Instant?, of site: SiteID, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func setEnd(_ end: Instant?, of site: SiteID) {
     guard site == .local || workforce.isThere(site) else { return }
     machines.setEnd(end, of: site)
     machines.look(by: now)
     returnSetAside()
-    heedEnds(at: now, into: &actions)
+    heedEnds()
   }
 
   /// The task's own stop grace plus those of its services, which stop after it.
@@ -278,12 +258,12 @@ extension Scheduler {
     }
   }
 
-  mutating func heedEnds(at now: Instant, into actions: inout StepQueue) {
+  mutating func heedEnds() {
     guard machines.takeLook(at: now) else { return }
     for site in machines.working {
       let grace = max(longestGrace(of: workforce.sites[site.index].workers), machines.leastGrace)
       guard let moment = machines.lastMoment(at: site, graceMilliseconds: grace) else { continue }
-      if moment <= now { end(site, at: now, into: &actions) } else { machines.look(by: moment) }
+      if moment <= now { end(site) } else { machines.look(by: moment) }
     }
     guard machines.ownEnd != nil, phase.stopCause == nil,
       let moment = machines.lastMoment(
@@ -291,8 +271,7 @@ extension Scheduler {
     else { return }
     if moment > now { return machines.look(by: moment) }
     stop(
-      .signal(Self.terminate), what: "the time of the machine that opflow runs on is nearly over",
-      at: now, into: &actions)
+      .signal(Self.terminate), what: "the time of the machine that opflow runs on is nearly over")
   }
 
   /// Until all have ended; services stop after their users.
@@ -317,18 +296,16 @@ extension Scheduler {
     return longest
   }
 
-  private mutating func end(
-    _ site: SiteID, at now: Instant, into actions: inout StepQueue
-  ) {
+  private mutating func end(_ site: SiteID) {
     machines.noteOver(site)
-    beginLeaving(site, complaint: "its time is nearly over", at: now, into: &actions)
+    beginLeaving(site, complaint: "its time is nearly over")
     for worker in workforce.sites[site.index].workers {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.isStopping, !record.current.isNone,
         // A service stops after the tasks that need it.
         !isService(record.current)
       else { continue }
-      stopCurrent(of: worker, .timeOver, at: now, into: &actions)
+      stopCurrent(of: worker, .timeOver)
     }
   }
 

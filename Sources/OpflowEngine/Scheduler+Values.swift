@@ -70,16 +70,16 @@ extension Scheduler {
   }
 
   /// As journaled for successful attempts.
-  func tellValues(of task: TaskID, to worker: WorkerID, into actions: inout StepQueue) {
+  mutating func tellValues(of task: TaskID, to worker: WorkerID) {
     guard plan.flags(task).contains(.readsValues) else { return }
     let names = plan.valueNames(readBy: task)
     for need in plan.valueSources(of: task) {
       let hasValues = hasValues(need)
       let attempt = values.attempt(of: need) ?? attempt[need.index]
-      actions.append(.order(worker, .values(need, attempt: hasValues ? attempt : nil)))
+      send(.values(need, attempt: hasValues ? attempt : nil), to: worker)
       guard hasValues else { continue }
       for value in values[need] where names?.contains(value.name) ?? true {
-        actions.append(.order(worker, .value(need, name: value.name, hash: value.hash)))
+        send(.value(need, name: value.name, hash: value.hash), to: worker)
       }
     }
   }
@@ -101,25 +101,25 @@ extension Scheduler {
   mutating func awaitDecision(of task: TaskID) { values.undecided.append(task) }
 
   /// Not recursive: skips may add more, and a chain may have a million tasks.
-  mutating func decide(into actions: inout StepQueue) {
+  mutating func decide() {
     if values.isDeciding || values.undecided.isEmpty { return }
     values.isDeciding = true
     var next = 0
     while next < values.undecided.count {
-      decide(values.undecided[next], into: &actions)
+      decide(values.undecided[next])
       next += 1
     }
     values.undecided.removeAll()
     values.isDeciding = false
   }
 
-  private mutating func decide(_ task: TaskID, into actions: inout StepQueue) {
+  private mutating func decide(_ task: TaskID) {
     // A service may have failed meanwhile.
     guard graph.state(task) == .ready else { return }
     guard let condition = plan.lateCondition(task), options.knowsValues else { return offer(task) }
     switch plan.verdict(of: task, condition, values: { valuesLeft(by: $0) }) {
     case .holds: offer(task)
-    case .fails: settle(task, as: .skipped, Transition(.skip(.condition), task), into: &actions)
+    case .fails: settle(task, as: .skipped, Transition(.skip(.condition), task))
     case .undecided(let why):
       var transition = Transition(.failure, task, reason: .value)
       transition.what = why
@@ -129,7 +129,7 @@ extension Scheduler {
         transition.with = valuesRead(by: task)
       }
       graph.set(task, .waiting)
-      settle(task, as: transition.allowed ? .failedAllowed : .failed, transition, into: &actions)
+      settle(task, as: transition.allowed ? .failedAllowed : .failed, transition)
     }
   }
 }

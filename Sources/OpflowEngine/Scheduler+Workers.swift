@@ -16,7 +16,7 @@ extension Scheduler {
   // MARK: - Launching
 
   /// Gives a new worker the best ready task, perhaps not the one that it was launched for.
-  mutating func welcome(_ worker: WorkerID, at now: Instant) {
+  mutating func welcome(_ worker: WorkerID) {
     guard let freed = workforce.welcome(worker) else { return }
     if !workforce.watch.isListening, options.watchesWorkers {
       workforce.watch.listenAnew(at: now)
@@ -35,31 +35,30 @@ extension Scheduler {
 
   /// Whether this may be the worker's running attempt; otherwise the worker is discarded. A
   /// prefetched task may have begun before a stop or a recall arrived.
-  mutating func holds(
-    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, _ word: StaticString, at now: Instant,
-    into actions: inout StepQueue
-  ) -> Bool {
+  mutating func holds(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, _ word: StaticString)
+    -> Bool
+  {
     guard mayHold(worker, task, attempt) else {
-      breach(worker, word, task, into: &actions)
+      breach(worker, word, task)
       return false
     }
     hear(worker)
     if workforce.workers[worker.index].current == task {
-      noteBegun(task, into: &actions)
+      noteBegun(task)
       return true
     }
     guard workforce.workers[worker.index].current.isNone,
       workforce.workers[worker.index].ahead.first?.task == task
     else {
-      breach(worker, word, task, into: &actions)
+      breach(worker, word, task)
       return false
     }
     workforce.followOn(worker, at: now)
-    noteBegun(task, into: &actions)
+    noteBegun(task)
     if phase.stopCause != nil {
-      stopCurrent(of: worker, at: now, into: &actions)
+      stopCurrent(of: worker)
     } else if site(of: worker) != .local, machines[site(of: worker)].isOver {
-      stopCurrent(of: worker, .timeOver, at: now, into: &actions)
+      stopCurrent(of: worker, .timeOver)
     }
     return true
   }
@@ -72,93 +71,79 @@ extension Scheduler {
   }
 
   @inline(__always)
-  private mutating func noteBegun(_ task: TaskID, into actions: inout StepQueue) {
+  private mutating func noteBegun(_ task: TaskID) {
     guard graph.state(task) == .handed else { return }
     graph.set(task, .running)
     if phase.isSuspended { graph.set(task, .suspended) }
-    actions.append(.began(task, attempt: attempt[task.index]))
+    steps.append(.began(task, attempt: attempt[task.index]))
   }
 
   /// A worker that cannot create a process makes room; the last of its kind pauses instead.
-  mutating func lacks(
-    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, what: String, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func lacks(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, what: String) {
     guard mayHold(worker, task, attempt) else {
-      return breach(worker, "lacks", task, into: &actions)
+      return breach(worker, "lacks", task)
     }
     let isSpared = workforce.spare(worker)
     if !isSpared, shortages >= SchedulerOptions.maxShortages {
-      guard holds(worker, task, attempt, "lacks", at: now, into: &actions) else { return }
+      guard holds(worker, task, attempt, "lacks") else { return }
       let outcome = Outcome(status: .unknown, reason: .refused)
-      return ended(worker, task, outcome, what: what, at: now, into: &actions)
+      return ended(worker, task, outcome, what: what)
     }
-    revoked(worker, task, attempt, at: now, into: &actions)
-    if isSpared { return discard(worker, complaint: "", into: &actions) }
+    revoked(worker, task, attempt)
+    if isSpared { return discard(worker, complaint: "") }
     workforce.pauseCrew(of: worker)
-    noteShortage(at: now)
+    noteShortage()
   }
 
   /// Shortages found at the same time count once.
-  private mutating func noteShortage(at now: Instant) {
+  private mutating func noteShortage() {
     if shortUntil != nil { return }
-    shortUntil = now.advanced(
-      byMilliseconds: SchedulerOptions.shortageMilliseconds(shortages))
+    shortUntil = now.advanced(byMilliseconds: SchedulerOptions.shortageMilliseconds(shortages))
     shortages += 1
   }
 
-  mutating func endShortage(at now: Instant) {
+  mutating func endShortage() {
     guard let until = shortUntil, until <= now else { return }
     shortUntil = nil
     workforce.endPauses()
   }
 
   /// The task comes back unstarted, which costs no attempt.
-  mutating func revoked(
-    _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func revoked(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32) {
     guard mayHold(worker, task, attempt) else {
-      return breach(worker, "revoked", task, into: &actions)
+      return breach(worker, "revoked", task)
     }
     hear(worker)
     guard let freed = workforce.revoked(worker, task, at: now) else {
-      return breach(worker, "revoked", task, into: &actions)
+      return breach(worker, "revoked", task)
     }
     if freed.share != nil { release(freed.share, of: task) }
     if workforce.workers[worker.index].kind == .block { blocks.free(worker) }
     if isService(task) {
-      leaveUsers(of: task, at: now, into: &actions)
+      leaveUsers(of: task)
       _ = leaveKeptOver(task)
     }
     if graph.has(.cancelling, task) {
-      return cancelled(
-        task, Transition(.cancel, task, attempt: attempt, reason: .stopped(.cancel)),
-        into: &actions)
+      return cancelled(task, Transition(.cancel, task, attempt: attempt, reason: .stopped(.cancel)))
     }
     takeReturn(of: task)
     // Another run of the state folder may have run it, which changes what commands print, too.
     if plan.hasChecks, plan.isChecked(task) { noteChange() }
-    goBack(
-      task, Transition(.interrupt, task, attempt: attempt, reason: .revoked), into: &actions)
+    goBack(task, Transition(.interrupt, task, attempt: attempt, reason: .revoked))
   }
 
-  private mutating func goBack(
-    _ task: TaskID, _ transition: Transition, into actions: inout StepQueue
-  ) {
+  private mutating func goBack(_ task: TaskID, _ transition: Transition) {
     forgetTry(of: task)
     graph.set(task, .waiting)
-    actions.append(.tell(.transition(transition)))
-    becomeReadyAgain(task, into: &actions)
+    tell(transition)
+    becomeReadyAgain(task)
   }
 
-  private mutating func cancelled(
-    _ task: TaskID, _ transition: Transition, into actions: inout StepQueue
-  ) {
+  private mutating func cancelled(_ task: TaskID, _ transition: Transition) {
     forgetTry(of: task)
     graph.unmark(task, .cancelling)
     cancelled += 1
-    settle(task, as: .cancelled, transition, into: &actions)
+    settle(task, as: .cancelled, transition)
   }
 
   /// Adds what the attempt left behind; a retry is refused if processes were alive.
@@ -186,75 +171,63 @@ extension Scheduler {
     values.forget(task)
   }
 
-  mutating func breach(
-    _ worker: WorkerID, _ word: StaticString, _ task: TaskID, into actions: inout StepQueue
-  ) {
+  mutating func breach(_ worker: WorkerID, _ word: StaticString, _ task: TaskID) {
     discard(
       worker,
-      complaint: "it said '\(word)' of task number \(task.rawValue), which it does not hold",
-      into: &actions)
+      complaint: "it said '\(word)' of task number \(task.rawValue), which it does not hold")
   }
 
   // MARK: - Losses
 
   /// `workerLost` releases its resources.
-  mutating func discard(
-    _ worker: WorkerID, complaint: String, into actions: inout StepQueue
-  ) {
+  mutating func discard(_ worker: WorkerID, complaint: String) {
     if workforce.discard(worker, complaint: complaint) {
       checks.discard(worker)
-      actions.append(.discard(worker))
+      steps.append(.discard(worker))
     }
   }
 
-  mutating func lose(
-    _ worker: WorkerID, complaint: String, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func lose(_ worker: WorkerID, complaint: String) {
     guard let loss = workforce.lose(worker, complaint: complaint) else { return }
-    loseChecks(of: worker, complaint: loss.complaint, into: &actions)
-    bear(loss, at: now, into: &actions)
-    scout(loss.site, at: now, into: &actions)
+    loseChecks(of: worker, complaint: loss.complaint)
+    bear(loss)
+    scout(loss.site)
   }
 
   /// The other workers of the kind go on. If there are none and processes are short, the kind
   /// waits.
-  mutating func launchFailed(
-    _ worker: WorkerID, complaint: String, isShortage: Bool, at now: Instant,
-    into actions: inout StepQueue
-  ) {
+  mutating func launchFailed(_ worker: WorkerID, complaint: String, isShortage: Bool) {
     let mayWait = shortUntil != nil || shortages < SchedulerOptions.maxShortages
     guard
       let loss = workforce.launchFailed(
         worker, complaint: complaint, waits: isShortage && mayWait && site(of: worker) == .local)
     else { return }
-    if loss.waits { noteShortage(at: now) }
-    bear(loss, at: now, into: &actions)
-    scout(loss.site, at: now, into: &actions)
+    if loss.waits { noteShortage() }
+    bear(loss)
+    scout(loss.site)
   }
 
-  private mutating func bear(
-    _ loss: Loss, at now: Instant, into actions: inout StepQueue
-  ) {
+  private mutating func bear(_ loss: Loss) {
     if loss.wasLaunching {
       if loss.isLastTry, loss.site != .local {
-        giveUp(loss.site, complaint: loss.complaint, at: now, into: &actions)
+        giveUp(loss.site, complaint: loss.complaint)
       }
       giveBackAssigned(Freed(task: loss.current, share: loss.share))
-      failUnservable(at: now, into: &actions)
+      failUnservable()
       return
     }
     release(loss.share, of: loss.current)
     if !loss.current.isNone || !loss.ahead.isEmpty, !loss.isSpared {
-      noteLoss(at: loss.site, now, into: &actions)
+      noteLoss(at: loss.site)
     }
     if !loss.current.isNone {
-      interrupted(loss.current, at: loss.site, complaint: loss.complaint, now, into: &actions)
+      interrupted(loss.current, at: loss.site, complaint: loss.complaint)
     }
     for task in loss.ahead {
       var transition = Transition(.interrupt, task, reason: loss.isSpared ? .revoked : .workerLost)
       transition.attempt = attempt[task.index]
       if loss.isSpared { takeReturn(of: task) }
-      goBack(task, transition, into: &actions)
+      goBack(task, transition)
     }
   }
 
@@ -262,12 +235,11 @@ extension Scheduler {
   /// survive.
   mutating func interrupted(
     _ task: TaskID, at site: SiteID,
-    _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String,
-    _ now: Instant, into actions: inout StepQueue
+    _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String
   ) {
     let wasToEnd = services.stopping.contains(task)
     if isService(task) {
-      leaveUsers(of: task, at: now, into: &actions)
+      leaveUsers(of: task)
       _ = leaveKeptOver(task)
     }
     // A client's disconnect says nothing about its external tasks.
@@ -279,16 +251,16 @@ extension Scheduler {
     if let left = leftBehind[task] { note(left, in: &transition) }
     if graph.has(.cancelling, task) {
       transition.event = .cancel
-      cancelled(task, transition, into: &actions)
+      cancelled(task, transition)
     } else if plan.flags(task).contains(.failWhenInterrupted) || isLostTooOften
       || transition.leavesAlive
     {
       forgetTry(of: task)
       transition.event = .failure
       transition.outcome = Outcome(status: .unknown, reason: .workerLost)
-      settle(task, as: .failed, transition, into: &actions)
+      settle(task, as: .failed, transition)
     } else {
-      goBack(task, transition, into: &actions)
+      goBack(task, transition)
     }
   }
 
@@ -302,15 +274,13 @@ extension Scheduler {
 
   /// Best first, until `max_failures` holds back the rest; returns whether any failed.
   @discardableResult
-  mutating func failUnservable(
-    at now: Instant, into actions: inout StepQueue
-  ) -> Bool {
+  mutating func failUnservable() -> Bool {
     guard workforce.hasComplaints else { return false }
     let complaints = WorkerKind.allCases.map { workforce.complaint(of: $0) }
     if complaints.allSatisfy({ $0 == nil }) { return false }
-    var count = failUncheckable(into: &actions) ? 1 : 0
+    var count = failUncheckable() ? 1 : 0
     if !services.taken.isEmpty, let complaint = complaints[Int(WorkerKind.service.rawValue)],
-      failUnservableServices(complaint, at: now, into: &actions)
+      failUnservableServices(complaint)
     {
       count += 1
     }
@@ -333,7 +303,7 @@ extension Scheduler {
         var transition = Transition(.failure, task, reason: .workerLost)
         transition.what = complaint
         graph.set(task, .waiting)
-        settle(task, as: .failed, transition, into: &actions)
+        settle(task, as: .failed, transition)
         count += 1
       }
     }
@@ -349,7 +319,7 @@ extension Scheduler {
   }
 
   /// Sets a deadline if the worker must stop the task at its timeout.
-  mutating func noteStart(of task: TaskID, on worker: WorkerID, at now: Instant) {
+  mutating func noteStart(of task: TaskID, on worker: WorkerID) {
     let policy = plan.policy(task)
     let limit =
       isService(task)
@@ -368,7 +338,7 @@ extension Scheduler {
   }
 
   /// Extends all deadlines after a pause of the coordinator, with slack for the workers' own pause.
-  mutating func postpone(by nanoseconds: Int64, at now: Instant) {
+  mutating func postpone(by nanoseconds: Int64) {
     let least = now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
     for worker in workforce.living {
       workforce.watch.postpone(worker, by: nanoseconds, atLeastTo: least)
@@ -376,41 +346,41 @@ extension Scheduler {
     workforce.watch.listenAnew(at: now)
   }
 
-  mutating func timer(at now: Instant, into actions: inout StepQueue) {
+  mutating func timer() {
     if !phase.isSuspended {
       while let timer = timers.first, timer.at <= now {
         _ = timers.pop()
-        endDelay(of: timer.task, into: &actions)
+        endDelay(of: timer.task)
       }
     }
-    endShortage(at: now)
-    heedEnds(at: now, into: &actions)
-    for task in gates.overdue(at: now) { closeGate(task, .timeout, at: now, into: &actions) }
+    endShortage()
+    heedEnds()
+    for task in gates.overdue(at: now) { closeGate(task, .timeout) }
     for kind in WorkerKind.allCases where workforce.noteTime(of: kind, now) {
-      takeBackAll(of: kind, into: &actions)
+      takeBackAll(of: kind)
     }
-    checkWorkers(at: now, into: &actions)
+    checkWorkers()
   }
 
-  private mutating func checkWorkers(at now: Instant, into actions: inout StepQueue) {
+  private mutating func checkWorkers() {
     while let worker = workforce.watch.firstDue(at: now) {
       if workforce.workers[worker.index].kind == .block {
-        blockIsDue(on: worker, at: now, into: &actions)
+        blockIsDue(on: worker)
         continue
       }
-      if let complaint = complaint(of: worker, at: now) {
-        discard(worker, complaint: complaint, into: &actions)
+      if let complaint = complaint(of: worker) {
+        discard(worker, complaint: complaint)
       } else {
         workforce.watch.clearDeadline(of: worker)
-        ask(worker, at: now, into: &actions)
+        ask(worker)
       }
     }
     if phase.isSuspended { return }
-    for worker in workforce.watch.silent(at: now) { ask(worker, at: now, into: &actions) }
+    for worker in workforce.watch.silent(at: now) { ask(worker) }
   }
 
   /// Returns why an overdue worker is given up; nil: ping it first.
-  private func complaint(of worker: WorkerID, at now: Instant) -> String? {
+  private func complaint(of worker: WorkerID) -> String? {
     let record = workforce.workers[worker.index]
     if workforce.watch.isMute(worker, at: now) {
       return "it gave no sign of life for \(SchedulerOptions.pulseMilliseconds / 1000) s"
@@ -422,11 +392,9 @@ extension Scheduler {
     return record.kind.row.overdue
   }
 
-  private mutating func ask(
-    _ worker: WorkerID, at now: Instant, into actions: inout StepQueue
-  ) {
+  private mutating func ask(_ worker: WorkerID) {
     guard workforce.watch.ask(worker, at: now) else { return }
     pulseCount = pulseCount == .max ? 1 : pulseCount + 1
-    actions.append(.order(worker, .pulse(pulseCount)))
+    send(.pulse(pulseCount), to: worker)
   }
 }

@@ -5,9 +5,14 @@ internal import OpflowWire
 
 /// Decides what runs when: events in, steps out. A plain value without clock, files or processes.
 ///
-/// Its parts keep their own invariants; the scheduler decides between them. Read-only helpers that
-/// run for every task are inlined: other calls copy the whole value, more than a thousand bytes.
-struct Scheduler {
+/// Its parts keep their own invariants; the scheduler decides between them. It cannot be copied: a
+/// call that only reads borrows its more than a thousand bytes.
+struct Scheduler: ~Copyable {
+  /// The time of the event that is handled.
+  private(set) var now = Instant(nanoseconds: 0)
+  /// Decided, and not taken by the engine yet.
+  var steps = StepQueue()
+
   var plan: Plan
   let options: SchedulerOptions
   var durations: TaskDurations
@@ -135,105 +140,103 @@ struct Scheduler {
     if !entering.held.isEmpty { takeOver(entering.held) }
   }
 
-  mutating func handle(
-    _ event: SchedulerEvent, at now: Instant, into actions: inout StepQueue
-  ) {
+  mutating func handle(_ event: SchedulerEvent, at now: Instant) {
+    self.now = now
     guard phase.step != .done else { return }
     switch event {
     case .begin:
-      tellKept(at: now, into: &actions)
-      obey(standing, at: now, into: &actions)
-      takeOver(triesBefore, at: now)
-      begin(into: &actions)
-      stop(as: standing, at: now, into: &actions)
+      tellKept()
+      obey(standing)
+      takeOver(triesBefore)
+      begin()
+      stop(as: standing)
     case .workerReady(let worker, let offer):
       learn(offer, from: worker)
-      welcome(worker, at: now)
+      welcome(worker)
     case .workerLost(let worker, let complaint):
-      lose(worker, complaint: complaint, at: now, into: &actions)
+      lose(worker, complaint: complaint)
     case .launchFailed(let worker, let complaint, let isShortage):
-      launchFailed(
-        worker, complaint: complaint, isShortage: isShortage, at: now, into: &actions)
+      launchFailed(worker, complaint: complaint, isShortage: isShortage)
     case .started(let worker, let task, let attempt):
-      if holds(worker, task, attempt, "started", at: now, into: &actions) {
+      if holds(worker, task, attempt, "started") {
         shortages = 0
-        noteStart(of: task, on: worker, at: now)
+        noteStart(of: task, on: worker)
       }
     case .left(let worker, let task, let attempt, let left):
-      if holds(worker, task, attempt, "left", at: now, into: &actions) {
+      if holds(worker, task, attempt, "left") {
         leftBehind[task] = left
       }
     case .survived(let worker, let left):
       let task = runningTask(of: worker)
       if !task.isNone { leftBehind[task] = left }
     case .fetched(let worker, let task, let attempt, let record):
-      if holds(worker, task, attempt, "fetched", at: now, into: &actions) {
+      if holds(worker, task, attempt, "fetched") {
         fetches[task] = record
       }
     case .value(let worker, let task, let attempt, let value):
-      if holds(worker, task, attempt, "value", at: now, into: &actions) {
+      if holds(worker, task, attempt, "value") {
         values.note(value, of: task)
       }
     case .fault(let worker, let task, let attempt, let what):
-      if holds(worker, task, attempt, "fault", at: now, into: &actions) {
+      if holds(worker, task, attempt, "fault") {
         values.note(fault: what, of: task)
       }
     case .ended(let worker, let task, let attempt, let outcome):
-      if holds(worker, task, attempt, "ended", at: now, into: &actions) {
-        ended(worker, task, outcome, what: "", at: now, into: &actions)
+      if holds(worker, task, attempt, "ended") {
+        ended(worker, task, outcome, what: "")
       }
     case .refused(let worker, let task, let attempt, let errorNumber, let what):
-      if holds(worker, task, attempt, "refused", at: now, into: &actions) {
+      if holds(worker, task, attempt, "refused") {
         let outcome = Outcome(status: .unknown, reason: .refused, errorNumber: errorNumber)
-        ended(worker, task, outcome, what: what, at: now, into: &actions)
+        ended(worker, task, outcome, what: what)
       }
     case .recorded(let worker, let task, let attempt, let origin):
-      if holds(worker, task, attempt, "recorded", at: now, into: &actions) {
+      if holds(worker, task, attempt, "recorded") {
         recorded[task] = origin
       }
     case .unkept(let worker, let task, let attempt, let what):
-      if holds(worker, task, attempt, "changed", at: now, into: &actions) {
+      if holds(worker, task, attempt, "changed") {
         unkept[task] = what
       }
     case .keptValue(let worker, let task, let serial, let value):
-      keptValue(worker, task, serial, value, into: &actions)
+      keptValue(worker, task, serial, value)
     case .ready(let worker, let task, let attempt, let ports):
-      if holds(worker, task, attempt, "ready", at: now, into: &actions) {
-        noteReady(task, on: worker, ports, into: &actions)
+      if holds(worker, task, attempt, "ready") {
+        noteReady(task, on: worker, ports)
       }
     case .tokens(let worker, let task, let count):
-      returned(count, by: task, on: worker, at: now, into: &actions)
+      returned(count, by: task, on: worker)
     case .restored(let worker, let task, let attempt):
-      if holds(worker, task, attempt, "restored", at: now, into: &actions) {
+      if holds(worker, task, attempt, "restored") {
         restored.insert(task)
       }
     case .checked(let worker, let task, let serial, let result):
-      checked(worker, task, serial, result, at: now, into: &actions)
+      checked(worker, task, serial, result)
     case .revoked(let worker, let task, let attempt):
-      revoked(worker, task, attempt, at: now, into: &actions)
+      revoked(worker, task, attempt)
     case .lacks(let worker, let task, let attempt, let what):
-      lacks(worker, task, attempt, what: what, at: now, into: &actions)
-    case .block(let program, let fact): take(fact, of: program, at: now, into: &actions)
+      lacks(worker, task, attempt, what: what)
+    case .block(let program, let fact): take(fact, of: program)
     case .heard(let worker):
       hear(worker)
       return
-    case .late(let nanoseconds): postpone(by: nanoseconds, at: now)
-    case .timer: timer(at: now, into: &actions)
-    case .stop(let cause): stop(cause, at: now, into: &actions)
-    case .hostsGone: stopForHosts(at: now, into: &actions)
-    case .endServices(let kept): if isServing { passOn(kept, into: &actions) }
-    case .kill: kill(at: now, into: &actions)
-    case .suspend: suspend(at: now, into: &actions)
-    case .proceed: proceed(at: now, into: &actions)
+    case .late(let nanoseconds): postpone(by: nanoseconds)
+    case .timer: timer()
+    case .stop(let cause): stop(cause)
+    case .hostsGone: stopForHosts()
+    case .endServices(let kept): if isServing { passOn(kept) }
+    case .kill: kill()
+    case .suspend: suspend()
+    case .proceed: proceed()
     case .siteJoined(let site, let offer, let identity):
-      join(site, offer, identity, at: now, into: &actions)
+      join(site, offer, identity)
     case .siteLeaving(let site, let complaint):
-      beginLeaving(site, complaint: complaint, at: now, into: &actions)
-    case .siteEnds(let site, let end): setEnd(end, of: site, at: now, into: &actions)
+      beginLeaving(site, complaint: complaint)
+    case .siteEnds(let site, let end): setEnd(end, of: site)
     case .siteSilent(let site, let complaint):
-      silence(site, complaint: complaint, at: now, into: &actions)
+      silence(site, complaint: complaint)
     case .siteLost(let site, let complaint):
-      lose(site, complaint: complaint, at: now, into: &actions)
+      lose(site, complaint: complaint)
     case .sitesKnown:
       machines.areKnown = true
       findBeyondDevices()
@@ -241,20 +244,30 @@ struct Scheduler {
       machines.noneComing = complaint
       findBeyondDevices()
     case .away(let amount): resources.away = amount
-    case .capacity(let resource, let amount): setCapacity(amount, of: resource, into: &actions)
+    case .capacity(let resource, let amount): setCapacity(amount, of: resource)
     case .prioritise(let tasks): prioritise(tasks)
     case .order(let order, let client): orders.append(order, from: client)
-    case .extend(let growth): extend(by: growth, into: &actions)
-    case .withdrawn(let withdrawal): withdraw(withdrawal, into: &actions)
+    case .extend(let growth): extend(by: growth)
+    case .withdrawn(let withdrawal): withdraw(withdrawal)
     }
     if !orders.isEmpty {
       returnSetAside()
-      obey(at: now, into: &actions)
+      obey()
     }
     // A session stopped before it begins checks its services at the beginning.
-    if !services.keptOver.isEmpty, phase.step != .begin { attendKept(at: now, into: &actions) }
-    dispatch(at: now, into: &actions)
-    advancePhase(at: now, into: &actions)
+    if !services.keptOver.isEmpty, phase.step != .begin { attendKept() }
+    dispatch()
+    advancePhase()
+  }
+
+  @inline(__always)
+  mutating func tell(_ transition: consuming Transition) {
+    steps.append(.tell(.transition(transition)))
+  }
+
+  @inline(__always)
+  mutating func send(_ order: WorkerOrder, to worker: WorkerID) {
+    steps.append(.order(worker, order))
   }
 
   /// The time of the next `timer` event.

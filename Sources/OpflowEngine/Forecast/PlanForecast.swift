@@ -45,8 +45,7 @@ package struct PlanForecast {
     for (place, capacity) in capacities.enumerated() where place == 0 || !starts.isEmpty {
       var options = options
       options.maxParallel = capacity
-      let run = RunForecast(
-        plan: plan, options: options, entering: entering, foresight: once)
+      let run = RunForecast(plan: plan, options: options, entering: entering, foresight: once)
       makespans.append(run.makespan)
       if place == 0 { (starts, settled, files) = (run.starts, run.settled, run.files) }
     }

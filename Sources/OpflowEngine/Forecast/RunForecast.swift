@@ -45,9 +45,7 @@ private struct ForecastPlayer: ~Copyable {
   private var running = BinaryHeap<ForecastEnd>()
   private var isFinished = false
 
-  init(
-    plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight?
-  ) {
+  init(plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight?) {
     self.foresight = foresight
     if foresight != nil { isStarted = [Bool](repeating: false, count: plan.taskCount) }
     var options = options
@@ -123,8 +121,7 @@ private struct ForecastPlayer: ~Copyable {
         }
       case .order(let worker, .stop(let task, let attempt, let reason)):
         let outcome = Outcome(status: .unknown, reason: .stopped(reason))
-        engine.take(
-          .scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
+        engine.take(.scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)):
         running.push(
           ForecastEnd(
@@ -145,14 +142,12 @@ private struct ForecastPlayer: ~Copyable {
     let (task, serial) = (check.task, check.serial)
     var result = CheckResult.stale(why: "")
     let running = foresight == nil ? [] : runningNeeds(of: task)
-    let before = RunBefore(
-      needs: running, isUnsure: areUnsure(running), isStarted: isStarted)
+    let before = RunBefore(needs: running, isUnsure: areUnsure(running), isStarted: isStarted)
     switch foresight?(check, before) {
     case nil: break
     case .fresh(let origin, let values):
       for value in values {
-        engine.take(
-          .scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
+        engine.take(.scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
       }
       result = .fresh(origin: origin)
     case .stale(let why, let isCached):
@@ -186,8 +181,7 @@ private struct ForecastPlayer: ~Copyable {
       return tell(.ended(end.worker, end.task, attempt: end.attempt, Outcome(status: .success)))
     }
     guard let id = OrderID("\(end.task.rawValue)") else { return }
-    var order = Order(
-      id: id, asker: OrderAsker(pid: 0, user: 0, name: "forecast"), verb: .approve)
+    var order = Order(id: id, asker: OrderAsker(pid: 0, user: 0, name: "forecast"), verb: .approve)
     order.tasks = [end.task]
     tell(.order(order, from: ClientID(0)))
   }

@@ -113,9 +113,7 @@ struct ServiceLanes {
     }
   }
 
-  private mutating func append(
-    _ key: Key, _ services: [TaskID], to all: inout Lanes
-  ) -> Int {
+  private mutating func append(_ key: Key, _ services: [TaskID], to all: inout Lanes) -> Int {
     let lane = all.append(key.demand, isLocal: key.group < 0)
     known[key] = lane
     while places.count < lane { places.append(-1) }

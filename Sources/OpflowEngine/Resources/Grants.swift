@@ -25,8 +25,7 @@ package struct Grants {
     items += wanted
     let lane = Int32(truncatingIfNeeded: current.count)
     current.append(Int32(truncatingIfNeeded: grants.count))
-    grants.append(
-      Grant(lane: lane, start: start, count: Int32(truncatingIfNeeded: wanted.count)))
+    grants.append(Grant(lane: lane, start: start, count: Int32(truncatingIfNeeded: wanted.count)))
   }
 
   func current(_ lane: Int) -> Int32 { current[lane] }
