@@ -10,13 +10,11 @@ package enum Command: Hashable, CaseIterable, Sendable {
 
   /// In the order of the help.
   package static let allCases: [Command] =
-    beforeOrders + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
+    [
+      .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
+      .report, .journal,
+    ] + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
     + [.add, .order(.close), .clean, .initialize, .schema, .completion, .version, .help]
-
-  private static let beforeOrders: [Command] = [
-    .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
-    .report, .journal,
-  ]
 
   package var word: String {
     switch self {
@@ -46,14 +44,8 @@ package enum Command: Hashable, CaseIterable, Sendable {
   }
 
   init?(named word: String) {
-    // The most frequent commands come first, without building `allCases`.
-    if let command = Self.beforeOrders.first(where: { $0.word == word }) {
-      self = command
-    } else if let command = Self.allCases.first(where: { $0.word == word }) {
-      self = command
-    } else {
-      return nil
-    }
+    guard let command = Self.allCases.first(where: { $0.word == word }) else { return nil }
+    self = command
   }
 
   /// Built on demand, for the called command only.
@@ -106,7 +98,9 @@ struct CommandRow {
   var unlisted: [Flag] = []
   /// Runs after all flags are read.
   var rule: (inout Invocation) throws(Complaint) -> Void = { (_) throws(Complaint) in }
-  let help: () -> CommandHelp
+  let summary: String
+  var description = ""
+  var examples = ""
 }
 
 enum CommandGroup: String, CaseIterable {
@@ -114,12 +108,6 @@ enum CommandGroup: String, CaseIterable {
   case looking = "Looking"
   case steering = "Steering a live run"
   case other = "Else"
-}
-
-struct CommandHelp {
-  var summary: String
-  var description = ""
-  var examples = ""
 }
 
 enum HelpPhrases {

@@ -42,9 +42,8 @@ package enum HelpText {
 
   private static func command(_ command: Command) -> String {
     let row = command.row
-    let help = row.help()
-    var text = "\(help.summary)\n\nusage: opflow \(command.synopsis)\n"
-    if !help.description.isEmpty { text += "\n\(help.description)\n" }
+    var text = "\(row.summary)\n\nusage: opflow \(command.synopsis)\n"
+    if !row.description.isEmpty { text += "\n\(row.description)\n" }
     let flags = (row.flags + [.help]).map { $0.row }
     for group in FlagGroup.allCases {
       let members = flags.filter { $0.group == group }
@@ -52,7 +51,7 @@ package enum HelpText {
       text += "\n\(group.rawValue):\n"
       for flag in members { text += line(of: flag) }
     }
-    if !help.examples.isEmpty { text += "\nExamples:\n\(help.examples)\n" }
+    if !row.examples.isEmpty { text += "\nExamples:\n\(row.examples)\n" }
     return text
   }
 
@@ -110,19 +109,18 @@ package enum CommandPage {
 
   private static func add(_ command: Command, to page: inout RoffText) {
     let row = command.row
-    let help = row.help()
     page.section("OPFLOW \(command.word.uppercased())")
     page.bold("opflow \(command.synopsis)")
-    page.paragraphs("\(help.summary)\n\n\(help.description)")
+    page.paragraphs("\(row.summary)\n\n\(row.description)")
     for group in FlagGroup.allCases {
       let members = (row.flags + [.help]).map { $0.row }.filter { $0.group == group }
       if members.isEmpty { continue }
       page.subsection(group.rawValue)
       for flag in members { page.item(spelling(flag), flag.meaning) }
     }
-    if !help.examples.isEmpty {
+    if !row.examples.isEmpty {
       page.subsection("Examples")
-      add(examples: help.examples, to: &page)
+      add(examples: row.examples, to: &page)
     }
   }
 

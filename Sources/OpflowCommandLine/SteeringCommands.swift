@@ -21,164 +21,156 @@ extension CommandRow {
   }
 
   static func asking(
-    _ verb: OrderVerb, _ meaning: String, help: @escaping () -> CommandHelp
+    _ verb: OrderVerb, _ meaning: String, summary: String, description: String,
+    examples: String = ""
   ) -> CommandRow {
     CommandRow(
-      group: .steering, meaning: meaning, words: Words(verb.row), flags: askedFlags, help: help)
+      group: .steering, meaning: meaning, words: Words(verb.row), flags: askedFlags,
+      summary: summary, description: description, examples: examples)
   }
 
   private static var cancel: CommandRow {
-    asking(.cancel, "end tasks, or the whole run") {
-      CommandHelp(
-        summary: "End tasks of a run that goes on, or the whole run.",
-        description: """
-          Tasks that run are ended by their stop rules, and those that have not started never do: they are
-          cancelled, and what needs them is skipped. Without SEL the whole run stops as at Ctrl-C, and ends
-          with exit code 6; `opflow resume` continues it.
+    asking(
+      .cancel, "end tasks, or the whole run",
+      summary: "End tasks of a run that goes on, or the whole run.",
+      description: """
+        Tasks that run are ended by their stop rules, and those that have not started never do: they are
+        cancelled, and what needs them is skipped. Without SEL the whole run stops as at Ctrl-C, and ends
+        with exit code 6; `opflow resume` continues it.
 
-          \(HelpPhrases.asked)
-          """,
-        examples: """
-            opflow cancel                     the run that is live here
-            opflow cancel 'test-*'            some tasks of it
-            opflow cancel --run 2026 build    a task of that run
-          """)
-    }
+        \(HelpPhrases.asked)
+        """,
+      examples: """
+          opflow cancel                     the run that is live here
+          opflow cancel 'test-*'            some tasks of it
+          opflow cancel --run 2026 build    a task of that run
+        """)
   }
 
   private static var pause: CommandRow {
-    asking(.pause, "start nothing new") {
-      CommandHelp(
-        summary: "Start nothing new in a run that goes on; what runs may end.",
-        description: """
-          `opflow continue` goes on. A resume is not paused any more.
+    asking(
+      .pause, "start nothing new",
+      summary: "Start nothing new in a run that goes on; what runs may end.",
+      description: """
+        `opflow continue` goes on. A resume is not paused any more.
 
-          \(HelpPhrases.liveRun)
-          """)
-    }
+        \(HelpPhrases.liveRun)
+        """)
   }
 
   private static var proceed: CommandRow {
-    asking(.proceed, "go on after `pause`, or with tasks after `suspend`") {
-      CommandHelp(
-        summary: "Go on after `opflow pause`, or with tasks after `opflow suspend`.",
-        description: HelpPhrases.asked,
-        examples: """
-            opflow continue                   the run that was paused
-            opflow continue build             a task that was suspended
-          """)
-    }
+    asking(
+      .proceed, "go on after `pause`, or with tasks after `suspend`",
+      summary: "Go on after `opflow pause`, or with tasks after `opflow suspend`.",
+      description: HelpPhrases.asked,
+      examples: """
+          opflow continue                   the run that was paused
+          opflow continue build             a task that was suspended
+        """)
   }
 
   private static var suspend: CommandRow {
-    asking(.suspend, "let tasks stand still, or not start") {
-      CommandHelp(
-        summary:
-          "Let tasks stand still: those that run are stopped where they are, others do not start.",
-        description: """
-          Their timeouts stand still too, and what they hold of resources stays theirs. `opflow continue SEL`
-          goes on with them; a resume does so by itself.
+    asking(
+      .suspend, "let tasks stand still, or not start",
+      summary:
+        "Let tasks stand still: those that run are stopped where they are, others do not start.",
+      description: """
+        Their timeouts stand still too, and what they hold of resources stays theirs. `opflow continue SEL`
+        goes on with them; a resume does so by itself.
 
-          \(HelpPhrases.asked)
-          """)
-    }
+        \(HelpPhrases.asked)
+        """)
   }
 
   private static var priority: CommandRow {
-    asking(.priority, "what starts first, among what waits") {
-      CommandHelp(
-        summary: "Say which tasks start first, among those that wait.",
-        description: """
-          N is a number from -1000 to 1000, or very_low, low, normal, high or very_high, as in a manifest.
-          What those tasks wait for counts as at least as urgent. What runs goes on. It holds for a resume
-          too.
+    asking(
+      .priority, "what starts first, among what waits",
+      summary: "Say which tasks start first, among those that wait.",
+      description: """
+        N is a number from -1000 to 1000, or very_low, low, normal, high or very_high, as in a manifest.
+        What those tasks wait for counts as at least as urgent. What runs goes on. It holds for a resume
+        too.
 
-          \(HelpPhrases.asked)
-          """,
-        examples: """
-            opflow priority deploy very_high
-            opflow priority 'test-*' -5
-          """)
-    }
+        \(HelpPhrases.asked)
+        """,
+      examples: """
+          opflow priority deploy very_high
+          opflow priority 'test-*' -5
+        """)
   }
 
   private static var parallel: CommandRow {
-    asking(.parallel, "how much runs at once: of `cpu`, or of a resource") {
-      CommandHelp(
-        summary: "Change how much runs at once.",
-        description: """
-          N alone is the capacity of `cpu`, as -j; NAME is a resource of the manifest, and N as it stands
-          there: a size for `memory`. With less than what is in use nothing is ended, and nothing new starts
-          until there is room. NAME=0 closes a resource of the manifest's own. A resume has the capacities of
-          its own flags and manifest.
+    asking(
+      .parallel, "how much runs at once: of `cpu`, or of a resource",
+      summary: "Change how much runs at once.",
+      description: """
+        N alone is the capacity of `cpu`, as -j; NAME is a resource of the manifest, and N as it stands
+        there: a size for `memory`. With less than what is in use nothing is ended, and nothing new starts
+        until there is room. NAME=0 closes a resource of the manifest's own. A resume has the capacities of
+        its own flags and manifest.
 
-          \(HelpPhrases.liveRun)
-          """,
-        examples: """
-            opflow parallel 8                 eight at once
-            opflow parallel net=1             one at a time of those that ask for `net`
-            opflow parallel memory=16GiB
-          """)
-    }
+        \(HelpPhrases.liveRun)
+        """,
+      examples: """
+          opflow parallel 8                 eight at once
+          opflow parallel net=1             one at a time of those that ask for `net`
+          opflow parallel memory=16GiB
+        """)
   }
 
   private static var retry: CommandRow {
-    asking(.retry, "run tasks again that failed in this run") {
-      CommandHelp(
-        summary:
-          "Run tasks again that failed or were cancelled since the run was started or resumed.",
-        description: """
-          They wait again, and so does what was skipped for want of them, whether it is named or not; their
-          `retry` starts anew, and the failure does not count any more. Until the `finally` tasks begin;
-          then `opflow resume` runs them again.
+    asking(
+      .retry, "run tasks again that failed in this run",
+      summary:
+        "Run tasks again that failed or were cancelled since the run was started or resumed.",
+      description: """
+        They wait again, and so does what was skipped for want of them, whether it is named or not; their
+        `retry` starts anew, and the failure does not count any more. Until the `finally` tasks begin;
+        then `opflow resume` runs them again.
 
-          \(HelpPhrases.asked)
-          """)
-    }
+        \(HelpPhrases.asked)
+        """)
   }
 
   private static var skip: CommandRow {
-    asking(.skip, "leave tasks out that have not started") {
-      CommandHelp(
-        summary: "Leave tasks out that have not started, as if their `if` were false.",
-        description: """
-          What needs them runs. It holds for a resume too.
+    asking(
+      .skip, "leave tasks out that have not started",
+      summary: "Leave tasks out that have not started, as if their `if` were false.",
+      description: """
+        What needs them runs. It holds for a resume too.
 
-          \(HelpPhrases.asked)
-          """)
-    }
+        \(HelpPhrases.asked)
+        """)
   }
 }
 
 extension CommandRow {
   private static var approve: CommandRow {
-    asking(.approve, "say yes to a task that asks") {
-      CommandHelp(
-        summary: "Say yes to a task that asks by `approve`: it succeeds.",
-        description: """
-          It asks when all that it needs has ended; `opflow status` shows what. Who said yes stands in the
-          journal, and a resume does not ask again. opflow refuses the answer of a process that a task
-          of the run started.
+    asking(
+      .approve, "say yes to a task that asks",
+      summary: "Say yes to a task that asks by `approve`: it succeeds.",
+      description: """
+        It asks when all that it needs has ended; `opflow status` shows what. Who said yes stands in the
+        journal, and a resume does not ask again. opflow refuses the answer of a process that a task
+        of the run started.
 
-          \(HelpPhrases.asked)
-          """,
-        examples: """
-            opflow approve deploy
-          """)
-    }
+        \(HelpPhrases.asked)
+        """,
+      examples: """
+          opflow approve deploy
+        """)
   }
 
   private static var reject: CommandRow {
-    asking(.reject, "say no to a task that asks") {
-      CommandHelp(
-        summary: "Say no to a task that asks by `approve`: it fails.",
-        description: """
-          Who said no stands in the journal. `opflow retry` asks again in this run, and so does a resume.
-          opflow refuses the answer of a process that a task of the run started.
+    asking(
+      .reject, "say no to a task that asks",
+      summary: "Say no to a task that asks by `approve`: it fails.",
+      description: """
+        Who said no stands in the journal. `opflow retry` asks again in this run, and so does a resume.
+        opflow refuses the answer of a process that a task of the run started.
 
-          \(HelpPhrases.asked)
-          """)
-    }
+        \(HelpPhrases.asked)
+        """)
   }
 }
 
