@@ -23,8 +23,8 @@ struct ManifestGrowthTests {
   @Test func `there is a growth for each key that may hold ever more`() {
     let keys = Set(ManifestGrowth.all.map(\.key))
     for map in KeyMap.allCases {
-      for entry in map.entries where entry.row.takes.grows {
-        let name = "\(map.rawValue).\(entry.name)"
+      for row in map.keys where row.takes.grows {
+        let name = "\(map.rawValue).\(row.name)"
         #expect(keys.contains(name) || Self.without.contains(name), "\(name)")
       }
     }

@@ -21,14 +21,14 @@ struct KeySample: CustomTestStringConvertible {
   static var all: [KeySample] {
     var samples: [KeySample] = []
     for map in KeyMap.allCases {
-      for entry in map.entries {
-        let others = lines(of: entry.row.example, without: entry.name)
+      for row in map.keys {
+        let others = lines(of: row.example, without: row.name.description)
         for value in values {
-          let text = manifest(map, others + ["\(entry.name): \(value)"])
+          let text = manifest(map, others + ["\(row.name): \(value)"])
           samples.append(
             KeySample(
-              name: "\(map.rawValue).\(entry.name): \(value)", text: text,
-              isRight: accepts(entry.row.takes, value)))
+              name: "\(map.rawValue).\(row.name): \(value)", text: text,
+              isRight: accepts(row.takes, value)))
         }
       }
     }
@@ -38,10 +38,10 @@ struct KeySample: CustomTestStringConvertible {
   /// The example of each key.
   static var examples: [KeySample] {
     KeyMap.allCases.flatMap { map in
-      map.entries.map { entry in
+      map.keys.map { row in
         KeySample(
-          name: "\(map.rawValue).\(entry.name)",
-          text: manifest(map, lines(of: entry.row.example, without: nil)), isRight: true)
+          name: "\(map.rawValue).\(row.name)",
+          text: manifest(map, lines(of: row.example, without: nil)), isRight: true)
       }
     }
   }

@@ -43,7 +43,7 @@ struct ReaderTests {
     let values = try values(of: "{ dir: src, retry: { max: 2, exit_codes: [75] }, priority: high }")
     let (reader, standard) = settings(values)
     var defaults = standard
-    let keys = values.maps.fields(values.document.root, values.tables.task, owner: TaskKey.owner)
+    let keys = values.maps.fields(values.document.root, values.tables.task)
     let own = reader.read(keys, into: &defaults.settings, &defaults.lists)
     #expect(own == [.directory, .policy])
     #expect(defaults.settings.directory.path.string == "/data/src")

@@ -134,7 +134,7 @@ struct DeclarationReader: NodeReader {
       reportNoMap()
       return nil
     }
-    let keys = maps.fields(document.root, tables.manifest, owner: ManifestKey.owner) {
+    let keys = maps.fields(document.root, tables.manifest) {
       $0.hasPrefix("x-")
     }
     return FileDeclaration(document: document, keys: keys)

@@ -278,6 +278,6 @@ struct FamilyReader: NodeReader {
     // The task is read and reported later.
     mistakes.mute()
     defer { mistakes.unmute() }
-    return maps.fields(key.value, tables.task, owner: TaskKey.owner)[.matrix]
+    return maps.fields(key.value, tables.task)[.matrix]
   }
 }

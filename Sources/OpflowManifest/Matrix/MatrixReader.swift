@@ -149,7 +149,7 @@ struct MatrixReader: NodeReader {
       error(node, "\(subject.description) must be a list, not a map", help: help)
       return
     }
-    let fields = maps.fields(node, tables.axis, owner: "an axis of a `matrix`")
+    let fields = maps.fields(node, tables.axis)
     let known: [AxisKey] = [.range, .glob, .lines]
     let given = known.compactMap { key in fields.key(key).map { (key, $0) } }
     guard let (key, place) = given.first else {
@@ -305,7 +305,7 @@ extension MatrixReader {
     case .sequence: readWritten(node, into: &factor)
     case .scalar: readSheet(node, into: &factor)
     case .mapping:
-      let fields = maps.fields(node, tables.rows, owner: "`rows`")
+      let fields = maps.fields(node, tables.rows)
       if let file = fields[.file] {
         if readAfter(fields, of: .file) {
           noteLater(file, Subject(MatrixKey.rows))

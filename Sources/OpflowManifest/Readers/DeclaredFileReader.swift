@@ -51,7 +51,7 @@ struct DeclaredFileReader: NodeReader {
     guard document.kind(node) == .mapping else {
       return values.boolean(node, Subject(TaskKey.cache)) == true ? false : nil
     }
-    let fields = maps.fields(node, tables.cache, owner: "`cache`")
+    let fields = maps.fields(node, tables.cache)
     return fields[.secrets].flatMap { values.boolean($0, Subject(CacheKey.secrets)) } ?? false
   }
 
@@ -123,21 +123,20 @@ struct DeclaredFileReader: NodeReader {
     guard document.kind(node) == .mapping else {
       return path(node, subject).map { .file($0) }
     }
-    let owner: StaticString = "an item of `inputs`"
     if let help = values.quotingHelp(node) {
       return values.wrongType(node, subject, expected: "a path, a pattern or a map", help: help)
     }
-    let fields = maps.fields(node, tables.input, owner: owner)
+    let fields = maps.fields(node, tables.input)
     if let run = fields.key(.run), fields.key(.env) != nil {
       return error(
-        run, "\(owner) has either `env` or `run`, and this one has both",
+        run, "\(tables.input.owner) has either `env` or `run`, and this one has both",
         help: "make two items of it")
     }
     if let name = fields[.env] { return variable(name) }
     if let run = fields[.run] { return command(run) }
     if hasOtherKeys(node) { return nil }
     return error(
-      node, "\(owner) has neither `env` nor `run`",
+      node, "\(tables.input.owner) has neither `env` nor `run`",
       help:
         "write { env: NAME } for a variable, { run: [gcc, --version] } for what a command prints,"
         + " and a path as it is")

@@ -11,7 +11,7 @@ struct DownloadReader: NodeReader {
         help: "write { url: https://…, to: FILE }")
       return
     }
-    let fields = maps.fields(node, tables.download, owner: "`download`")
+    let fields = maps.fields(node, tables.download)
     var download = Download()
     readURLs(fields, of: node, into: &download)
     if let to = fields[.to] {

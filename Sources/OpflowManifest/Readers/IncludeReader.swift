@@ -43,7 +43,7 @@ struct IncludeReader: NodeReader {
       guard let path = readPath(node, .item(of: ManifestKey.include)) else { return nil }
       return IncludeEntry(node: node, path: path, name: nil, nameNode: node, variables: [])
     }
-    let fields = maps.fields(node, tables.include, owner: IncludeKey.owner)
+    let fields = maps.fields(node, tables.include)
     let variables = fields[.vars].map { readVariables($0) } ?? []
     var name: Text?
     if let prefix = fields[.prefix] {

@@ -41,7 +41,7 @@ struct NeedReader: NodeReader {
     guard document.kind(node) == .mapping, values.quotingHelp(node) == nil else {
       return readNeed(node, on: .success, into: &needs)
     }
-    let keys = maps.fields(node, tables.need, owner: "an item of `needs`")
+    let keys = maps.fields(node, tables.need)
     var condition = NeedCondition.success
     if let node = keys[.on],
       let read = values.word(

@@ -39,7 +39,7 @@ struct SecretReader: NodeReader {
         node, subject, expected: "a map",
         help: "write where it comes from: { env: NAME }, { file: PATH } or { run: [COMMAND] }")
     }
-    let fields = maps.fields(node, tables.secret, owner: SecretKey.owner)
+    let fields = maps.fields(node, tables.secret)
     let given = SecretKey.allCases.compactMap { fields.key($0) }
     if given.count > 1 {
       mistakes.error(

@@ -64,7 +64,7 @@ struct ServiceReader: NodeReader {
       return values.boolean(node, subject, expected: "true or a map") == true
         ? ServiceValues() : nil
     }
-    let fields = maps.fields(node, tables.service, owner: "`service`")
+    let fields = maps.fields(node, tables.service)
     var service = ServiceValues()
     if let ports = fields[.ports] { readPorts(ports, into: &service) }
     if let ready = fields[.ready] { readReady(ready, into: &service) }
@@ -109,7 +109,7 @@ struct ServiceReader: NodeReader {
         node, Subject(ServiceKey.ready), expected: "a map", help: "write { port: 5432 }")
       return
     }
-    let fields = maps.fields(node, tables.ready, owner: "`ready`")
+    let fields = maps.fields(node, tables.ready)
     if let value = duration(fields, .timeout) {
       service.timeoutMilliseconds = value
     }

@@ -26,7 +26,7 @@ struct SettingsReader: NodeReader {
       values.wrongType(node, Subject(ManifestKey.defaults), expected: "a map")
       return standard
     }
-    let keys = maps.fields(node, tables.defaults, owner: "`defaults`")
+    let keys = maps.fields(node, tables.defaults)
     var result = standard
     _ = read(keys, into: &result.settings, &result.lists)
     return result
@@ -124,7 +124,7 @@ struct PolicyReader: NodeReader {
         node, Subject(TaskKey.retry), expected: "a whole number or a map", help: Self.retryHelp)
       return
     }
-    let fields = maps.fields(node, tables.retry, owner: "`retry`")
+    let fields = maps.fields(node, tables.retry)
     if let value = integer(fields, .max, in: KeyBounds.retries) {
       settings.policy.retryMax = UInt32(value)
       settings.hasRetryMax = true
@@ -166,7 +166,7 @@ struct PolicyReader: NodeReader {
         help: "write the signal, how long to wait for an end, or both: { signal: INT, grace: 10s }")
       return
     }
-    let fields = maps.fields(node, tables.stop, owner: "`stop`")
+    let fields = maps.fields(node, tables.stop)
     if let node = fields[.signal],
       let number = values.word(
         node, Subject(StopKey.signal), known: StopSignal.known, help: StopSignal.help,

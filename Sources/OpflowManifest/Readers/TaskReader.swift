@@ -48,7 +48,7 @@ final class TaskReader: NodeReader {
     task.begin(key: key, name: name, defaults)
     guard document.kind(key.value) == .mapping else { return reportNoTask(key.value, task) }
     var keys = Fields<TaskKey>()
-    maps.readFields(key.value, tables.task, owner: TaskKey.owner, into: &keys)
+    maps.readFields(key.value, tables.task, into: &keys)
     read(keys, into: &task)
   }
 

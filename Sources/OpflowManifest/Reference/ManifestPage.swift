@@ -16,7 +16,7 @@ package enum ManifestPage {
     page.example(String(FirstManifest.text.dropLast()))
     for map in KeyMap.allCases where map != .defaults {
       page.section(map == .manifest ? "KEYS AT THE TOP" : "KEYS OF " + title(map))
-      for entry in map.entries { add(entry, to: &page) }
+      for row in map.keys { add(row, to: &page) }
     }
     page.section("VALUES")
     page.paragraphs(
@@ -33,10 +33,9 @@ package enum ManifestPage {
     map.place.uppercased().replacing("`", with: "")
   }
 
-  private static func add(_ entry: KeyEntry, to page: inout RoffText) {
-    let row = entry.row
+  private static func add(_ row: KeyRow, to page: inout RoffText) {
     let standard = row.standard.isEmpty ? "" : " Default: \(row.standard)."
-    page.item(entry.name, "\(row.meaning). It takes: \(row.takes.words).\(standard)")
+    page.item(row.name.description, "\(row.meaning). It takes: \(row.takes.words).\(standard)")
   }
 }
 
@@ -49,8 +48,8 @@ package enum KeyTableText {
   package static func table(_ name: String) -> String? {
     guard let map = KeyMap(rawValue: name) else { return nil }
     var text = "| key | takes | default | meaning |\n| --- | --- | --- | --- |\n"
-    for entry in map.entries {
-      let cells = ["`\(entry.name)`", entry.row.takes.words, entry.row.standard, entry.row.meaning]
+    for row in map.keys {
+      let cells = ["`\(row.name)`", row.takes.words, row.standard, row.meaning]
       text += "|" + cells.map { $0.isEmpty ? " |" : " \($0) |" }.joined() + "\n"
     }
     return text

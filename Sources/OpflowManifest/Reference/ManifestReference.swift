@@ -7,7 +7,7 @@ package enum ManifestReference {
     for map in KeyMap.allCases where map != .defaults {
       lines.line()
       lines.line(map.heading)
-      for entry in map.entries { lines.row("  \(entry.name)", 18, entry.row.meaning) }
+      for row in map.keys { lines.row("  \(row.name)", 18, row.meaning) }
     }
     return lines.text
   }
@@ -29,7 +29,8 @@ package enum ManifestReference {
   /// The names of all keys.
   package static var names: [String] {
     var names: [String] = []
-    for name in KeyMap.allCases.flatMap({ $0.entries.map(\.name) }) where !names.contains(name) {
+    for name in KeyMap.allCases.flatMap({ $0.keys.map(\.name.description) })
+    where !names.contains(name) {
       names.append(name)
     }
     return names
@@ -37,39 +38,38 @@ package enum ManifestReference {
 
   /// A key, and the maps where it means the same.
   private struct Meaning {
-    let entry: KeyEntry
+    let row: KeyRow
     var maps: [KeyMap]
   }
 
   private static func meanings(of name: String, in owner: String?) -> [Meaning] {
     var meanings: [Meaning] = []
     for map in KeyMap.allCases where owner == nil || map.spelled == owner {
-      guard let entry = map.entries.first(where: { $0.name == name }) else { continue }
-      let row = entry.row
+      guard let row = map.keys.first(where: { $0.name.description == name }) else { continue }
       if let same = meanings.firstIndex(where: {
-        $0.entry.row.meaning == row.meaning && $0.entry.row.takes.words == row.takes.words
+        $0.row.meaning == row.meaning && $0.row.takes.words == row.takes.words
       }) {
         meanings[same].maps.append(map)
       } else {
-        meanings.append(Meaning(entry: entry, maps: [map]))
+        meanings.append(Meaning(row: row, maps: [map]))
       }
     }
     return meanings
   }
 
   private static func tell(_ meaning: Meaning, into lines: inout HelpLines) {
-    let entry = meaning.entry
+    let row = meaning.row
     let places = meaning.maps.map(\.place).joined(separator: ", or ")
-    lines.line("\(entry.name), in \(places):")
-    lines.row("", 2, entry.row.meaning)
+    lines.line("\(row.name), in \(places):")
+    lines.row("", 2, row.meaning)
     lines.line()
-    lines.row("  takes", 12, entry.row.takes.words)
-    if !entry.row.standard.isEmpty { lines.row("  default", 12, entry.row.standard) }
-    lines.block("  example", 12, entry.row.example)
-    for map in entry.row.takes.maps where map != .task && map != .defaults {
+    lines.row("  takes", 12, row.takes.words)
+    if !row.standard.isEmpty { lines.row("  default", 12, row.standard) }
+    lines.block("  example", 12, row.example)
+    for map in row.takes.maps where map != .task && map != .defaults {
       lines.line()
       lines.line("  \(map.heading)")
-      for entry in map.entries { lines.row("    \(entry.name)", 20, entry.row.meaning) }
+      for row in map.keys { lines.row("    \(row.name)", 20, row.meaning) }
     }
   }
 }
@@ -97,25 +97,15 @@ package struct UnknownKey: Error, Equatable, Sendable {
 extension KeyMap {
   /// The name before the dot in `retry.max`.
   var spelled: String {
-    switch self {
-    case .need: "needs"
-    case .secret: "secrets"
-    case .input: "inputs"
-    case .axis: "matrix"
-    case .manifest, .task, .defaults, .retry, .stop, .cache, .service, .ready, .include, .download,
-      .matrix, .rows:
-      rawValue
-    }
+    let others: [KeyMap: String] = [
+      .need: "needs", .secret: "secrets", .input: "inputs", .axis: "matrix",
+    ]
+    return others[self] ?? rawValue
   }
 
   fileprivate var heading: String {
-    switch self {
-    case .manifest: "At the top:"
-    case .task: "In a task (and in `defaults` those that it takes):"
-    case .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download, .secret,
-      .input, .matrix, .axis, .rows:
-      "In \(place):"
-    }
+    if self == .manifest { return "At the top:" }
+    return self == .task ? "In a task (and in `defaults` those that it takes):" : "In \(place):"
   }
 }
 

@@ -10,8 +10,8 @@ package enum ManifestSchema {
     ]
     members += [("allOf", [ShapeSchema.reference(KeyMap.manifest.rawValue)])]
     var definitions: [(String, JSONNode)] = KeyMap.allCases.map { ($0.rawValue, schema(of: $0)) }
-    for entry in KeyMap.allCases.flatMap(\.entries) {
-      guard case .nested(let name, let item) = entry.row.takes else { continue }
+    for row in KeyMap.allCases.flatMap(\.keys) {
+      guard case .nested(let name, let item) = row.takes else { continue }
       definitions.append((name, ShapeSchema.items(name, item)))
     }
     members.append(("definitions", .object(definitions)))
@@ -20,7 +20,7 @@ package enum ManifestSchema {
 
   private static func schema(of map: KeyMap) -> JSONNode {
     var members: [(String, JSONNode)] = [("type", "object")]
-    members.append(("properties", .object(map.entries.map { ($0.name, property($0.row)) })))
+    members.append(("properties", .object(map.keys.map { ($0.name.description, property($0)) })))
     if let (names, takes) = map.others {
       if let takes {
         members.append(("propertyNames", ShapeSchema.names(names)))

@@ -1,78 +1,75 @@
 enum ForeignKeys {
-  private static let table: [(foreign: StaticString, key: StaticString)] = [
-    ("depends_on", "needs"), ("depends-on", "needs"), ("dependsOn", "needs"), ("deps", "needs"),
-    ("depends", "needs"), ("dependencies", "needs"), ("dependency", "needs"),
-    ("requires", "needs"), ("require", "needs"), ("require_tasks", "needs"), ("after", "needs"),
-    ("wait_for", "needs"), ("upstream", "needs"), ("prerequisites", "needs"), ("need", "needs"),
-    ("cmd", "run"), ("cmds", "run"), ("command", "run"), ("commands", "run"), ("script", "run"),
-    ("shell_command", "run"), ("exec", "run"), ("execute", "run"), ("steps", "run"),
-    ("recipe", "run"), ("action", "run"), ("args", "run"), ("entrypoint", "run"),
-    ("fetch", "download"), ("get", "download"), ("url", "download"),
-    ("cwd", "dir"), ("workdir", "dir"), ("work_dir", "dir"), ("working_dir", "dir"),
-    ("working_directory", "dir"), ("working-directory", "dir"), ("directory", "dir"),
-    ("chdir", "dir"), ("path", "dir"), ("folder", "dir"),
-    ("environment", "env"), ("envs", "env"), ("environ", "env"), ("variables", "vars"),
-    ("params", "vars"), ("parameters", "vars"), ("variable", "vars"), ("var", "vars"),
-    ("retries", "retry"), ("attempts", "retry"), ("max_attempts", "retry"),
-    ("max_retries", "retry"), ("tries", "retry"),
-    ("timeout_minutes", "timeout"), ("timeout-minutes", "timeout"), ("time_limit", "timeout"),
-    ("timeout_seconds", "timeout"), ("deadline", "timeout"), ("duration", "timeout"),
-    ("when", "if"), ("condition", "if"), ("only_if", "if"), ("unless", "if"), ("cond", "if"),
-    ("only", "if"), ("rules", "if"),
-    ("continue_on_error", "allow_failure"), ("continue-on-error", "allow_failure"),
-    ("ignore_errors", "allow_failure"), ("ignore_error", "allow_failure"),
-    ("ignore_failure", "allow_failure"), ("soft_fail", "allow_failure"),
-    ("allow_fail", "allow_failure"), ("allow_failures", "allow_failure"),
-    ("on_failure", "needs"), ("on_success", "needs"), ("on_error", "needs"),
-    ("always", "finally"), ("after_all", "finally"), ("teardown", "finally"),
-    ("cleanup", "finally"), ("after_script", "finally"), ("defer", "finally"),
-    ("sources", "inputs"), ("srcs", "inputs"), ("generates", "outputs"), ("targets", "outputs"),
-    ("artifacts", "outputs"), ("produces", "outputs"), ("creates", "outputs"), ("outs", "outputs"),
-    ("description", "desc"), ("summary", "desc"), ("help", "desc"), ("doc", "desc"),
-    ("comment", "desc"), ("title", "name"), ("label", "tags"), ("labels", "tags"),
-    ("groups", "tags"), ("group", "tags"),
-    ("prio", "priority"), ("weight", "priority"), ("nice", "priority"),
-    ("limits", "resources"), ("resource", "resources"), ("cpus", "resources"),
-    ("cpu", "resources"), ("memory", "resources"), ("mem", "resources"), ("cores", "resources"),
-    ("threads", "resources"),
-    ("jobs", "tasks"), ("targets", "tasks"), ("stages", "tasks"), ("task", "tasks"),
-    ("pipeline", "tasks"), ("nodes", "tasks"), ("actions", "tasks"), ("workflow", "tasks"),
-    ("parallel", "max_parallel"), ("max_jobs", "max_parallel"),
-    ("parallelism", "max_parallel"), ("max-parallel", "max_parallel"),
-    ("fail_fast", "max_failures"), ("fail-fast", "max_failures"),
-    ("keep_going", "max_failures"), ("failfast", "max_failures"),
-    ("includes", "include"), ("import", "include"), ("imports", "include"),
-    ("extends", "include"), ("default", "defaults"), ("strategy", "matrix"),
-    ("foreach", "matrix"), ("with_items", "matrix"), ("loop", "matrix"), ("for", "matrix"),
-    ("interpreter", "shell"), ("executable", "shell"), ("kill_signal", "stop"),
-    ("stop_signal", "stop"), ("grace_period", "stop"), ("secret", "secrets"),
-    ("limit", "max"), ("count", "max"), ("times", "max"), ("interval", "delay"),
-    ("wait", "delay"), ("factor", "backoff"), ("multiplier", "backoff"), ("codes", "exit_codes"),
-    ("cap", "max_delay"), ("sig", "signal"), ("kill_after", "grace"), ("timeout", "grace"),
-    ("dest", "to"), ("destination", "to"), ("output", "to"), ("out", "to"), ("file", "to"),
-    ("target", "to"), ("path", "to"), ("checksum", "sha256"), ("hash", "sha256"),
-    ("sha", "sha256"), ("uri", "url"), ("src", "url"), ("source", "url"), ("href", "url"),
-    ("link", "url"), ("mirror", "mirrors"), ("urls", "mirrors"), ("header", "headers"),
-    ("permissions", "mode"), ("chmod", "mode"), ("bytes", "size"), ("length", "size"),
-    ("rate", "max_speed"), ("limit_rate", "max_speed"), ("continue", "resume"),
-    ("id", "task"), ("name", "task"), ("status", "on"), ("condition", "on"), ("when", "on"),
-    ("if", "on"), ("result", "on"), ("schema", "version"), ("format", "version"),
-    ("dotenv", "env_file"), ("env_files", "env_file"), ("envfile", "env_file"),
-    ("env-file", "env_file"), ("taskfile", "path"), ("file", "path"), ("local", "path"),
-    ("namespace", "as"),
-    ("prefix", "as"), ("name", "as"), ("with", "vars"), ("inputs", "vars"),
-    ("message", "desc"), ("tty", "interactive"), ("stdin_open", "interactive"),
-    ("daemon", "service"), ("background", "service"), ("detach", "service"),
-    ("maxActiveSteps", "max_parallel"), ("max_active_steps", "max_parallel"),
-    ("retryPolicy", "retry"), ("retry_policy", "retry"), ("maxActiveRuns", "concurrency"),
+  /// Words of other tools by the key that they mean, with blanks between them.
+  private static let table: [(key: StaticString, foreign: String)] = [
+    ("needs", "depends_on depends-on dependsOn deps depends dependencies dependency requires"),
+    ("needs", "require require_tasks after wait_for upstream prerequisites need on_failure"),
+    ("needs", "on_success on_error"),
+    ("run", "cmd cmds command commands script shell_command exec execute steps recipe action"),
+    ("run", "args entrypoint"),
+    ("download", "fetch get url"),
+    ("dir", "cwd workdir work_dir working_dir working_directory working-directory directory"),
+    ("dir", "chdir path folder"),
+    ("env", "environment envs environ"),
+    ("vars", "variables params parameters variable var with inputs"),
+    ("retry", "retries attempts max_attempts max_retries tries retryPolicy retry_policy"),
+    ("timeout", "timeout_minutes timeout-minutes time_limit timeout_seconds deadline duration"),
+    ("if", "when condition only_if unless cond only rules"),
+    ("allow_failure", "continue_on_error continue-on-error ignore_errors ignore_error"),
+    ("allow_failure", "ignore_failure soft_fail allow_fail allow_failures"),
+    ("finally", "always after_all teardown cleanup after_script defer"),
+    ("inputs", "sources srcs"),
+    ("outputs", "generates targets artifacts produces creates outs"),
+    ("desc", "description summary help doc comment message"),
+    ("name", "title"),
+    ("tags", "label labels groups group"),
+    ("priority", "prio weight nice"),
+    ("resources", "limits resource cpus cpu memory mem cores threads"),
+    ("tasks", "jobs targets stages task pipeline nodes actions workflow"),
+    ("max_parallel", "parallel max_jobs parallelism max-parallel maxActiveSteps max_active_steps"),
+    ("max_failures", "fail_fast fail-fast keep_going failfast"),
+    ("include", "includes import imports extends"),
+    ("defaults", "default"),
+    ("matrix", "strategy foreach with_items loop for"),
+    ("shell", "interpreter executable"),
+    ("stop", "kill_signal stop_signal grace_period"),
+    ("secrets", "secret"),
+    ("max", "limit count times"),
+    ("delay", "interval wait"),
+    ("backoff", "factor multiplier"),
+    ("exit_codes", "codes"),
+    ("max_delay", "cap"),
+    ("signal", "sig"),
+    ("grace", "kill_after timeout"),
+    ("to", "dest destination output out file target path"),
+    ("sha256", "checksum hash sha"),
+    ("url", "uri src source href link"),
+    ("mirrors", "mirror urls"),
+    ("headers", "header"),
+    ("mode", "permissions chmod"),
+    ("size", "bytes length"),
+    ("max_speed", "rate limit_rate"),
+    ("resume", "continue"),
+    ("task", "id name"),
+    ("on", "status condition when if result"),
+    ("version", "schema format"),
+    ("env_file", "dotenv env_files envfile env-file"),
+    ("path", "taskfile file local"),
+    ("as", "namespace prefix name"),
+    ("interactive", "tty stdin_open"),
+    ("service", "daemon background detach"),
+    ("concurrency", "maxActiveRuns"),
   ]
 
   /// Returns the one of `names` that `text` means.
   static func key(for text: Text, among names: [Text]) -> Text? {
-    for (foreign, key) in table where text == foreign {
+    for (key, foreign) in table where has(foreign, text) {
       if let name = names.first(where: { $0 == key }) { return name }
     }
     return nil
+  }
+
+  static func has(_ words: String, _ text: Text) -> Bool {
+    words.utf8.split(separator: UInt8(ascii: " ")).contains { text.elementsEqual($0) }
   }
 
   static func help(for text: Text, key: Text, isList: Bool) -> String {
@@ -89,43 +86,28 @@ enum ForeignKeys {
 
 /// Says what to write instead of other tools' keys.
 enum ForeignAdvice {
+  /// Words for which the help is the same are in one row, with blanks between them.
+  private typealias Advices = [(foreign: String, help: StaticString)]
+
   private static let clock: StaticString =
     "what starts a run is whoever calls `opflow run`: cron, a systemd timer, CI"
 
   private static let here: StaticString = "tasks run on this machine; leave it out"
   private static let container: StaticString =
     "tasks run on this machine; a container is `run: docker run …`"
-  private static let timeout: StaticString =
-    "the key is `timeout` here, with a unit: `timeout: 10m`"
-  private static let values: StaticString =
-    "values stand in `vars` at the top; what only this task has is `env`"
   private static let contents: StaticString =
     "what decides is what the files in `inputs` hold; leave it out"
   private static let quiet: StaticString = "`opflow run --output quiet` shows failures only"
-  private static let notice: StaticString = "`opflow run --notify COMMAND` tells somebody"
-  private static let environmentFiles: StaticString =
-    "files of variables stand at the top: `env_file: [FILE]`"
-  private static let otherFiles: StaticString =
-    "files of this machine are included; fetch it before"
-  private static let hidden: StaticString =
-    "`manual: true` keeps it out of `opflow run`; what needs it still has it run"
-  private static let otherName: StaticString =
-    "another name is another task that needs this one: `tasks: { OTHER: { needs: [ID] } }`"
-  private static let question: StaticString =
-    "a question is a task of its own with `approve: \"…?\"`, which this one needs"
 
   // Advice by key. The first keys of tasks do have a counterpart.
 
-  private static let ofTasks: [(foreign: StaticString, help: StaticString)] = [
-    ("timeout-minutes", timeout),
-    ("timeout_minutes", timeout),
+  private static let ofTasks: Advices = [
+    ("timeout-minutes timeout_minutes", "the key is `timeout` here, with a unit: `timeout: 10m`"),
     ("timeout_seconds", "the key is `timeout` here: `timeout: 90s`"),
     ("uses", "there are no actions here: write their commands under `run`"),
     ("with", "there are no actions here; a command reads `env` and `vars`"),
-    ("runs-on", here),
-    ("runs_on", here),
-    ("image", container),
-    ("container", container),
+    ("runs-on runs_on networks container_name", here),
+    ("image container", container),
     ("stage", "what comes after what follows from `needs`"),
     ("parallel", "tasks run at once as far as `needs` and `max_parallel` let them"),
     ("strategy", "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
@@ -136,8 +118,6 @@ enum ForeignAdvice {
     ("on", "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
     ("restart", "`retry` runs a task again when it fails"),
     ("volumes", "tasks run on this machine, in `dir`"),
-    ("networks", here),
-    ("container_name", here),
     ("ports", "ports are those of a service: `service: { ports: [http] }`"),
     ("port", "it tells of a service that it is ready: `service: { ready: { port: 8080 } }`"),
     ("healthcheck", "it stands in `service`: `service: { ready: { exec: [COMMAND] } }`"),
@@ -145,18 +125,22 @@ enum ForeignAdvice {
     ("profiles", "`manual: true` keeps a task out of `opflow run`, `tags` are words to name it by"),
     ("user", "tasks run as who starts opflow; `run` may begin with `sudo -u NAME`"),
     ("services", "a service is a task of its own with `service: true`, which this one needs"),
-    ("internal", hidden),
-    ("private", hidden),
-    ("hidden", hidden),
-    ("alias", otherName),
-    ("aliases", otherName),
+    (
+      "internal private hidden",
+      "`manual: true` keeps it out of `opflow run`; what needs it still has it run"
+    ),
+    (
+      "alias aliases",
+      "another name is another task that needs this one: `tasks: { OTHER: { needs: [ID] } }`"
+    ),
     ("method", contents),
     ("platforms", "opflow is for Linux; what differs otherwise is for `if` or `run` to tell"),
-    ("prompt", question),
-    ("confirm", question),
+    (
+      "prompt confirm",
+      "a question is a task of its own with `approve: \"…?\"`, which this one needs"
+    ),
     ("vars", "`vars` stand at the top; what only this task has is `env`"),
-    ("variables", values),
-    ("params", values),
+    ("variables params", "values stand in `vars` at the top; what only this task has is `env`"),
     ("set", "flags of a shell are words of `shell`: `shell: [bash, -eux, -c]`"),
     ("shopt", "options of a shell are for `run`: `shopt -s globstar`"),
     ("watch", "`opflow run --watch` runs again what its `inputs` tell"),
@@ -170,33 +154,25 @@ enum ForeignAdvice {
       "concurrency",
       "it is about runs, and stands at the top; tasks share a resource: `resources: { NAME: 1 }`"
     ),
-    ("schedule", clock),
-    ("cron", clock),
-    ("dotenv", environmentFiles),
-    ("env_file", environmentFiles),
-    ("env_files", environmentFiles),
+    ("schedule cron", clock),
+    ("dotenv env_file env_files", "files of variables stand at the top: `env_file: [FILE]`"),
   ]
 
-  private static let ofManifests: [(foreign: StaticString, help: StaticString)] = [
-    ("volumes", here),
-    ("networks", here),
+  private static let ofManifests: Advices = [
+    ("volumes networks", here),
     ("permissions", "tasks may do what who starts opflow may; leave it out"),
-    ("trigger", clock),
+    ("trigger schedule cron", clock),
     ("silent", quiet),
     ("output", "how a run is shown is said where it is started: `opflow run --output group`"),
     ("method", contents),
-    ("handlerOn", "make it a task with `finally: true`"),
-    ("mailOn", notice),
-    ("notify", notice),
+    ("handlerOn after_script", "make it a task with `finally: true`"),
+    ("mailOn notify", "`opflow run --notify COMMAND` tells somebody"),
     ("needs", "it stands in a task: `tasks: { main: { needs: [ID], run: … } }`"),
     ("on", "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
     ("services", "a service is a task with `service: true`, and what uses it names it in `needs`"),
-    ("schedule", clock),
-    ("cron", clock),
     ("stages", "tasks stand under `tasks`, and their order follows from `needs`"),
     ("image", container),
     ("before_script", "make it a task that the others need"),
-    ("after_script", "make it a task with `finally: true`"),
     ("shell", "it stands under `defaults`: `defaults: { shell: bash }`"),
     ("timeout", "it stands under `defaults`: `defaults: { timeout: 10m }`"),
     ("retry", "it stands under `defaults`: `defaults: { retry: 2 }`"),
@@ -204,56 +180,56 @@ enum ForeignAdvice {
     ("run", "it stands in a task: `tasks: { main: { run: … } }`"),
   ]
 
-  private static let ofIncludes: [(foreign: StaticString, help: StaticString)] = [
+  private static let ofIncludes: Advices = [
     ("optional", "an included file must be there"),
     ("flatten", "without `as` the ids join as they are"),
     ("dir", "tasks run in the folder of their own file; `defaults` there may say another"),
-    ("remote", otherFiles),
-    ("project", otherFiles),
+    ("remote project", "files of this machine are included; fetch it before"),
   ]
 
-  private static let ofServices: [(foreign: StaticString, help: StaticString)] = [
+  private static let ofServices: Advices = [
     ("port", "it stands in `ready`: `service: { ready: { port: 8080 } }`"),
     ("http", "it stands in `ready`: `service: { ready: { http: URL } }`"),
     ("healthcheck", "`service: { ready: { exec: [COMMAND] } }` asks a command"),
   ]
 
-  private static let advicesByValue:
-    [(foreign: StaticString, value: StaticString, help: StaticString)] = [
-      ("when", "manual", "write `manual: true`"),
-      ("when", "always", "write `finally: true`, or `on: finished` with each of its `needs`"),
-      ("when", "on_failure", "say so of what it needs: `needs: [{ task: ID, on: failure }]`"),
-      ("when", "on_success", "leave it out: a task runs when what it needs succeeded"),
-      ("when", "never", "write `if: false`"),
-      ("when", "delayed", "let `run` begin with `sleep`"),
-    ]
+  private static let advicesOnWhen: [(value: StaticString, help: StaticString)] = [
+    ("manual", "write `manual: true`"),
+    ("always", "write `finally: true`, or `on: finished` with each of its `needs`"),
+    ("on_failure", "say so of what it needs: `needs: [{ task: ID, on: failure }]`"),
+    ("on_success", "leave it out: a task runs when what it needs succeeded"),
+    ("never", "write `if: false`"),
+    ("delayed", "let `run` begin with `sleep`"),
+  ]
 
-  static func advice(for text: Text, value: Text?, owner: StaticString) -> String? {
-    let isOfTask = owner.description == TaskKey.owner.description
-    if isOfTask, let value,
-      let advice = advicesByValue.first(where: { text == $0.foreign && value == $0.value })
+  static func advice(for text: Text, value: Text?, in map: KeyMap) -> String? {
+    if map == .task, text == "when", let value,
+      let advice = advicesOnWhen.first(where: { value == $0.value })
     {
       return advice.help.description
     }
     // GitLab's `parallel` is a matrix or a number of copies.
-    if isOfTask, text == "parallel" {
+    if map == .task, text == "parallel" {
       guard let value else { return "an axis stands under `matrix`: `matrix: { NAME: [a, b] }`" }
       if let count = CoreSchema.integer(value), count > 0 {
         return "copies with a number each are `matrix: { n: { range: [1, \(count)] } }`"
       }
     }
-    if owner.description == ManifestKey.owner.description, let help = topAdvice(text, value) {
+    if map == .manifest, let help = topAdvice(text, value) {
       return help
     }
     let advices =
-      switch owner.description {
-      case TaskKey.owner.description: ofTasks
-      case ManifestKey.owner.description: ofManifests
-      case IncludeKey.owner.description: ofIncludes
-      case "`service`": ofServices
-      default: [(foreign: StaticString, help: StaticString)]()
+      switch map {
+      case .task: ofTasks
+      case .manifest: ofManifests
+      case .include: ofIncludes
+      case .service: ofServices
+      case .defaults, .retry, .stop, .cache, .ready, .need, .download, .secret, .input, .matrix,
+        .axis,
+        .rows:
+        Advices()
       }
-    return advices.first { text == $0.foreign }?.help.description
+    return advices.first { ForeignKeys.has($0.foreign, text) }?.help.description
   }
 
   private static func topAdvice(_ text: Text, _ value: Text?) -> String? {
@@ -277,7 +253,7 @@ enum LaterKeys {
   ]
 
   /// Returns nil for any other key.
-  static func help(_ name: Text, owner: StaticString) -> String? {
-    all.first { name == $0.name && owner.description == $0.map.place }?.help
+  static func help(_ name: Text, in map: KeyMap) -> String? {
+    all.first { name == $0.name && map == $0.map }?.help
   }
 }

@@ -3,83 +3,47 @@ enum KeyMap: String, CaseIterable {
     secret, input
   case matrix, axis, rows
 
-  var entries: [KeyEntry] {
-    switch self {
-    case .manifest: Self.entries(ManifestKey.allCases)
-    case .task: Self.entries(TaskKey.allCases)
-    case .defaults: Self.entries(TaskKey.ofDefaults)
-    case .retry: Self.entries(RetryKey.allCases)
-    case .stop: Self.entries(StopKey.allCases)
-    case .cache: Self.entries(CacheKey.allCases)
-    case .service: Self.entries(ServiceKey.allCases)
-    case .ready: Self.entries(ReadyKey.allCases)
-    case .need: Self.entries(NeedKey.allCases)
-    case .include: Self.entries(IncludeKey.allCases)
-    case .download: Self.entries(DownloadKey.allCases)
-    case .secret: Self.entries(SecretKey.allCases)
-    case .input: Self.entries(InputKey.allCases)
-    case .matrix: Self.entries(MatrixKey.allCases)
-    case .axis: Self.entries(AxisKey.ofAxes)
-    case .rows: Self.entries(AxisKey.ofRows)
-    }
-  }
-
-  private static func entries(_ keys: some Sequence<some SchemaKey>) -> [KeyEntry] {
-    keys.map { KeyEntry(name: $0.name.description, row: $0.row) }
-  }
-
+  var keys: [KeyRow] { row.keys }
   /// Where its keys occur; follows the word "in".
-  var place: String {
-    switch self {
-    case .manifest: "the manifest, at the top"
-    case .task: "a task"
-    case .defaults: "`defaults`"
-    case .retry: "`retry`"
-    case .stop: "`stop`"
-    case .cache: "`cache`"
-    case .service: "`service`"
-    case .ready: "`ready` of `service`"
-    case .need: "an item of `needs`"
-    case .include: "an item of `include`"
-    case .download: "`download`"
-    case .secret: "an entry of `secrets` at the top"
-    case .input: "an item of `inputs`"
-    case .matrix: "`matrix`"
-    case .axis: "an axis of `matrix`"
-    case .rows: "`rows` of `matrix`"
-    }
-  }
-
+  var place: String { row.place }
   /// Constraints between its keys.
-  var rules: [KeyRule] {
+  var rules: [KeyRule] { row.rules }
+
+  private var row: (keys: [KeyRow], place: String, rules: [KeyRule]) {
     switch self {
-    case .manifest: [.anyOf(["tasks", "include"])]
-    case .task: Self.rulesOfTask
-    case .defaults, .retry, .stop, .cache, .service, .matrix: []
-    case .ready: [.oneOf(Self.names(ReadyKey.probes))]
-    case .need: [.oneOf(["task"])]
-    case .include: [.oneOf(["path"])]
-    case .download: [.oneOf(["url"]), .oneOf(["to"])]
-    case .secret: [.oneOf(Self.names(SecretKey.allCases))]
-    case .input: [.oneOf(Self.names(InputKey.allCases))]
+    case .manifest: (ManifestKey.table, "the manifest, at the top", [.anyOf(["tasks", "include"])])
+    case .task: (TaskKey.table, "a task", Self.rulesOfTask)
+    case .defaults: (TaskKey.ofDefaults.map(\.row), "`defaults`", [])
+    case .retry: (RetryKey.table, "`retry`", [])
+    case .stop: (StopKey.table, "`stop`", [])
+    case .cache: (CacheKey.table, "`cache`", [])
+    case .service: (ServiceKey.table, "`service`", [])
+    case .ready: (ReadyKey.table, "`ready` of `service`", [.oneOf(Self.names(ReadyKey.probes))])
+    case .need: (NeedKey.table, "an item of `needs`", [.oneOf(["task"])])
+    case .include: (IncludeKey.table, "an item of `include`", [.oneOf(["path"])])
+    case .download: (DownloadKey.table, "`download`", [.oneOf(["url"]), .oneOf(["to"])])
+    case .secret:
+      (
+        SecretKey.table, "an entry of `secrets` at the top",
+        [.oneOf(Self.names(SecretKey.allCases))]
+      )
+    case .input:
+      (InputKey.table, "an item of `inputs`", [.oneOf(Self.names(InputKey.allCases))])
+    case .matrix: (MatrixKey.table, "`matrix`", [])
     case .axis:
-      [
-        .oneOf(Self.names([AxisKey.range, .glob, .lines])),
-        .without(AxisKey.range.name.description, Self.names([AxisKey.after])),
-      ]
-    case .rows: [.oneOf(["file"])]
+      (
+        AxisKey.ofAxes.map(\.row), "an axis of `matrix`",
+        [.oneOf(["range", "glob", "lines"]), .without("range", ["after"])]
+      )
+    case .rows: (AxisKey.ofRows.map(\.row), "`rows` of `matrix`", [.oneOf(["file"])])
     }
   }
 
   /// Other names that it may have, and their values; nil if none.
   var others: (names: NameShape, take: ValueShape?)? {
-    switch self {
-    case .manifest: (.extra, nil)
-    case .matrix: (.identifier, .either([.list(.scalar, mayBeEmpty: false), .map(.axis)]))
-    case .task, .defaults, .retry, .stop, .cache, .service, .ready, .need, .include, .download,
-      .secret, .input, .axis, .rows:
-      nil
-    }
+    if self == .manifest { return (.extra, nil) }
+    if self != .matrix { return nil }
+    return (.identifier, .either([.list(.scalar, mayBeEmpty: false), .map(.axis)]))
   }
 
   private static var rulesOfTask: [KeyRule] {
@@ -118,24 +82,24 @@ enum KeyRule {
 }
 
 /// Describes a key for help, JSON schema and manual, and for tests of the readers.
-struct KeyRow {
+struct KeyRow: Sendable {
+  let name: StaticString
   let takes: ValueShape
   /// The default as shown to users; may be empty.
   let standard: String
   let meaning: String
   let example: String
 
-  init(_ takes: ValueShape, standard: String = "", _ meaning: String, example: String) {
+  init(
+    _ name: StaticString, _ takes: ValueShape, standard: String = "", _ meaning: String,
+    example: String
+  ) {
+    self.name = name
     self.takes = takes
     self.standard = standard
     self.meaning = meaning
     self.example = example
   }
-}
-
-struct KeyEntry {
-  let name: String
-  let row: KeyRow
 }
 
 /// The ranges of numbers, for readers and key tables.

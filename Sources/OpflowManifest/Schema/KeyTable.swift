@@ -1,21 +1,23 @@
 /// The keys of a map, numbered from 0.
 protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
-  /// The names in the order of the cases.
-  static var names: [StaticString] { get }
-  /// Computed on demand, since reading a manifest does not need it.
-  var row: KeyRow { get }
+  /// In the order of the cases.
+  static var table: [KeyRow] { get }
 }
 
 extension SchemaKey {
-  var name: StaticString { Self.names[rawValue] }
+  var row: KeyRow { Self.table[rawValue] }
+  var name: StaticString { row.name }
 }
 
 struct KeyTable<Key: SchemaKey> {
+  let map: KeyMap
+  /// The map's name in errors.
+  let owner: StaticString
   private var words = TextTable()
   private let keys: [Key]
 
-  init(_ keys: [Key] = Array(Key.allCases)) {
-    self.keys = keys
+  init(_ map: KeyMap, _ owner: StaticString, _ keys: [Key] = Array(Key.allCases)) {
+    (self.map, self.owner, self.keys) = (map, owner, keys)
     for key in keys { _ = words.insert(Text(key.name)) }
   }
 

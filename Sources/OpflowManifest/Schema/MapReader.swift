@@ -8,18 +8,17 @@ struct MapReader: Reporter {
 
   // MARK: Maps with known keys
 
-  /// - Parameter owner: The map's name in errors.
   func fields<Key>(
-    _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
+    _ node: Node, _ table: KeyTable<Key>,
     ignoring isIgnored: (Text) -> Bool = { _ in false }
   ) -> Fields<Key> {
     var fields = Fields<Key>()
-    readFields(node, table, owner: owner, ignoring: isIgnored, into: &fields)
+    readFields(node, table, ignoring: isIgnored, into: &fields)
     return fields
   }
 
   func readFields<Key>(
-    _ node: Node, _ table: KeyTable<Key>, owner: StaticString,
+    _ node: Node, _ table: KeyTable<Key>,
     ignoring isIgnored: (Text) -> Bool = { _ in false }, into fields: inout Fields<Key>
   ) {
     var hasUnknown = false
@@ -39,30 +38,30 @@ struct MapReader: Reporter {
         hasUnknown = true
       }
     }
-    if hasUnknown { reportUnknown(of: node, table, owner: owner, ignoring: isIgnored, &fields) }
-    if hasMerge { mergeFields(of: node, table, owner: owner, ignoring: isIgnored, into: &fields) }
+    if hasUnknown { reportUnknown(of: node, table, ignoring: isIgnored, &fields) }
+    if hasMerge { mergeFields(of: node, table, ignoring: isIgnored, into: &fields) }
   }
 
   /// Reports unknown keys, and notes which keys were probably meant.
   private func reportUnknown<Key>(
-    of node: Node, _ table: KeyTable<Key>, owner: StaticString, ignoring isIgnored: (Text) -> Bool,
+    of node: Node, _ table: KeyTable<Key>, ignoring isIgnored: (Text) -> Bool,
     _ fields: inout Fields<Key>
   ) {
     var children = document.children(node)
     while let key = children.next(), children.next() != nil {
       guard let name = document.scalarText(key), table.key(name) == nil, !isMerge(key, name),
-        !isIgnored(name), let meant = reportUnknown(key, table, owner: owner)
+        !isIgnored(name), let meant = reportUnknown(key, table)
       else { continue }
       fields.noteMeant(meant)
     }
   }
 
   private func mergeFields<Key>(
-    of node: Node, _ table: KeyTable<Key>, owner: StaticString, ignoring isIgnored: (Text) -> Bool,
+    of node: Node, _ table: KeyTable<Key>, ignoring isIgnored: (Text) -> Bool,
     into fields: inout Fields<Key>
   ) {
     for map in mergedMaps(of: node) {
-      let merged = self.fields(map, table, owner: owner, ignoring: isIgnored)
+      let merged = self.fields(map, table, ignoring: isIgnored)
       for key in Key.allCases where fields.key(key) == nil {
         if let node = merged.key(key) { fields.set(key, to: node) }
       }
@@ -136,38 +135,38 @@ struct MapReader: Reporter {
   /// Reports an unknown key. Returns the one that was probably meant, unless errors are only
   /// counted.
   private func reportUnknown<Key>(
-    _ key: Node, _ table: KeyTable<Key>, owner: StaticString
+    _ key: Node, _ table: KeyTable<Key>
   ) -> Key? {
     if mistakes.isFull {
       mistakes.count()
       return nil
     }
     let name = document.text(key)
-    if let help = LaterKeys.help(name, owner: owner) {
-      return error(key, "`\(name.string)` in \(owner) does not exist yet", help: help)
+    if let help = LaterKeys.help(name, in: table.map) {
+      return error(key, "`\(name.string)` in \(table.owner) does not exist yet", help: help)
     }
     let names = table.names
     let foreign = ForeignKeys.key(for: name, among: table.names)
     let advice = ForeignAdvice.advice(
-      for: name, value: document.scalarText(key.value), owner: owner)
+      for: name, value: document.scalarText(key.value), in: table.map)
     let blank: String? =
       name.hasPrefix("\u{A0}")
       ? "a no-break space (U+00A0) stands before it: indent with plain blanks" : nil
     let nearest = foreign ?? (advice == nil ? Suggestion.nearest(to: name, among: names) : nil)
     error(
-      key, "unknown key `\(name.string)` in \(owner)",
+      key, "unknown key `\(name.string)` in \(table.owner)",
       help: blank ?? advice ?? foreign.map {
         ForeignKeys.help(for: name, key: $0, isList: document.kind(key.value) == .sequence)
       }
         ?? nearest.map { Suggestion.text($0) }
-        ?? misplacedAnchor(key, name, owner: owner) ?? misplacedTask(key, name, owner: owner)
+        ?? (table.map == .manifest ? misplacedAnchor(key, name) ?? misplacedTask(key, name) : nil)
         ?? "known keys: \(names.map(\.string).joined(separator: ", "))")
     return nearest.flatMap { table.key($0) }
   }
 
   /// Advice for a key that only carries an anchor, such as `.name` in GitLab CI.
-  private func misplacedAnchor(_ key: Node, _ name: Text, owner: StaticString) -> String? {
-    guard owner.description == ManifestKey.owner.description, name.count < 100 else { return nil }
+  private func misplacedAnchor(_ key: Node, _ name: Text) -> String? {
+    guard name.count < 100 else { return nil }
     let start = document.place(key).offset + name.count
     let end = min(document.place(key.value).offset + 1, document.source.count)
     let hasAnchor = start < end && document.source.part(start..<end).contains(UInt8(ascii: "&"))
@@ -177,10 +176,8 @@ struct MapReader: Reporter {
   }
 
   /// Advice for a task at the top, as in GitLab CI.
-  private func misplacedTask(_ key: Node, _ name: Text, owner: StaticString) -> String? {
-    guard owner.description == ManifestKey.owner.description, TaskName.mistake(name) == nil,
-      document.kind(key.value) == .mapping
-    else { return nil }
+  private func misplacedTask(_ key: Node, _ name: Text) -> String? {
+    guard TaskName.mistake(name) == nil, document.kind(key.value) == .mapping else { return nil }
     return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
   }
 

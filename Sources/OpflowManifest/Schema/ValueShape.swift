@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-indirect enum ValueShape {
+indirect enum ValueShape: Sendable {
   case text
   case line
   /// A shell script. `true` and `false` are commands too.

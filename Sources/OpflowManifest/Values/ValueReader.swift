@@ -76,7 +76,7 @@ final class ValueReader: Reporter {
     // The task is read and reported later.
     mistakes.mute()
     defer { mistakes.unmute() }
-    let fields = maps.fields(key.value, tables.task, owner: TaskKey.owner)
+    let fields = maps.fields(key.value, tables.task)
     return fields[.condition].map { document.text($0).string.contains("matrix.") } ?? false
   }
 
@@ -578,7 +578,7 @@ enum KeyExample {
       return "such as `run: make test`, or the words of a list: `run: [make, test]`"
     }
     let examples = Set(
-      KeyMap.allCases.flatMap(\.entries).filter { $0.name == name }.map(\.row.example))
+      KeyMap.allCases.flatMap(\.keys).filter { $0.name.description == name }.map(\.example))
     guard examples.count == 1, let lines = examples.first?.split(separator: "\n"),
       let line = lines.first(where: { $0.hasPrefix("\(name): ") }), !line.hasSuffix("|")
     else { return nil }
