@@ -31,8 +31,12 @@ package enum BlockLines {
   /// Writes nothing for `joined` and `gone`.
   package static func encode(_ fact: BlockFact, into writer: inout FieldWriter) {
     switch fact {
-    case .offers(let task): line("offer", task, into: &writer)
-    case .withdraws(let task): line("withdraw", task, into: &writer)
+    case .offers(let task):
+      writer.message("offer", task.rawValue)
+      writer.endLine()
+    case .withdraws(let task):
+      writer.message("withdraw", task.rawValue)
+      writer.endLine()
     case .ended(let task, let attempt, let outcome, let what):
       let start = writer.bytes.count
       MessageCodec.encode(.ended(task, attempt: attempt, outcome), into: &writer)
@@ -45,13 +49,6 @@ package enum BlockLines {
       MessageCodec.encode(.revoked(task, attempt: attempt), into: &writer)
     case .joined, .gone: break
     }
-  }
-
-  private static func line(_ word: StaticString, _ task: TaskID, into writer: inout FieldWriter) {
-    writer.raw(word)
-    writer.tab()
-    writer.number(task.rawValue)
-    writer.endLine()
   }
 
   /// Nil for other lines.

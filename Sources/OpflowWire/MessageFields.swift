@@ -19,6 +19,8 @@ package struct MessageFields {
     return line.part(position, end)
   }
 
+  mutating func passRest() { position = line.count + 1 }
+
   package mutating func number<Value: FixedWidthInteger>(as type: Value.Type) -> Value? {
     next().flatMap { Field.number($0, as: type) }
   }
@@ -31,17 +33,52 @@ package struct MessageFields {
   mutating func task() -> TaskID? { natural(as: Int32.self).map { TaskID($0) } }
   package mutating func attempt() -> Int32? { natural(as: Int32.self) }
 
-  /// `.some(nil)` for a dash; nil if invalid.
-  mutating func naturalOrNone<Value: FixedWidthInteger>(as type: Value.Type) -> Value?? {
-    guard let field = next() else { return nil }
-    if field.equals("-") { return .some(nil) }
-    guard let number = Field.number(field, as: type), number >= 0 else { return nil }
-    return number
+  mutating func positive() -> Int32? {
+    guard let value = number(as: Int32.self), value > 0 else { return nil }
+    return value
   }
 
-  mutating func pulse() -> Int32? { natural(as: Int32.self) }
-  mutating func stopReason() -> StopReason? { next().flatMap { StopReason(word: $0) } }
+  /// `.some(nil)` for a dash; nil if invalid.
+  private mutating func orNone<Value>(_ read: (inout Self) -> Value?) -> Value?? {
+    var after = self
+    if after.next()?.equals("-") == true {
+      self = after
+      return .some(nil)
+    }
+    return read(&self).map { .some($0) }
+  }
+
+  mutating func naturalOrNone<Value: FixedWidthInteger>(as type: Value.Type) -> Value?? {
+    orNone { $0.natural(as: type) }
+  }
+
+  mutating func flag(_ yes: StaticString, _ no: StaticString) -> Bool? {
+    guard let field = next(), field.equals(yes) || field.equals(no) else { return nil }
+    return field.equals(yes)
+  }
+
+  mutating func hash() -> UInt64? { next().flatMap { Hexadecimal.value($0) } }
   package mutating func text() -> String? { next().flatMap { Field.text($0) } }
+  mutating func bytes() -> [UInt8]? { next().flatMap { Field.unescaped($0) } }
+
+  /// Reads the task, and makes the message with what `rest` reads.
+  mutating func ofTask<Value, Message>(
+    _ make: (TaskID, Value) -> Message, _ rest: (inout Self) -> Value?
+  ) -> Message? {
+    guard let task = task(), let value = rest(&self) else { return nil }
+    return make(task, value)
+  }
+
+  mutating func ofAttempt<Message>(_ make: (TaskID, Int32) -> Message) -> Message? {
+    ofTask(make) { $0.attempt() }
+  }
+
+  mutating func ofAttempt<Value, Message>(
+    _ make: (TaskID, Int32, Value) -> Message, _ rest: (inout Self) -> Value?
+  ) -> Message? {
+    guard let task = task(), let attempt = attempt(), let value = rest(&self) else { return nil }
+    return make(task, attempt, value)
+  }
 
   private mutating func value(_ key: Key) -> UnsafeRawBufferPointer? {
     guard let field = next().flatMap({ LineField($0) }), field.key == key else { return nil }
@@ -55,20 +92,13 @@ package struct MessageFields {
   mutating func text(_ key: Key) -> String? { value(key).flatMap { Field.text($0) } }
 
   mutating func check() -> TaskCheck? {
-    guard let task = task(), let serial = attempt(),
-      let needs = next().flatMap({ Hexadecimal.value($0) }), let with = next(), let asked = next(),
-      asked.equals("0") || asked.equals("1"), let after = attempt(), let keeps = next()
+    guard let task = task(), let serial = attempt(), let needs = hash(),
+      let with = orNone({ $0.hash() }), let isAsked = flag("1", "0"), let after = attempt(),
+      let keeps = orNone({ $0.hash() })
     else { return nil }
     var check = TaskCheck(
-      task: task, serial: serial, with: nil, needs: needs, isAsked: asked.equals("1"), after: after)
-    if !with.equals("-") {
-      guard let hash = Hexadecimal.value(with) else { return nil }
-      check.with = hash
-    }
-    if !keeps.equals("-") {
-      guard let number = Hexadecimal.value(keeps) else { return nil }
-      check.keeps = number
-    }
+      task: task, serial: serial, with: with, needs: needs, isAsked: isAsked, after: after)
+    check.keeps = keeps
     while !isAtEnd {
       guard check.skipped.count < TaskCheck.mostSkipped, let need = self.task() else { return nil }
       check.skipped.append(need)
@@ -76,14 +106,13 @@ package struct MessageFields {
     return check
   }
 
-  mutating func value() -> TaskValue? {
+  mutating func value(withText: Bool = true) -> TaskValue? {
     guard let name = next(), ValueRules.isName(name), let digits = next(), digits.count == 16,
       let hash = UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
     else { return nil }
     var value = TaskValue(name: String(decoding: name, as: UTF8.self), hash: hash)
     if isAtEnd { return value }
-    guard let text = next().flatMap({ Field.unescaped($0) }),
-      text.count <= ValueRules.longestConditionBytes
+    guard withText, let text = bytes(), text.count <= ValueRules.longestConditionBytes
     else { return nil }
     value.text = text
     return value
@@ -97,7 +126,7 @@ package struct MessageFields {
     var fields = OutcomeFields()
     fields.read(&cursor)
     guard cursor.isAtEnd, !cursor.isBroken else { return nil }
-    position = line.count + 1
+    passRest()
     let outcome = fields.outcome
     // A reason, even an empty one, must be known.
     return (fields.reason.baseAddress == nil) == (outcome.reason == nil) ? outcome : nil
@@ -111,6 +140,16 @@ package struct MessageFields {
       ports.append(port)
     }
     return ports
+  }
+
+  mutating func jobs() -> (own: Int32, all: Int32)? {
+    guard let own = attempt(), let all = number(as: Int32.self), all > own else { return nil }
+    return (own, all)
+  }
+
+  mutating func refusal() -> (number: Int32, what: String)? {
+    guard let number = number(.errno, as: Int32.self), let what = text(.what) else { return nil }
+    return (number, what)
   }
 
   /// Ascending, separated by commas.
@@ -154,7 +193,7 @@ package struct MessageFields {
     var hello = WorkerHello(
       version: version, planKey: "", pid: 0, offer: WorkerOffer(cores: 0, actions: []), host: "")
     if version != WorkerHello.currentVersion {
-      while next() != nil {}
+      passRest()
       return hello
     }
     guard let planKey = text(), let pid = natural(as: Int32.self) else { return nil }
@@ -195,5 +234,76 @@ package struct MessageFields {
       start = end + 1
     }
     return actions
+  }
+}
+
+/// Lets a `switch` tell words apart.
+func ~= (word: StaticString, field: UnsafeRawBufferPointer) -> Bool { field.equals(word) }
+
+extension FieldWriter {
+  mutating func message(_ word: StaticString, _ number: some FixedWidthInteger) {
+    raw(word)
+    field(number)
+  }
+
+  /// As much of the text as fits.
+  mutating func message(_ word: StaticString, _ text: String) {
+    let start = bytes.count
+    raw(word)
+    cutField(text, lineStart: start)
+  }
+
+  mutating func word(_ word: StaticString) {
+    tab()
+    raw(word)
+  }
+
+  mutating func field(_ number: some FixedWidthInteger) {
+    tab()
+    self.number(number)
+  }
+
+  mutating func numberOrDash(_ number: (some FixedWidthInteger)?) {
+    if let number { field(number) } else { word("-") }
+  }
+
+  /// Nil is a dash.
+  mutating func hash(_ hash: UInt64?) {
+    tab()
+    if let hash { hexadecimal(hash, digitCount: 16) } else { raw("-") }
+  }
+
+  mutating func field(_ text: String) {
+    tab()
+    escaped(text)
+  }
+
+  mutating func field(_ bytes: some Sequence<UInt8>) {
+    tab()
+    escaped(bytes)
+  }
+
+  /// As many names as fit beside the pids.
+  package mutating func left(_ left: LeftBehind, lineStart: Int) {
+    let processes = left.processesText
+    cutField(left.text, lineStart: lineStart - processes.utf8.count - 1)
+    if !processes.isEmpty { field(processes) }
+  }
+
+  mutating func cutField(_ text: String, lineStart: Int) {
+    tab()
+    cut(text, lineStart: lineStart)
+  }
+
+  /// As much as fits with a line feed.
+  mutating func cut(_ text: String, lineStart: Int) {
+    for character in text {
+      let before = bytes.count
+      escaped(character.utf8)
+      if bytes.count - lineStart >= MessageCodec.longestLineBytes {
+        removeLast(bytes.count - before)
+        return
+      }
+    }
   }
 }

@@ -283,14 +283,12 @@ package struct SecretPart: Equatable, Sendable {
   }
 
   package func write(to writer: inout FieldWriter) {
-    writer.raw("secret\t")
-    writer.escaped(name)
-    writer.tab()
-    writer.number(number)
+    writer.raw("secret")
+    writer.field(name)
+    writer.field(number)
     writer.raw("/")
     writer.number(count)
-    writer.tab()
-    writer.escaped(bytes)
+    writer.field(bytes)
     writer.endLine()
   }
 
@@ -299,7 +297,7 @@ package struct SecretPart: Equatable, Sendable {
     var fields = MessageFields(line)
     guard let word = fields.next(), word.equals("secret"), let name = fields.text(), !name.isEmpty,
       name.utf8.count <= Self.longestNameBytes, let place = fields.next(),
-      let bytes = fields.next().flatMap({ Field.unescaped($0) }), fields.isWholeMessage,
+      let bytes = fields.bytes(), fields.isWholeMessage,
       !bytes.isEmpty, bytes.count <= Self.longestBytes, !bytes.contains(0)
     else { return nil }
     let slash = place.position(of: UInt8(ascii: "/"), from: 0)

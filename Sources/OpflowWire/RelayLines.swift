@@ -74,16 +74,11 @@ package enum RelayLines {
   /// False if the folder's path is too long.
   package static func open(_ opening: AgentOpening, into writer: inout FieldWriter) -> Bool {
     add(to: &writer) { line in
-      line.raw("open\t")
-      line.number(opening.version)
-      line.tab()
-      line.escaped(opening.run)
-      line.tab()
-      line.escaped(opening.planKey)
-      line.tab()
-      line.number(opening.leaseMilliseconds)
-      line.tab()
-      line.escaped(opening.folder)
+      line.message("open", opening.version)
+      line.field(opening.run)
+      line.field(opening.planKey)
+      line.field(opening.leaseMilliseconds)
+      line.field(opening.folder)
     }
   }
 
@@ -101,24 +96,20 @@ package enum RelayLines {
   /// False if it is too long.
   package static func variable(_ entry: String, into writer: inout FieldWriter) -> Bool {
     add(to: &writer) { line in
-      line.raw("variable\t")
-      line.escaped(entry)
+      line.raw("variable")
+      line.field(entry)
     }
   }
 
   package static func arguments(_ arguments: TaskArguments, into writer: inout FieldWriter) {
-    writer.raw("arguments\t")
-    writer.number(arguments.task.rawValue)
-    writer.tab()
-    writer.number(arguments.words.count)
+    writer.message("arguments", arguments.task.rawValue)
+    writer.field(arguments.words.count)
     writer.endLine()
     for (number, word) in arguments.words.enumerated() {
       var rest = Array(word.utf8)[...]
       while !rest.isEmpty {
-        writer.raw("argument\t")
-        writer.number(number)
-        writer.tab()
-        writer.escaped(rest.prefix(longestPieceBytes))
+        writer.message("argument", number)
+        writer.field(rest.prefix(longestPieceBytes))
         writer.endLine()
         rest = rest.dropFirst(longestPieceBytes)
       }
@@ -128,12 +119,11 @@ package enum RelayLines {
   package static func launch(
     _ worker: WorkerID, _ kind: WorkerKind, into writer: inout FieldWriter
   ) {
-    writer.raw("launch\t")
-    number(worker, into: &writer)
     guard let word = kind.row.relayWord else {
       preconditionFailure("a worker that has to be at the coordinator was asked for elsewhere")
     }
-    writer.raw(word)
+    writer.message("launch", worker.rawValue)
+    writer.word(word)
     writer.endLine()
   }
 
@@ -145,15 +135,13 @@ package enum RelayLines {
   }
 
   package static func kill(_ worker: WorkerID, into writer: inout FieldWriter) {
-    writer.raw("kill\t")
-    writer.number(worker.rawValue)
+    writer.message("kill", worker.rawValue)
     writer.endLine()
   }
 
   /// Or the answer to one.
   package static func pulse(_ number: Int32, into writer: inout FieldWriter) {
-    writer.raw("pulse\t")
-    writer.number(number)
+    writer.message("pulse", number)
     writer.endLine()
   }
 
@@ -163,12 +151,9 @@ package enum RelayLines {
 
   package static func hello(_ hello: AgentHello, into writer: inout FieldWriter) {
     let start = writer.bytes.count
-    writer.raw("hello\t")
-    writer.number(AgentOpening.currentVersion)
-    writer.tab()
-    writer.escaped(hello.planKey)
-    writer.tab()
-    writer.number(hello.pid)
+    writer.message("hello", AgentOpening.currentVersion)
+    writer.field(hello.planKey)
+    writer.field(hello.pid)
     writer.field(.cores, hello.cores)
     writer.field(.memory, hello.memoryBytes)
     if !hello.gpus.isEmpty { writer.field(.gpus, hello.gpus.joined(separator: ",")) }
@@ -183,23 +168,21 @@ package enum RelayLines {
   }
 
   package static func refused(_ what: String, into writer: inout FieldWriter) {
-    text("refused", what, into: &writer)
+    writer.message("refused", what)
+    writer.endLine()
   }
 
   package static func leaving(_ what: String, into writer: inout FieldWriter) {
-    text("leaving", what, into: &writer)
+    writer.message("leaving", what)
+    writer.endLine()
   }
 
   package static func gone(
     _ worker: WorkerID, complaint: String?, into writer: inout FieldWriter
   ) {
     let start = writer.bytes.count
-    writer.raw("gone\t")
-    writer.number(worker.rawValue)
-    if let complaint {
-      writer.tab()
-      writer.cut(complaint, lineStart: start)
-    }
+    writer.message("gone", worker.rawValue)
+    if let complaint { writer.cutField(complaint, lineStart: start) }
     writer.endLine()
   }
 
@@ -207,19 +190,8 @@ package enum RelayLines {
     _ worker: WorkerID, _ left: LeftBehind, into writer: inout FieldWriter
   ) {
     let start = writer.bytes.count
-    writer.raw("survived\t")
-    writer.number(worker.rawValue)
+    writer.message("survived", worker.rawValue)
     writer.left(left, lineStart: start)
-    writer.endLine()
-  }
-
-  private static func text(
-    _ word: StaticString, _ what: String, into writer: inout FieldWriter
-  ) {
-    let start = writer.bytes.count
-    writer.raw(word)
-    writer.tab()
-    writer.cut(what, lineStart: start)
     writer.endLine()
   }
 
@@ -227,99 +199,28 @@ package enum RelayLines {
 
   /// Without its line feed. A worker's line replaces the content of `lines`.
   static func report(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentReport? {
-    var fields = MessageFields(line)
-    guard let first = fields.next() else { return nil }
-    if let worker = worker(first) {
-      guard setAside(line, behind: first, in: &lines) else { return nil }
-      return .line(worker)
-    }
-    let report: AgentReport
-    if first.equals("gone") {
-      guard let worker = fields.next().flatMap(worker) else { return nil }
-      if fields.isWholeMessage { return .gone(worker, complaint: nil) }
-      guard let text = fields.text() else { return nil }
-      report = .gone(worker, complaint: text)
-    } else if first.equals("survived") {
-      guard let worker = fields.next().flatMap(worker), let left = fields.left() else {
-        return nil
-      }
-      report = .survived(worker, left)
-    } else if first.equals("pulse") {
-      guard let number = fields.pulse() else { return nil }
-      report = .pulse(number)
-    } else if first.equals("hello") {
-      guard let hello = fields.agentHello() else { return nil }
-      report = .hello(hello)
-    } else if first.equals("refused") {
-      guard let text = fields.text() else { return nil }
-      report = .refused(text)
-    } else if first.equals("leaving") {
-      guard let text = fields.text() else { return nil }
-      report = .leaving(text)
-    } else if first.equals("bye") {
-      report = .bye
-    } else {
-      return nil
-    }
-    return fields.isWholeMessage ? report : nil
+    read(line, into: &lines, AgentReport.line) { $0.agentReport($1) }
   }
 
   /// Like `report`.
   static func order(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentOrder? {
+    read(line, into: &lines, AgentOrder.line) { $0.agentOrder($1) }
+  }
+
+  private static func read<Message>(
+    _ line: UnsafeRawBufferPointer, into lines: inout LineBuffer,
+    _ ofWorker: (WorkerID) -> Message,
+    _ other: (inout MessageFields, UnsafeRawBufferPointer) -> Message?
+  ) -> Message? {
     var fields = MessageFields(line)
     guard let first = fields.next() else { return nil }
-    if let worker = worker(first) {
-      guard setAside(line, behind: first, in: &lines) else { return nil }
-      return .line(worker)
+    if let number = Field.number(first, as: Int32.self), number >= 0 {
+      guard first.count < line.count else { return nil }
+      lines.replace(withLine: line.part(first.count + 1, line.count))
+      return ofWorker(WorkerID(number))
     }
-    let order: AgentOrder
-    if first.equals("pulse") {
-      guard let number = fields.pulse() else { return nil }
-      order = .pulse(number)
-    } else if first.equals("launch") {
-      guard let worker = fields.next().flatMap(worker),
-        let kind = fields.next().flatMap({ WorkerKind(relayWord: $0) })
-      else { return nil }
-      order = .launch(worker, kind)
-    } else if first.equals("kill") {
-      guard let worker = fields.next().flatMap(worker) else { return nil }
-      order = .kill(worker)
-    } else if first.equals("open") {
-      guard let opening = fields.opening() else { return nil }
-      return .open(opening)
-    } else if first.equals("variable") {
-      guard let entry = fields.text(), entry.utf8.contains(UInt8(ascii: "=")) else { return nil }
-      order = .variable(entry)
-    } else if first.equals("arguments") {
-      guard let task = fields.task(), let count = fields.number(as: Int.self), count > 0 else {
-        return nil
-      }
-      order = .arguments(task, count: count)
-    } else if first.equals("argument") {
-      guard let number = fields.natural(as: Int.self),
-        let bytes = fields.next().flatMap({ Field.unescaped($0) })
-      else { return nil }
-      order = .argument(number, bytes)
-    } else if first.equals("bye") {
-      order = .bye
-    } else {
-      return nil
-    }
-    return fields.isWholeMessage ? order : nil
-  }
-
-  private static func setAside(
-    _ line: UnsafeRawBufferPointer, behind number: UnsafeRawBufferPointer,
-    in lines: inout LineBuffer
-  ) -> Bool {
-    guard number.count < line.count else { return false }
-    lines.replace(withLine: line.part(number.count + 1, line.count))
-    return true
-  }
-
-  private static func worker(_ field: UnsafeRawBufferPointer) -> WorkerID? {
-    guard let number = Field.number(field, as: Int32.self), number >= 0 else { return nil }
-    return WorkerID(number)
+    guard let message = other(&fields, first), fields.isWholeMessage else { return nil }
+    return message
   }
 }
 
@@ -332,14 +233,62 @@ extension WorkerKind {
 }
 
 extension MessageFields {
+  fileprivate mutating func agentReport(_ word: UnsafeRawBufferPointer) -> AgentReport? {
+    switch word {
+    case "gone":
+      ofWorker(AgentReport.gone) { fields in
+        fields.isWholeMessage ? .some(nil) : fields.text().map { .some($0) }
+      }
+    case "survived": ofWorker(AgentReport.survived) { $0.left() }
+    case "pulse": attempt().map { .pulse($0) }
+    case "hello": agentHello().map { .hello($0) }
+    case "refused": text().map { .refused($0) }
+    case "leaving": text().map { .leaving($0) }
+    case "bye": .bye
+    default: nil
+    }
+  }
+
+  fileprivate mutating func agentOrder(_ word: UnsafeRawBufferPointer) -> AgentOrder? {
+    switch word {
+    case "pulse": attempt().map { .pulse($0) }
+    case "launch":
+      ofWorker(AgentOrder.launch) { $0.next().flatMap { WorkerKind(relayWord: $0) } }
+    case "kill": worker().map { .kill($0) }
+    case "open": opening().map { .open($0) }
+    case "variable": text().flatMap { $0.utf8.contains(UInt8(ascii: "=")) ? .variable($0) : nil }
+    case "arguments": ofTask(AgentOrder.arguments) { $0.positive().map { Int($0) } }
+    case "argument": argument()
+    case "bye": .bye
+    default: nil
+    }
+  }
+
+  private mutating func worker() -> WorkerID? { attempt().map { WorkerID($0) } }
+
+  private mutating func ofWorker<Value, Message>(
+    _ make: (WorkerID, Value) -> Message, _ rest: (inout Self) -> Value?
+  ) -> Message? {
+    guard let worker = worker(), let value = rest(&self) else { return nil }
+    return make(worker, value)
+  }
+
+  private mutating func argument() -> AgentOrder? {
+    guard let number = natural(as: Int.self), let bytes = bytes() else { return nil }
+    return .argument(number, bytes)
+  }
+
   /// Of another version only the version.
-  fileprivate mutating func opening() -> AgentOpening? {
+  private mutating func opening() -> AgentOpening? {
     guard let version = number(as: Int.self) else { return nil }
     var opening = AgentOpening(
       version: version, run: "", planKey: "", leaseMilliseconds: 0, folder: "")
-    if version != AgentOpening.currentVersion { return opening }
+    if version != AgentOpening.currentVersion {
+      passRest()
+      return opening
+    }
     guard let run = text(), let key = text(), let lease = number(as: Int64.self), lease > 0,
-      let folder = text(), folder.utf8.first == UInt8(ascii: "/"), isWholeMessage
+      let folder = text(), folder.utf8.first == UInt8(ascii: "/")
     else { return nil }
     opening.run = run
     opening.planKey = key
@@ -349,7 +298,7 @@ extension MessageFields {
   }
 
   /// An agent of another version sends `refused`.
-  fileprivate mutating func agentHello() -> AgentHello? {
+  private mutating func agentHello() -> AgentHello? {
     guard number(as: Int.self) == AgentOpening.currentVersion, let key = text(),
       let pid = number(as: Int32.self), pid > 0
     else { return nil }

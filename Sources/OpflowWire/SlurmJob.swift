@@ -268,41 +268,31 @@ package enum AllocationLines {
   }
 
   package static func pending(_ job: Int64, _ reason: String?, into writer: inout FieldWriter) {
-    writer.raw("pending\t")
-    writer.number(job)
-    writer.tab()
-    writer.escaped(reason ?? "")
+    writer.message("pending", job)
+    writer.field(reason ?? "")
     writer.endLine()
   }
 
   package static func granted(
     _ job: Int64, secondsLeft: Int64?, nodes: String, cpus: String, into writer: inout FieldWriter
   ) {
-    writer.raw("granted\t")
-    writer.number(job)
-    writer.tab()
-    seconds(secondsLeft, into: &writer)
-    writer.tab()
-    writer.escaped(nodes)
-    writer.tab()
-    writer.escaped(cpus)
+    writer.message("granted", job)
+    writer.numberOrDash(secondsLeft)
+    writer.field(nodes)
+    writer.field(cpus)
     writer.endLine()
   }
 
   package static func left(seconds left: Int64?, into writer: inout FieldWriter) {
-    writer.raw("left\t")
-    seconds(left, into: &writer)
+    writer.raw("left")
+    writer.numberOrDash(left)
     writer.endLine()
   }
 
   package static func over(_ complaint: String, into writer: inout FieldWriter) {
-    writer.raw("over\t")
-    writer.escaped(complaint)
+    writer.raw("over")
+    writer.field(complaint)
     writer.endLine()
-  }
-
-  private static func seconds(_ seconds: Int64?, into writer: inout FieldWriter) {
-    if let seconds { writer.number(seconds) } else { writer.raw("-") }
   }
 
   /// Without its line feed.
