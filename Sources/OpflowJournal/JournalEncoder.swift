@@ -22,44 +22,32 @@ package struct JournalEncoder: Sendable {
   package mutating func append(_ entry: JournalEntry, at milliseconds: Int64, plan: Plan) {
     switch entry {
     case .transition(let transition): append(transition, at: milliseconds, plan: plan)
-    case .open(let open): appendLine("open", at: milliseconds) { $0.write(open) }
-    case .resume(let resume):
+    case .open(var open): appendLine("open", at: milliseconds) { open.list(&$0) }
+    case .resume(var resume):
       drive += 1
-      let drive = drive
-      appendLine("resume", at: milliseconds) { $0.write(resume, drive: drive) }
-    case .close(let close):
-      let drive = drive
-      appendLine("close", at: milliseconds) { $0.write(close, drive: drive) }
-    case .stop(let stop):
-      let drive = drive
-      appendLine("stop", at: milliseconds) { $0.write(stop, drive: drive) }
-    case .worker(let worker):
-      let drive = drive
-      appendLine("worker", at: milliseconds) { $0.write(worker, drive: drive) }
-    case .site(let site):
-      let drive = drive
-      appendLine("site", at: milliseconds) { $0.write(site, drive: drive) }
-    case .extend(let extend):
-      let (drive, adder) = (drive, extend.adder)
-      let name = adder.isNone ? Self.noName : plan.nameBytes(adder)
-      appendLine("extend", of: name, at: milliseconds) { $0.write(extend, drive: drive) }
-    case .withdraw(let withdraw):
-      let drive = drive
+      appendLine("resume", at: milliseconds) { resume.list(&$0) }
+    case .close(var close): appendLine("close", at: milliseconds) { close.list(&$0) }
+    case .stop(var stop): appendLine("stop", at: milliseconds) { stop.list(&$0) }
+    case .worker(var worker): appendLine("worker", at: milliseconds) { worker.list(&$0) }
+    case .site(var site): appendLine("site", at: milliseconds) { site.list(&$0) }
+    case .extend(var extend):
+      let name = extend.adder.isNone ? Self.noName : plan.nameBytes(extend.adder)
+      appendLine("extend", of: name, at: milliseconds) { extend.list(&$0) }
+    case .withdraw(var withdraw):
       appendLine("withdraw", of: plan.nameBytes(withdraw.adder), at: milliseconds) {
-        $0.write(withdraw, drive: drive)
+        withdraw.list(&$0)
       }
-    case .order(let order):
-      let drive = drive
-      appendLine("order", at: milliseconds) { $0.write(order, drive: drive, plan: plan) }
+    case .order(var order): appendLine("order", at: milliseconds) { order.list(&$0, plan) }
     }
   }
 
   private mutating func appendLine(
     _ word: StaticString, of task: UnsafeRawBufferPointer = noName, at milliseconds: Int64,
-    fields: (inout FieldWriter) -> Void
+    list: (inout FieldPass) -> Void
   ) {
     var writer = FieldWriter()
-    fields(&writer)
+    if drive > 1 { writer.field(.drive, drive) }
+    FieldPass.write(to: &writer, list)
     let sequence = nextSequence
     let start = bytes.count
     bytes.append(addingCapacity: 80 + 2 * task.count + writer.bytes.count) { line in
@@ -199,122 +187,5 @@ extension OutputSpan<UInt8> {
     if what.isEmpty { return }
     begin(.what)
     what.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
-  }
-}
-
-extension FieldWriter {
-  fileprivate mutating func write(_ open: OpenEntry) {
-    field(.format, open.format)
-    field(.run, open.run)
-    field(.plan, open.planKey)
-    field(.version, open.opflowVersion)
-    field(.manifest, open.manifestPath)
-    field(.folder, open.folder)
-    field(.state, open.stateFolder)
-    fields(.set, open.set)
-    fields(.tasks, open.tasks)
-    fields(.args, open.arguments)
-    fields(.only, open.only)
-    fields(.skip, open.skip)
-    fields(.env, open.environment)
-    fields(.file, open.files)
-    write(open.limits)
-    fields(.on, open.on)
-    fieldUnlessEmpty(.trace, open.trace?.text ?? "")
-    fieldUnlessEmpty(.around, open.around?.text ?? "")
-    if open.serves { field(.serve, 1) }
-    fieldUnlessEmpty(.name, open.name)
-  }
-
-  fileprivate mutating func write(_ limits: DriveLimits) {
-    fields(.capacity, limits.texts)
-    // 0 means no limit and must be written.
-    if let failures = limits.maxFailures { field(.failures, failures) }
-  }
-
-  fileprivate mutating func write(_ resume: ResumeEntry, drive: Int) {
-    field(.drive, drive)
-    field(.plan, resume.planKey)
-    field(.version, resume.opflowVersion)
-    fields(.set, resume.set)
-    fields(.only, resume.only)
-    fields(.skip, resume.skip)
-    fields(.env, resume.environment)
-    fields(.file, resume.files)
-    field(.reused, resume.reused)
-    field(.withdrawn, resume.withdrawn)
-    fields(.removed, resume.removed)
-    fields(.dropped, resume.dropped)
-    write(resume.limits)
-    fields(.on, resume.on)
-    fieldUnlessEmpty(.trace, resume.trace?.text ?? "")
-    fieldUnlessZero(.count, resume.taskCount)
-    if resume.continues { field(.continues, 1) }
-  }
-
-  fileprivate mutating func write(_ extend: ExtendEntry, drive: Int) {
-    if drive > 1 { field(.drive, drive) }
-    fieldUnlessZero(.attempt, extend.attempt)
-    field(.id, extend.id.text)
-    write(extend.asker)
-    field(.plan, extend.segmentKey)
-    field(.count, extend.taskCount)
-    field(.value, extend.added)
-    field(.manifest, extend.manifestPath)
-    field(.folder, extend.folder)
-    fields(.file, extend.files)
-    fieldUnlessEmpty(.copy, extend.copy)
-  }
-
-  fileprivate mutating func write(_ withdraw: WithdrawEntry, drive: Int) {
-    if drive > 1 { field(.drive, drive) }
-    fieldUnlessZero(.attempt, withdraw.attempt)
-    fields(.dropped, withdraw.orders)
-    field(.value, withdraw.count)
-  }
-
-  fileprivate mutating func write(_ close: CloseEntry, drive: Int) {
-    if drive > 1 { field(.drive, drive) }
-    field(.state, close.state.rawValue)
-    field(.code, close.exitCode)
-    field(.signal, close.signal)
-  }
-
-  fileprivate mutating func write(_ stop: StopEntry, drive: Int) {
-    if drive > 1 { field(.drive, drive) }
-    field(.signal, stop.signal)
-    fieldUnlessEmpty(.what, stop.what)
-  }
-
-  fileprivate mutating func write(_ worker: WorkerEntry, drive: Int) {
-    if drive > 1 { field(.drive, drive) }
-    if worker.worker != .none { field(.worker, worker.worker.rawValue) }
-    field(.pid, worker.pid)
-    field(.start, worker.startTime)
-    field(.boot, worker.bootID)
-    field(.group, worker.autogroup)
-    fieldUnlessEmpty(.host, worker.host)
-    fieldUnlessZero(.site, worker.site.rawValue)
-  }
-
-  private mutating func write(_ asker: OrderAsker) {
-    field(.by, asker.name)
-    field(.pid, asker.pid)
-    field(.uid, asker.user)
-  }
-
-  fileprivate mutating func write(_ order: OrderEntry, drive: Int, plan: Plan) {
-    if drive > 1 { field(.drive, drive) }
-    field(.id, order.id.text)
-    field(.verb, order.verb.rawValue)
-    write(order.asker)
-    if order.expects > 0 { field(.expects, order.expects) }
-    order.carried.write(to: &self)
-    for task in order.tasks { field(.tasks, plan.nameString(task)) }
-    for whole in order.fingerprints {
-      begin(.fingerprint)
-      hexadecimal(whole, digitCount: 16)
-    }
-    for task in order.back { field(.back, plan.nameString(task)) }
   }
 }

@@ -62,6 +62,29 @@ package struct OpenEntry: Sendable, Equatable {
     self.manifestPath = manifestPath
     self.folder = folder
   }
+
+  mutating func list(_ pass: inout FieldPass) {
+    pass.natural(.format, &format)
+    pass.text(.run, &run, evenIfEmpty: true)
+    pass.text(.plan, &planKey, evenIfEmpty: true)
+    pass.text(.version, &opflowVersion, evenIfEmpty: true)
+    pass.text(.manifest, &manifestPath, evenIfEmpty: true)
+    pass.text(.folder, &folder, evenIfEmpty: true)
+    pass.text(.state, &stateFolder, evenIfEmpty: true)
+    pass.texts(.set, &set)
+    pass.texts(.tasks, &tasks)
+    pass.texts(.args, &arguments)
+    pass.texts(.only, &only)
+    pass.texts(.skip, &skip)
+    pass.texts(.env, &environment)
+    pass.texts(.file, &files)
+    limits.list(&pass)
+    pass.texts(.on, &on)
+    pass.text(.trace, &trace, { TraceParent($0) }, { $0?.text })
+    pass.text(.around, &around, { TaskAround($0) }, { $0?.text })
+    pass.flag(.serve, &serves)
+    pass.text(.name, &name)
+  }
 }
 
 /// Another session: its inputs, and what it takes over.
@@ -93,6 +116,25 @@ package struct ResumeEntry: Sendable, Equatable {
     self.planKey = planKey
     self.opflowVersion = opflowVersion
   }
+
+  mutating func list(_ pass: inout FieldPass) {
+    pass.text(.plan, &planKey, evenIfEmpty: true)
+    pass.text(.version, &opflowVersion, evenIfEmpty: true)
+    pass.texts(.set, &set)
+    pass.texts(.only, &only)
+    pass.texts(.skip, &skip)
+    pass.texts(.env, &environment)
+    pass.texts(.file, &files)
+    pass.natural(.reused, &reused, evenIfZero: true)
+    pass.natural(.withdrawn, &withdrawn, evenIfZero: true)
+    pass.texts(.removed, &removed)
+    pass.texts(.dropped, &dropped)
+    limits.list(&pass)
+    pass.texts(.on, &on)
+    pass.text(.trace, &trace, { TraceParent($0) }, { $0?.text })
+    pass.natural(.count, &taskCount)
+    pass.flag(.continues, &continues)
+  }
 }
 
 package struct CloseEntry: Sendable, Equatable {
@@ -105,6 +147,12 @@ package struct CloseEntry: Sendable, Equatable {
     self.state = state
     self.exitCode = exitCode
     self.signal = signal
+  }
+
+  mutating func list(_ pass: inout FieldPass) {
+    pass.text(.state, &state, RunState.init(rawValue:), \.rawValue)
+    pass.number(.code, &exitCode, evenIfZero: true)
+    pass.number(.signal, &signal, evenIfZero: true)
   }
 }
 
@@ -119,6 +167,11 @@ package struct StopEntry: Sendable, Equatable {
   package init(signal: Int32, what: String = "") {
     self.signal = signal
     self.what = what
+  }
+
+  mutating func list(_ pass: inout FieldPass) {
+    pass.number(.signal, &signal, evenIfZero: true)
+    pass.text(.what, &what)
   }
 }
 
@@ -455,14 +508,45 @@ package struct DriveLimits: Equatable, Sendable {
     return entry.capacity == 0 ? nil : entry.capacity
   }
 
-  /// `NAME:AMOUNT`, as in the journal.
-  var texts: [String] { capacities.map { "\($0.name):\($0.amount)" } }
+  mutating func list(_ pass: inout FieldPass) {
+    pass.each(.capacity, &capacities, read: { Capacity(text: $0.text) }) { capacity, writer in
+      writer.escaped(capacity.name)
+      writer.raw(":")
+      writer.number(capacity.amount)
+    }
+    pass.natural(.failures, &maxFailures)
+  }
+}
 
-  mutating func add(text: String) {
+extension DriveLimits.Capacity {
+  /// `NAME:AMOUNT`, as in the journal.
+  fileprivate init?(text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
       let amount: UInt64 = Field.number(text.utf8[text.utf8.index(after: colon)...])
-    else { return }
-    capacities.append(Capacity(name: String(text[..<colon]), amount: amount))
+    else { return nil }
+    self.init(name: String(text[..<colon]), amount: amount)
+  }
+}
+
+extension WorkerEntry {
+  mutating func list(_ pass: inout FieldPass) {
+    pass.value(.worker, &worker, read: { $0.small.map { WorkerID($0) } }) { worker, writer in
+      if worker != .none { writer.field(.worker, worker.rawValue) }
+    }
+    pass.number(.pid, &pid, evenIfZero: true)
+    pass.number(.start, &startTime, evenIfZero: true)
+    pass.text(.boot, &bootID, evenIfEmpty: true)
+    pass.number(.group, &autogroup, evenIfZero: true)
+    pass.text(.host, &host)
+    site.list(&pass)
+  }
+}
+
+extension SiteID {
+  mutating func list(_ pass: inout FieldPass) {
+    pass.value(.site, &self, read: { SiteID(max(0, $0.small ?? 0)) }) { site, writer in
+      writer.fieldUnlessZero(.site, site.rawValue)
+    }
   }
 }
 

@@ -175,127 +175,46 @@ extension JournalLine {
   var open: OpenEntry? {
     var open = OpenEntry(run: "", planKey: "", opflowVersion: "", manifestPath: "", folder: "")
     open.format = 0
-    for field in fields {
-      switch field.key {
-      case .format: open.format = Int(field.natural)
-      case .run: open.run = field.text
-      case .plan: open.planKey = field.text
-      case .version: open.opflowVersion = field.text
-      case .manifest: open.manifestPath = field.text
-      case .folder: open.folder = field.text
-      case .state: open.stateFolder = field.text
-      case .set: open.set.append(field.text)
-      case .tasks: open.tasks.append(field.text)
-      case .args: open.arguments.append(field.text)
-      case .only: open.only.append(field.text)
-      case .skip: open.skip.append(field.text)
-      case .env: open.environment.append(field.text)
-      case .file: open.files.append(field.text)
-      case .capacity: open.limits.add(text: field.text)
-      case .failures: open.limits.maxFailures = Int(field.natural)
-      case .on: open.on.append(field.text)
-      case .trace: open.trace = TraceParent(field.text)
-      case .around: open.around = TaskAround(field.text)
-      case .serve: open.serves = field.natural != 0
-      case .name: open.name = field.text
-      default: break
-      }
-    }
+    read { open.list(&$0) }
     return open.format == 0 ? nil : open
   }
 
   var resume: ResumeEntry {
     var resume = ResumeEntry(planKey: "", opflowVersion: "")
-    for field in fields {
-      switch field.key {
-      case .plan: resume.planKey = field.text
-      case .version: resume.opflowVersion = field.text
-      case .set: resume.set.append(field.text)
-      case .only: resume.only.append(field.text)
-      case .skip: resume.skip.append(field.text)
-      case .env: resume.environment.append(field.text)
-      case .file: resume.files.append(field.text)
-      case .capacity: resume.limits.add(text: field.text)
-      case .failures: resume.limits.maxFailures = Int(field.natural)
-      case .on: resume.on.append(field.text)
-      case .trace: resume.trace = TraceParent(field.text)
-      case .reused: resume.reused = Int(field.natural)
-      case .withdrawn: resume.withdrawn = Int(field.natural)
-      case .count: resume.taskCount = Int(field.natural)
-      case .removed: resume.removed.append(field.text)
-      case .dropped: resume.dropped.append(field.text)
-      case .continues: resume.continues = field.natural != 0
-      default: break
-      }
-    }
+    read { resume.list(&$0) }
     return resume
   }
 
   var close: CloseEntry? {
-    var close: CloseEntry?
-    var exitCode: Int32 = 0
-    var signal: Int32 = 0
-    for field in fields {
-      switch field.key {
-      case .state:
-        close = RunState(rawValue: field.text).map { CloseEntry(state: $0, exitCode: 0) }
-      case .code: exitCode = field.small ?? 0
-      case .signal: signal = field.small ?? 0
-      default: break
-      }
-    }
-    close?.exitCode = exitCode
-    close?.signal = signal
-    return close
+    var close = CloseEntry(state: .running, exitCode: 0)
+    read { close.list(&$0) }
+    return close.state == .running ? nil : close
   }
 
   var stop: StopEntry? {
-    var signal: Int32?
-    var what = ""
-    for field in fields {
-      switch field.key {
-      case .signal: signal = field.small
-      case .what: what = field.text
-      default: break
-      }
-    }
-    return signal.map { StopEntry(signal: $0, what: what) }
+    var stop = StopEntry(signal: .min)
+    read { stop.list(&$0) }
+    return stop.signal == .min ? nil : stop
   }
 
   var worker: WorkerEntry? {
-    var pid: Int32?
-    var startTime: UInt64?
-    var bootID = ""
-    var autogroup: UInt64 = 0
-    var worker = WorkerID.none
-    var host = ""
-    var site = SiteID.local
-    for field in fields {
-      switch field.key {
-      case .worker: worker = field.small.map { WorkerID($0) } ?? .none
-      case .pid: pid = field.small
-      case .start: startTime = Field.number(field.value)
-      case .boot: bootID = field.text
-      case .group: autogroup = Field.number(field.value) ?? 0
-      case .host: host = field.text
-      case .site: site = SiteID(max(0, field.small ?? 0))
-      default: break
-      }
-    }
-    guard let pid, let startTime, pid > 1 else { return nil }
-    var entry = WorkerEntry(
-      worker: worker, pid: pid, startTime: startTime, bootID: bootID, autogroup: autogroup,
-      host: host)
-    entry.site = site
-    return entry
+    guard let startTime: UInt64 = first(.start, { Field.number($0.value) }) else { return nil }
+    var worker = WorkerEntry(pid: 0, startTime: startTime, bootID: "")
+    read { worker.list(&$0) }
+    return worker.pid > 1 ? worker : nil
+  }
+
+  func first<Value>(_ key: Key, _ read: (LineField) -> Value?) -> Value? {
+    fields.first { $0.key == key }.flatMap(read)
+  }
+
+  func read(_ list: (inout FieldPass) -> Void) {
+    for field in fields { FieldPass.read(field, list) }
   }
 
   /// Of a run's `resume`.
   var drive: Int {
-    for field in fields where field.key == .drive {
-      return TransitionFields.drive(Int(field.natural), at: sequence)
-    }
-    return 1
+    first(.drive) { TransitionFields.drive(Int($0.natural), at: sequence) } ?? 1
   }
 }
 
@@ -331,9 +250,7 @@ extension Plan {
 extension JournalLine {
   package var fetch: FetchRecord? {
     var report = FetchReport()
-    for field in fields {
-      if let key = field.key { _ = report.take(key, field.value) }
-    }
+    read { report.list(&$0) }
     report.what = ""
     return report.source == 0 ? nil : FetchRecord(report)
   }

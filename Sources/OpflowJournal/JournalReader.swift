@@ -57,7 +57,7 @@ package struct JournalReader {
     guard let line = JournalLine(in: bytes, at: 0, end: &end, &numbers), line.sequence == 1,
       line.event == .open
     else { throw .firstLine }
-    let format = line.fields.first { $0.key == .format }
+    let format = line.first(.format) { $0 }
     guard let format, format.natural == Int64(OpenEntry.currentFormat) else {
       throw .version(found: format?.text ?? "")
     }
@@ -273,7 +273,7 @@ extension JournalReader {
   package static func planKey(atEndOf bytes: UnsafeRawBufferPointer) -> String? {
     last(in: bytes) { line in
       guard line.event == .open || line.event == .resume else { return nil }
-      return line.fields.first { $0.key == .plan }?.text
+      return line.first(.plan) { $0.text }
     }
   }
 

@@ -23,6 +23,23 @@ package struct OrderEntry: Sendable, Equatable {
     self.asker = asker
   }
 
+  mutating func list(_ pass: inout FieldPass, _ plan: Plan) {
+    pass.text(.id, &id, { OrderID($0) }, \.text)
+    pass.text(.verb, &verb, OrderVerb.init(rawValue:), \.rawValue)
+    asker.list(&pass)
+    pass.number(.expects, &expects)
+    carried.list(&pass)
+    pass.each(.tasks, &tasks, read: { plan.task(escapedName: $0.value) }) {
+      $1.escaped(plan.nameBytes($0))
+    }
+    pass.each(.fingerprint, &fingerprints, read: { Hexadecimal.value($0.value) ?? 0 }) {
+      $1.hexadecimal($0, digitCount: 16)
+    }
+    pass.each(.back, &back, read: { plan.task(escapedName: $0.value) }) {
+      $1.escaped(plan.nameBytes($0))
+    }
+  }
+
   package func effect(on task: TaskID, in state: TaskState) -> Transition? {
     switch verb.row.effect {
     case .cancels:
@@ -37,46 +54,28 @@ package struct OrderEntry: Sendable, Equatable {
   }
 }
 
+extension OrderAsker {
+  fileprivate mutating func list(_ pass: inout FieldPass) {
+    pass.text(.by, &name, evenIfEmpty: true)
+    pass.number(.pid, &pid, evenIfZero: true)
+    pass.number(.uid, &user, evenIfZero: true)
+  }
+}
+
 extension JournalLine {
   /// Nil for an unknown request. Omits tasks that the plan does not have.
   package func order(plan: Plan) -> OrderEntry? {
-    var id: OrderID?
-    var verb: OrderVerb?
-    var asker = OrderAsker(pid: 0, user: 0, name: "")
-    var (tasks, back): ([TaskID], [TaskID]) = ([], [])
-    var fingerprints: [UInt64] = []
+    guard let id: OrderID = first(.id, { OrderID($0.text) }),
+      let verb = first(.verb, { OrderVerb(rawValue: $0.text) })
+    else { return nil }
+    var order = OrderEntry(id: id, verb: verb, asker: OrderAsker(pid: 0, user: 0, name: ""))
     var isWhole = true
-    var expects: Int32 = 0
-    var carried = CarriedValue()
     for field in fields {
-      switch field.key {
-      case .id: id = OrderID(field.text)
-      case .verb: verb = OrderVerb(rawValue: field.text)
-      case .by: asker.name = field.text
-      case .pid: asker.pid = field.small ?? 0
-      case .uid: asker.user = Field.number(field.value) ?? 0
-      case .expects: expects = field.small ?? 0
-      case .resource: carried.resource = field.text
-      case .value: carried.number = Field.number(field.value)
-      case .tasks:
-        if let task = plan.task(escapedName: field.value) {
-          tasks.append(task)
-        } else {
-          isWhole = false
-        }
-      case .fingerprint: fingerprints.append(UInt64(field.text, radix: 16) ?? 0)
-      case .back: if let task = plan.task(escapedName: field.value) { back.append(task) }
-      default: break
-      }
+      let pass = FieldPass.read(field) { order.list(&$0, plan) }
+      if !pass.isValid, field.key == .tasks { isWhole = false }
     }
-    guard let id, let verb else { return nil }
-    var order = OrderEntry(id: id, verb: verb, asker: asker)
-    order.tasks = tasks
-    order.lacksTasks = tasks.isEmpty && !isWhole
-    order.back = back
-    order.expects = expects
-    order.carried = carried
-    if isWhole, fingerprints.count == tasks.count { order.fingerprints = fingerprints }
+    order.lacksTasks = order.tasks.isEmpty && !isWhole
+    if !isWhole || order.fingerprints.count != order.tasks.count { order.fingerprints = [] }
     return order
   }
 }
@@ -109,6 +108,19 @@ package struct ExtendEntry: Sendable, Equatable {
     self.taskCount = taskCount
     self.added = added
   }
+
+  mutating func list(_ pass: inout FieldPass) {
+    pass.number(.attempt, &attempt)
+    pass.text(.id, &id, { OrderID($0) }, \.text)
+    asker.list(&pass)
+    pass.text(.plan, &segmentKey, evenIfEmpty: true)
+    pass.natural(.count, &taskCount, evenIfZero: true)
+    pass.natural(.value, &added, evenIfZero: true)
+    pass.text(.manifest, &manifestPath, evenIfEmpty: true)
+    pass.text(.folder, &folder, evenIfEmpty: true)
+    pass.texts(.file, &files)
+    pass.text(.copy, &copy)
+  }
 }
 
 extension JournalLine {
@@ -117,37 +129,17 @@ extension JournalLine {
 
   /// Nil if a required field is missing.
   package func extend(plan: Plan) -> ExtendEntry? {
-    guard let id = fields.first(where: { $0.key == .id }).flatMap({ OrderID($0.text) }) else {
-      return nil
-    }
+    guard let id: OrderID = first(.id, { OrderID($0.text) }) else { return nil }
     var entry = ExtendEntry(
-      id: id, asker: OrderAsker(pid: 0, user: 0, name: ""), taskCount: taskCount ?? 0, added: 0)
+      id: id, asker: OrderAsker(pid: 0, user: 0, name: ""), taskCount: 0, added: 0)
     if let adder = plan.task(escapedName: task) { entry.adder = adder }
-    for field in fields {
-      switch field.key {
-      case .attempt: entry.attempt = field.small ?? 0
-      case .by: entry.asker.name = field.text
-      case .pid: entry.asker.pid = field.small ?? 0
-      case .uid: entry.asker.user = Field.number(field.value) ?? 0
-      case .value: entry.added = Int(field.natural)
-      case .plan: entry.segmentKey = field.text
-      case .manifest: entry.manifestPath = field.text
-      case .folder: entry.folder = field.text
-      case .file: entry.files.append(field.text)
-      case .copy: entry.copy = field.text
-      default: break
-      }
-    }
+    read { entry.list(&$0) }
     return entry
   }
 
   /// Of the plan from this line on.
   package var taskCount: Int? {
-    for field in fields where field.key == .count {
-      let count = Int(field.natural)
-      return count > 0 ? count : nil
-    }
-    return nil
+    first(.count) { $0.natural > 0 ? Int($0.natural) : nil }
   }
 }
 
@@ -165,19 +157,19 @@ package struct WithdrawEntry: Sendable, Equatable {
     self.orders = orders
     self.count = count
   }
+
+  mutating func list(_ pass: inout FieldPass) {
+    pass.number(.attempt, &attempt)
+    pass.texts(.dropped, &orders)
+    pass.natural(.value, &count, evenIfZero: true)
+  }
 }
 
 extension JournalLine {
   package func withdraw(plan: Plan) -> WithdrawEntry {
     var entry = WithdrawEntry(
-      adder: plan.task(escapedName: task) ?? .none, attempt: 0, orders: withdrawnOrders, count: 0)
-    for field in fields {
-      switch field.key {
-      case .attempt: entry.attempt = field.small ?? 0
-      case .value: entry.count = Int(field.natural)
-      default: break
-      }
-    }
+      adder: plan.task(escapedName: task) ?? .none, attempt: 0, orders: [], count: 0)
+    read { entry.list(&$0) }
     return entry
   }
 
@@ -206,6 +198,19 @@ package struct SiteEntry: Sendable, Equatable {
     self.state = state
     self.host = host
   }
+
+  mutating func list(_ pass: inout FieldPass) {
+    site.list(&pass)
+    pass.text(.state, &state, SiteState.init(rawValue:), \.rawValue)
+    pass.text(.host, &host, evenIfEmpty: true)
+    pass.number(.cores, &cores)
+    pass.number(.memory, &memoryBytes)
+    pass.number(.gpus, &gpus)
+    pass.text(.incarnation, &incarnation)
+    pass.natural(.lease, &leaseMilliseconds)
+    pass.natural(.until, &leftMilliseconds)
+    pass.text(.what, &what)
+  }
 }
 
 /// The state of a node; raw values stand in the journal.
@@ -227,43 +232,9 @@ package enum SiteState: String, Sendable, CaseIterable {
 extension JournalLine {
   /// Nil if the state is missing or unknown.
   var site: SiteEntry? {
-    var number: Int32?
-    var entry = SiteEntry(.local, .joined, host: "")
-    var state: SiteState?
-    for field in fields {
-      switch field.key {
-      case .site: number = field.small
-      case .state: state = SiteState(rawValue: field.text)
-      case .host: entry.host = field.text
-      case .cores: entry.cores = Field.number(field.value) ?? 0
-      case .memory: entry.memoryBytes = Field.number(field.value) ?? 0
-      case .gpus: entry.gpus = Field.number(field.value) ?? 0
-      case .incarnation: entry.incarnation = field.text
-      case .lease: entry.leaseMilliseconds = field.natural
-      case .until: entry.leftMilliseconds = field.natural
-      case .what: entry.what = field.text
-      default: break
-      }
-    }
-    guard let number, number > 0, let state else { return nil }
-    entry.site = SiteID(number)
-    entry.state = state
-    return entry
-  }
-}
-
-extension FieldWriter {
-  mutating func write(_ entry: SiteEntry, drive: Int) {
-    if drive > 1 { field(.drive, drive) }
-    field(.site, entry.site.rawValue)
-    field(.state, entry.state.rawValue)
-    field(.host, entry.host)
-    fieldUnlessZero(.cores, entry.cores)
-    fieldUnlessZero(.memory, entry.memoryBytes)
-    fieldUnlessZero(.gpus, entry.gpus)
-    fieldUnlessEmpty(.incarnation, entry.incarnation)
-    fieldUnlessZero(.lease, entry.leaseMilliseconds)
-    if let left = entry.leftMilliseconds { field(.until, left) }
-    fieldUnlessEmpty(.what, entry.what)
+    guard let state = first(.state, { SiteState(rawValue: $0.text) }) else { return nil }
+    var entry = SiteEntry(.local, state, host: "")
+    read { entry.list(&$0) }
+    return entry.site == .local ? nil : entry
   }
 }

@@ -125,11 +125,9 @@ package struct CarriedValue: Equatable, Sendable {
 
   // MARK: - Lines
 
-  package static let keys: Set<Key> = [.resource, .value]
-
-  package func write(to writer: inout FieldWriter) {
-    writer.fieldUnlessEmpty(.resource, resource)
-    if let number { writer.field(.value, number) }
+  package mutating func list(_ pass: inout FieldPass) {
+    pass.text(.resource, &resource)
+    pass.number(.value, &number)
   }
 
   // MARK: - Requests

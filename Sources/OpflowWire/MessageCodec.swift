@@ -99,13 +99,8 @@ package enum MessageCodec {
       writer.message("hello", hello.version)
       writer.field(hello.planKey)
       writer.field(hello.pid)
-      writer.offer(hello.offer)
-      writer.fieldUnlessZero(.start, hello.startTime)
-      writer.fieldUnlessZero(.group, hello.autogroup)
-      if !hello.host.isEmpty {
-        writer.begin(.host)
-        writer.cut(hello.host, lineStart: start)
-      }
+      var hello = hello
+      FieldPass.write(to: &writer) { hello.list(&$0, lineStart: start) }
     case .started(let task, let attempt, let pid):
       writer.message("started", task, attempt)
       writer.field(pid)
@@ -267,12 +262,5 @@ extension FieldWriter {
   fileprivate mutating func value(_ value: TaskValue) {
     self.value(value.name, value.hash)
     if let text = value.text { field(text) }
-  }
-
-  fileprivate mutating func offer(_ offer: WorkerOffer) {
-    field(.cores, offer.cores)
-    if let memory = offer.memoryBytes { field(.memory, memory) }
-    let words = WorkerActions.words.filter { offer.actions.contains($0.action) }
-    field(.actions, words.map(\.word.description).joined(separator: ","))
   }
 }

@@ -168,9 +168,9 @@ package struct MessageFields {
   mutating func fetch() -> FetchRecord? {
     var report = FetchReport()
     while let bytes = next() {
-      guard let field = LineField(bytes), let key = field.key, report.take(key, field.value) else {
-        return nil
-      }
+      guard let field = LineField(bytes) else { return nil }
+      let pass = FieldPass.read(field) { report.list(&$0) }
+      guard pass.isKnown, pass.isValid else { return nil }
     }
     return FetchRecord(report)
   }
@@ -201,39 +201,65 @@ package struct MessageFields {
     hello.pid = pid
     var namesActions = false
     while let field = next() {
-      guard let field = LineField(field) else { return nil }
-      switch field.key {
-      case .cores:
-        guard let cores = Field.number(field.value, as: Int.self), cores > 0 else { return nil }
-        hello.offer.cores = cores
-      case .memory:
-        guard let memory = Field.number(field.value, as: Int64.self), memory > 0 else { return nil }
-        hello.offer.memoryBytes = memory
-      case .actions:
-        hello.offer.actions = Self.actions(field.value)
-        namesActions = true
-      case .host:
-        guard let host = Field.text(field.value) else { return nil }
-        hello.host = host
-      case .start: hello.startTime = Field.number(field.value) ?? 0
-      case .group: hello.autogroup = Field.number(field.value) ?? 0
-      default: break
-      }
+      guard let field = LineField(field), FieldPass.read(field, { hello.list(&$0) }).isValid
+      else { return nil }
+      if field.key == .actions { namesActions = true }
     }
     return hello.offer.cores > 0 && namesActions ? hello : nil
   }
+}
 
-  private static func actions(_ field: UnsafeRawBufferPointer) -> WorkerActions {
-    var actions = WorkerActions(rawValue: 0)
-    var start = 0
-    while start <= field.count {
-      let end = field.position(of: UInt8(ascii: ","), from: start)
-      for (action, word) in WorkerActions.words where field.part(start, end).equals(word) {
-        actions = WorkerActions(rawValue: actions.rawValue | action.rawValue)
-      }
-      start = end + 1
+extension WorkerHello {
+  /// - Parameter lineStart: of the line to write.
+  mutating func list(_ pass: inout FieldPass, lineStart: Int = 0) {
+    pass.number(.cores, &offer.cores, atLeast: 1)
+    pass.number(.memory, &offer.memoryBytes, atLeast: 1)
+    pass.value(.actions, &offer.actions, read: { WorkerActions($0.value) }) { actions, writer in
+      let words = WorkerActions.words.filter { actions.contains($0.action) }
+      writer.field(.actions, words.map(\.word.description).joined(separator: ","))
     }
-    return actions
+    pass.number(.start, &startTime)
+    pass.number(.group, &autogroup)
+    pass.cut(.host, &host, lineStart: lineStart)
+  }
+}
+
+extension AgentHello {
+  /// - Parameter lineStart: of the line to write.
+  mutating func list(_ pass: inout FieldPass, lineStart: Int = 0) {
+    pass.number(.cores, &cores, evenIfZero: true)
+    pass.number(.memory, &memoryBytes, evenIfZero: true)
+    pass.value(.gpus, &gpus, read: { $0.text.split(separator: ",").map(String.init) }) {
+      $1.fieldUnlessEmpty(.gpus, $0.joined(separator: ","))
+    }
+    pass.number(.time, &secondsLeft)
+    pass.text(.boot, &bootID)
+    pass.text(.job, &job)
+    pass.text(.step, &step)
+    pass.text(.incarnation, &incarnation)
+    pass.cut(.host, &host, lineStart: lineStart)
+  }
+}
+
+extension FieldPass {
+  /// Written last: as much as fits the line.
+  fileprivate mutating func cut(_ key: Key, _ text: inout String, lineStart: Int) {
+    value(key, &text, read: { Field.text($0.value) }) { text, writer in
+      if text.isEmpty { return }
+      writer.begin(key)
+      writer.cut(text, lineStart: lineStart)
+    }
+  }
+}
+
+extension WorkerActions {
+  /// Ignores unknown words.
+  fileprivate init(_ words: UnsafeRawBufferPointer) {
+    self = []
+    for part in words.split(separator: UInt8(ascii: ",")) {
+      let part = UnsafeRawBufferPointer(rebasing: part)
+      for (action, word) in Self.words where part.equals(word) { insert(action) }
+    }
   }
 }
 

@@ -154,16 +154,8 @@ package enum RelayLines {
     writer.message("hello", AgentOpening.currentVersion)
     writer.field(hello.planKey)
     writer.field(hello.pid)
-    writer.field(.cores, hello.cores)
-    writer.field(.memory, hello.memoryBytes)
-    if !hello.gpus.isEmpty { writer.field(.gpus, hello.gpus.joined(separator: ",")) }
-    if let left = hello.secondsLeft { writer.field(.time, left) }
-    writer.fieldUnlessEmpty(.boot, hello.bootID)
-    writer.fieldUnlessEmpty(.job, hello.job)
-    writer.fieldUnlessEmpty(.step, hello.step)
-    writer.fieldUnlessEmpty(.incarnation, hello.incarnation)
-    writer.begin(.host)
-    writer.cut(hello.host, lineStart: start)
+    var hello = hello
+    FieldPass.write(to: &writer) { hello.list(&$0, lineStart: start) }
     writer.endLine()
   }
 
@@ -305,19 +297,7 @@ extension MessageFields {
     var hello = AgentHello(planKey: key, pid: pid, cores: 0, memoryBytes: 0, host: "")
     while let field = next() {
       guard let field = LineField(field) else { return nil }
-      switch field.key {
-      case .cores: hello.cores = Field.number(field.value, as: Int.self) ?? 0
-      case .memory: hello.memoryBytes = Field.number(field.value, as: Int64.self) ?? 0
-      case .gpus:
-        hello.gpus = (Field.text(field.value) ?? "").split(separator: ",").map(String.init)
-      case .time: hello.secondsLeft = Field.number(field.value, as: Int64.self)
-      case .boot: hello.bootID = Field.text(field.value) ?? ""
-      case .job: hello.job = Field.text(field.value) ?? ""
-      case .step: hello.step = Field.text(field.value) ?? ""
-      case .incarnation: hello.incarnation = Field.text(field.value) ?? ""
-      case .host: hello.host = Field.text(field.value) ?? ""
-      default: break
-      }
+      FieldPass.read(field) { hello.list(&$0) }
     }
     return hello.cores > 0 && hello.memoryBytes > 0 && !hello.host.isEmpty ? hello : nil
   }

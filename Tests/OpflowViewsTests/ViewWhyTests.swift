@@ -15,7 +15,7 @@ import Testing
     init(_ plan: Plan, cpu: UInt64? = 2, maxFailures: Int? = 1) {
       self.plan = plan
       var open = OpenEntry.example
-      if let cpu { open.limits.add(text: "cpu:\(cpu)") }
+      if let cpu { open.limits.capacities = [.init(name: "cpu", amount: cpu)] }
       open.limits.maxFailures = maxFailures
       encoder.append(.open(open), at: now, plan: plan)
     }

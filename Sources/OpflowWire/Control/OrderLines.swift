@@ -41,20 +41,10 @@ package enum OrderLines {
     writer.raw(request.id.text)
     writer.tab()
     writer.raw(request.verb.rawValue)
-    writer.field(.plan, request.planKey)
-    write(request.tasks, .tasks, to: &writer)
-    write(request.among, .among, to: &writer)
-    request.carried.write(to: &writer)
-    writer.fieldUnlessZero(.expects, request.expects)
-    writer.fieldUnlessEmpty(.by, request.by)
+    var request = request
+    FieldPass.write(to: &writer) { request.list(&$0) }
     writer.endLine()
     return writer.bytes.count <= longestLineBytes ? writer.bytes : nil
-  }
-
-  private static func write(_ tasks: TaskRanges, _ key: Key, to writer: inout FieldWriter) {
-    if tasks.isEmpty { return }
-    writer.begin(key)
-    tasks.write(to: &writer)
   }
 
   /// - Throws: the ID, if there is one, and the reason.
@@ -62,30 +52,19 @@ package enum OrderLines {
     _ line: UnsafeRawBufferPointer
   ) throws(UnreadableOrder) -> ControlRequest {
     var fields = MessageFields(line)
-    guard let word = fields.next(), let read = reader(of: word) else {
+    let words: [StaticString] = ["order", "add", "host"]
+    guard let word = fields.next(), words.contains(where: { word.equals($0) }) else {
       throw UnreadableOrder(nil, "it begins with none of `order`, `add` and `host`")
     }
     guard let id = fields.next().flatMap({ OrderID(String(decoding: $0, as: UTF8.self)) }) else {
       throw UnreadableOrder(
         nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores")
     }
-    return try read(id, &fields)
-  }
-
-  private typealias Reader =
-    (OrderID, inout MessageFields) throws(UnreadableOrder) -> ControlRequest
-
-  private static func reader(of word: UnsafeRawBufferPointer) -> Reader? {
-    if word.equals("order") {
-      return { (id, fields) throws(UnreadableOrder) in .order(try order(id, &fields)) }
+    switch word {
+    case "order": return .order(try order(id, &fields))
+    case "add": return .add(try addition(id, &fields))
+    default: return .host(try host(id, &fields))
     }
-    if word.equals("add") {
-      return { (id, fields) throws(UnreadableOrder) in .add(try addition(id, &fields)) }
-    }
-    if word.equals("host") {
-      return { (id, fields) throws(UnreadableOrder) in .host(try host(id, &fields)) }
-    }
-    return nil
   }
 
   private static func order(
@@ -98,35 +77,31 @@ package enum OrderLines {
       throw UnreadableOrder(id, "`\(brief(verb))` is nothing that can be asked of a run")
     }
     var request = OrderRequest(id: id, verb: verb, planKey: "")
-    try forEachField(of: id, &fields, isOfOrder) { take($0, $1, into: &request) }
+    try forEachField(of: id, &fields) { request.list(&$0) }
     if let fault = request.fault { throw UnreadableOrder(id, fault) }
     return request
   }
 
   private static func forEachField(
-    of id: OrderID, _ fields: inout MessageFields, _ isKnown: (Key) -> Bool,
-    take: (Key, UnsafeRawBufferPointer) -> Bool
+    of id: OrderID, _ fields: inout MessageFields, list: (inout FieldPass) -> Void
   ) throws(UnreadableOrder) {
     var seen: Set<Key> = []
     while let bytes = fields.next() {
       guard let field = LineField(bytes) else {
         throw UnreadableOrder(id, "`\(brief(bytes))` is no `KEY=VALUE`")
       }
-      guard let key = field.key, isKnown(key) else {
+      let pass = FieldPass.read(field, list)
+      guard let key = field.key, pass.isKnown else {
         throw UnreadableOrder(id, "an order has no `\(brief(field.name))`")
       }
       guard seen.insert(key).inserted || key == .file else {
         throw UnreadableOrder(id, "`\(key.name)` stands twice")
       }
-      guard take(key, field.value) else {
+      guard pass.isValid, !field.value.isEmpty else {
         throw UnreadableOrder(
           id, "`\(key.name)` is \(meaning(of: key)), not `\(brief(field.value))`")
       }
     }
-  }
-
-  private static func isOfOrder(_ key: Key) -> Bool {
-    [.plan, .tasks, .among, .expects, .by].contains(key) || CarriedValue.keys.contains(key)
   }
 
   private static func meaning(of key: Key) -> String {
@@ -137,30 +112,6 @@ package enum OrderLines {
     }
   }
 
-  private static func take(
-    _ key: Key, _ value: UnsafeRawBufferPointer, into request: inout OrderRequest
-  ) -> Bool {
-    switch key {
-    case .tasks, .among:
-      guard let ranges = TaskRanges(value) else { return false }
-      if key == .tasks { request.tasks = ranges } else { request.among = ranges }
-    case .value:
-      guard let number = Field.number(value, as: Int64.self) else { return false }
-      request.carried.number = number
-    case .expects:
-      guard let number = Field.number(value, as: Int32.self), number > 0 else { return false }
-      request.expects = number
-    default:
-      guard let text = Field.text(value), !text.isEmpty else { return false }
-      switch key {
-      case .plan: request.planKey = text
-      case .resource: request.carried.resource = text
-      default: request.by = text
-      }
-    }
-    return true
-  }
-
   // MARK: - Additions
 
   /// Nil if too long, with many files.
@@ -168,16 +119,8 @@ package enum OrderLines {
     var writer = FieldWriter()
     writer.raw("add\t")
     writer.raw(request.id.text)
-    writer.field(.plan, request.planKey)
-    writer.field(.manifest, request.manifestPath)
-    writer.field(.folder, request.folder)
-    for file in request.files { writer.field(.file, file) }
-    if !request.adder.isNone { writer.field(.tasks, request.adder.rawValue) }
-    if let carried = request.carried {
-      writer.field(.copy, carried.copy)
-      writer.field(.segment, carried.segment)
-    }
-    writer.fieldUnlessEmpty(.by, request.by)
+    var request = request
+    FieldPass.write(to: &writer) { request.list(&$0) }
     writer.endLine()
     return writer.bytes.count <= longestLineBytes ? writer.bytes : nil
   }
@@ -186,30 +129,7 @@ package enum OrderLines {
     _ id: OrderID, _ fields: inout MessageFields
   ) throws(UnreadableOrder) -> AddRequest {
     var request = AddRequest(id: id, planKey: "", manifestPath: "", folder: "")
-    var carried = CarriedAddition(copy: [], segment: [])
-    let known: Set<Key> = [.plan, .manifest, .folder, .file, .tasks, .copy, .segment, .by]
-    try forEachField(of: id, &fields, known.contains) { key, value in
-      if key == .tasks {
-        guard let task = Field.number(value, as: Int32.self), task >= 0 else { return false }
-        request.adder = TaskID(task)
-        return true
-      }
-      if key == .copy || key == .segment {
-        guard let bytes = Field.unescaped(value), !bytes.isEmpty else { return false }
-        if key == .copy { carried.copy = bytes } else { carried.segment = bytes }
-        request.carried = carried
-        return true
-      }
-      guard let text = Field.text(value), !text.isEmpty else { return false }
-      switch key {
-      case .plan: request.planKey = text
-      case .manifest: request.manifestPath = text
-      case .folder: request.folder = text
-      case .file: request.files.append(text)
-      default: request.by = text
-      }
-      return true
-    }
+    try forEachField(of: id, &fields) { request.list(&$0) }
     if let fault = request.fault { throw UnreadableOrder(id, fault) }
     return request
   }
@@ -292,6 +212,44 @@ package enum OrderLines {
   /// A character may have any length.
   private static func cut(_ text: String, to count: Int) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(count)))
+  }
+}
+
+extension OrderRequest {
+  fileprivate mutating func list(_ pass: inout FieldPass) {
+    pass.text(.plan, &planKey, evenIfEmpty: true)
+    tasks.list(.tasks, &pass)
+    among.list(.among, &pass)
+    carried.list(&pass)
+    pass.number(.expects, &expects, atLeast: 1)
+    pass.text(.by, &by)
+  }
+}
+
+extension TaskRanges {
+  fileprivate mutating func list(_ key: Key, _ pass: inout FieldPass) {
+    pass.value(key, &self, read: { TaskRanges($0.value) }) { ranges, writer in
+      if ranges.isEmpty { return }
+      writer.begin(key)
+      ranges.write(to: &writer)
+    }
+  }
+}
+
+extension AddRequest {
+  fileprivate mutating func list(_ pass: inout FieldPass) {
+    pass.text(.plan, &planKey, evenIfEmpty: true)
+    pass.text(.manifest, &manifestPath, evenIfEmpty: true)
+    pass.text(.folder, &folder, evenIfEmpty: true)
+    pass.texts(.file, &files)
+    pass.value(.tasks, &adder, read: { $0.small.flatMap { $0 < 0 ? nil : TaskID($0) } }) {
+      if !$0.isNone { $1.field(.tasks, $0.rawValue) }
+    }
+    var addition = carried ?? CarriedAddition(copy: [], segment: [])
+    pass.bytes(.copy, &addition.copy)
+    pass.bytes(.segment, &addition.segment)
+    if addition != CarriedAddition(copy: [], segment: []) { carried = addition }
+    pass.text(.by, &by)
   }
 }
 

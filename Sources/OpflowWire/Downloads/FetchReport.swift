@@ -44,24 +44,38 @@ extension FetchReport {
   /// Writes at most 960 bytes: `what` is truncated. Journal lines have `what` already.
   package func write(to writer: inout FieldWriter, withWhat: Bool) {
     let start = writer.bytes.count
-    writer.fieldUnlessZero(.from, resumedBytes)
-    writer.fieldUnlessZero(.size, sizeBytes)
-    writer.fieldUnlessZero(.gained, gainedBytes)
-    writer.fieldUnlessZero(.after, waitMilliseconds)
-    if isKept { writer.field(.kept, 1) }
-    writer.fieldUnlessEmpty(.sha256, sha256)
-    writer.fieldUnlessEmpty(.sha512, sha512)
-    if source != 0 { writer.field(.source, Hexadecimal.text(source)) }
-    if validator.etag.utf8.count <= Self.longestETagBytes {
-      writer.fieldUnlessEmpty(.etag, validator.etag)
-    }
-    if validator.lastModified.utf8.count <= 40 {
-      writer.fieldUnlessEmpty(.date, validator.lastModified)
-    }
-    writer.fieldUnlessEmpty(.url, Self.cut(url, to: Self.longestURLBytes))
+    var report = self
+    if validator.etag.utf8.count > Self.longestETagBytes { report.validator.etag = "" }
+    if validator.lastModified.utf8.count > 40 { report.validator.lastModified = "" }
+    report.url = Self.cut(url, to: Self.longestURLBytes)
+    report.what = ""
+    FieldPass.write(to: &writer) { report.list(&$0) }
     if withWhat {
       let room = Self.longestBytes - 6 - (writer.bytes.count - start)
       writer.fieldUnlessEmpty(.what, Self.cut(what, to: room))
+    }
+  }
+
+  package mutating func list(_ pass: inout FieldPass) {
+    pass.number(.from, &resumedBytes, atLeast: 0)
+    pass.number(.size, &sizeBytes, atLeast: 0)
+    pass.number(.gained, &gainedBytes, atLeast: 0)
+    pass.number(.after, &waitMilliseconds, atLeast: 0)
+    pass.flag(.kept, &isKept)
+    Self.digest(.sha256, &sha256, digitCount: 64, &pass)
+    Self.digest(.sha512, &sha512, digitCount: 128, &pass)
+    pass.hash(.source, &source)
+    pass.text(.etag, &validator.etag)
+    pass.text(.date, &validator.lastModified)
+    pass.text(.url, &url)
+    pass.text(.what, &what)
+  }
+
+  private static func digest(
+    _ key: Key, _ digest: inout String, digitCount: Int, _ pass: inout FieldPass
+  ) {
+    pass.text(key, &digest, { isDigest($0, digitCount: digitCount) ? $0 : nil }) {
+      $0.isEmpty ? nil : $0
     }
   }
 
@@ -81,34 +95,6 @@ extension FetchReport {
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
   }
 
-  /// Returns whether the field is valid and part of a report.
-  package mutating func take(_ key: Key, _ value: UnsafeRawBufferPointer) -> Bool {
-    func natural() -> Int64? {
-      guard let number: Int64 = Field.number(value), number >= 0 else { return nil }
-      return number
-    }
-    guard let text = Field.text(value) else { return false }
-    switch key {
-    case .from: return natural().map { resumedBytes = $0 } != nil
-    case .size: return natural().map { sizeBytes = $0 } != nil
-    case .gained: return natural().map { gainedBytes = $0 } != nil
-    case .after: return natural().map { waitMilliseconds = $0 } != nil
-    case .kept: isKept = text == "1"
-    case .sha256:
-      guard Self.isDigest(text, digitCount: 64) else { return false }
-      sha256 = text
-    case .sha512:
-      guard Self.isDigest(text, digitCount: 128) else { return false }
-      sha512 = text
-    case .source: return Hexadecimal.value(value).map { source = $0 } != nil
-    case .etag: validator.etag = text
-    case .date: validator.lastModified = text
-    case .url: url = text
-    case .what: what = text
-    default: return false
-    }
-    return true
-  }
 }
 
 extension FetchReport {
