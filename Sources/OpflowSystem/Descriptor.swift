@@ -41,17 +41,40 @@ package struct Descriptor: ~Copyable, Sendable {
 
   /// Reads once; 0 is the end of the file.
   package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
-    let descriptor = rawValue
     // SAFETY: the kernel writes at most `count` bytes into the caller's buffer.
-    return try call { Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+    return try call { Glibc.read(rawValue, buffer.baseAddress, buffer.count) }
   }
 
   package borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(Errno) -> Int {
-    let descriptor = rawValue
     // SAFETY: as above.
-    return try call { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
+    return try call { pread(rawValue, buffer.baseAddress, buffer.count, off_t(offset)) }
+  }
+
+  /// Reads once, at most `limit` bytes; from `offset` if one is given.
+  package borrowing func read(
+    into bytes: inout [UInt8], atMost limit: Int = .max, at offset: Int64? = nil
+  ) throws(Errno) -> Int {
+    try bytes.withUnsafeMutableBufferPointer { all throws(Errno) in
+      let room = UnsafeMutableRawBufferPointer(
+        UnsafeMutableBufferPointer(rebasing: all.prefix(limit)))
+      return if let offset { try read(into: room, at: offset) } else { try read(into: room) }
+    }
+  }
+
+  /// Fills the array from `offset` on; returns fewer than its count at the end of the file.
+  package borrowing func fill(_ bytes: inout [UInt8], at offset: Int64) throws(Errno) -> Int {
+    var filled = 0
+    try bytes.withUnsafeMutableBufferPointer { all throws(Errno) in
+      while filled < all.count {
+        let room = UnsafeMutableBufferPointer(rebasing: all[filled...])
+        let count = try read(into: UnsafeMutableRawBufferPointer(room), at: offset + Int64(filled))
+        if count == 0 { return }
+        filled += count
+      }
+    }
+    return filled
   }
 
   /// Reads from the current position up to the end or `limit` bytes.
@@ -78,9 +101,8 @@ package struct Descriptor: ~Copyable, Sendable {
 
   /// Writes once; may write fewer bytes.
   package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
-    let descriptor = rawValue
     // SAFETY: the kernel reads `count` bytes of the caller's buffer.
-    return try call { Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+    return try call { Glibc.write(rawValue, bytes.baseAddress, bytes.count) }
   }
 
   /// Writes from index `sent` on and advances it. Throws `wouldBlock` when it cannot go on.
@@ -142,29 +164,34 @@ package struct Descriptor: ~Copyable, Sendable {
   package borrowing func writeAll(
     _ bytes: UnsafeRawBufferPointer, at offset: Int64
   ) throws(Errno) {
-    let descriptor = rawValue
     var rest = bytes
     var position = offset
     while !rest.isEmpty {
       // SAFETY: as for `write`.
       let count = try call {
-        pwrite(descriptor, rest.baseAddress, rest.count, off_t(position))
+        pwrite(rawValue, rest.baseAddress, rest.count, off_t(position))
       }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       position += Int64(count)
     }
   }
 
+  package borrowing func writeAll(
+    _ bytes: ArraySlice<UInt8>, at offset: Int64, leavesHoles: Bool = false
+  ) throws(Errno) {
+    try bytes.withUnsafeBufferPointer { all throws(Errno) in
+      try writeAll(UnsafeRawBufferPointer(all), at: offset, leavesHoles: leavesHoles)
+    }
+  }
+
   package borrowing func seek(to offset: Int64) throws(Errno) {
-    let descriptor = rawValue
-    try call { lseek(descriptor, off_t(offset), SEEK_SET) }
+    try call { lseek(rawValue, off_t(offset), SEEK_SET) }
   }
 
   /// Returns the new position.
   @discardableResult
   package borrowing func seekToEnd() throws(Errno) -> Int64 {
-    let descriptor = rawValue
-    return Int64(try call { lseek(descriptor, 0, SEEK_END) })
+    return Int64(try call { lseek(rawValue, 0, SEEK_END) })
   }
 
   /// Starts writing dirty pages without waiting (sync_file_range(2)); a later sync reports the
@@ -174,49 +201,41 @@ package struct Descriptor: ~Copyable, Sendable {
   }
 
   package borrowing func sync() throws(Errno) {
-    let descriptor = rawValue
-    try call { fsync(descriptor) }
+    try call { fsync(rawValue) }
   }
 
   package borrowing func syncData() throws(Errno) {
-    let descriptor = rawValue
-    try call { fdatasync(descriptor) }
+    try call { fdatasync(rawValue) }
   }
 
   package borrowing func truncate(to byteCount: Int64) throws(Errno) {
-    let descriptor = rawValue
-    try call { ftruncate(descriptor, off_t(byteCount)) }
+    try call { ftruncate(rawValue, off_t(byteCount)) }
   }
 
   package borrowing func status() throws(Errno) -> FileStatus {
-    let descriptor = rawValue
     var status = clinux_status()
-    try call { clinux_fstat(descriptor, &status) }
+    try call { clinux_fstat(rawValue, &status) }
     return FileStatus(status)
   }
 
   package borrowing func setMode(_ mode: UInt32) throws(Errno) {
-    let descriptor = rawValue
-    try call { fchmod(descriptor, mode) }
+    try call { fchmod(rawValue, mode) }
   }
 
   /// Of a pipe.
   package borrowing func readableByteCount() throws(Errno) -> Int32 {
-    let descriptor = rawValue
-    let count = clinux_readable_bytes(descriptor)
+    let count = clinux_readable_bytes(rawValue)
     if count < 0 { throw Errno.current }
     return count
   }
 
   package borrowing func setNonblocking(_ on: Bool) throws(Errno) {
-    let descriptor = rawValue
-    try call { clinux_set_nonblocking(descriptor, on ? 1 : 0) }
+    try call { clinux_set_nonblocking(rawValue, on ? 1 : 0) }
   }
 
   /// Close-on-exec, with a number of at least `lowest`.
   package borrowing func duplicate(from lowest: Int32 = 3) throws(Errno) -> Descriptor {
-    let descriptor = rawValue
-    return Descriptor(owning: try call { clinux_duplicate(descriptor, lowest) })
+    return Descriptor(owning: try call { clinux_duplicate(rawValue, lowest) })
   }
 
   /// Replaces a number of 0, 1 or 2, which a parent that closed a standard stream causes: messages
@@ -228,8 +247,7 @@ package struct Descriptor: ~Copyable, Sendable {
 
   /// Makes `number` the same open file, kept open over exec (dup2(2)).
   package borrowing func place(at number: Int32) throws(Errno) {
-    let descriptor = rawValue
-    try call { dup2(descriptor, number) }
+    try call { dup2(rawValue, number) }
   }
 }
 

@@ -54,10 +54,9 @@ extension Descriptor {
 
   /// The file system may round the time.
   package borrowing func setModified(nanoseconds: Int64) throws(Errno) {
-    let descriptor = rawValue
     let time = timespec(
       tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-    try call { futimens(descriptor, [time, time]) }
+    try call { futimens(rawValue, [time, time]) }
   }
 }
 
@@ -137,8 +136,8 @@ package enum File {
   package static func open(
     _ path: String, in folder: borrowing Descriptor, _ flags: Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
-    let at = folder.rawValue
-    return Descriptor(owning: try call { openat(at, path, flags.rawValue | O_CLOEXEC, mode) })
+    return Descriptor(
+      owning: try call { openat(folder.rawValue, path, flags.rawValue | O_CLOEXEC, mode) })
   }
 
   package static let workingFolder = AT_FDCWD
@@ -169,8 +168,7 @@ package enum File {
   package static func reopenDirect(
     _ descriptor: borrowing Descriptor
   ) throws(Errno) -> Descriptor {
-    let number = descriptor.rawValue
-    return Descriptor(owning: try call { clinux_reopen_direct(number) })
+    return Descriptor(owning: try call { clinux_reopen_direct(descriptor.rawValue) })
   }
 
   /// An anonymous file to exchange data with another program.
@@ -234,8 +232,7 @@ extension Descriptor {
   /// Removes an entry, one path component, with everything in it; changes permissions where needed.
   /// Does not follow links or enter mounts. Throws the first error; the rest is removed.
   package borrowing func removeTree(_ name: String) throws(Errno) {
-    let folder = rawValue
-    try call { clinux_remove_tree(folder, name) }
+    try call { clinux_remove_tree(rawValue, name) }
   }
 
   /// The bytes that a removal would free: files with links elsewhere do not count. 0 if unreadable.
@@ -245,8 +242,7 @@ extension Descriptor {
 
   /// Both names are one component.
   package borrowing func rename(_ name: String, to new: String) throws(Errno) {
-    let folder = rawValue
-    try call { renameat(folder, name, folder, new) }
+    try call { renameat(rawValue, name, rawValue, new) }
   }
 
   package borrowing func names() throws(Errno) -> [String] {
@@ -255,8 +251,7 @@ extension Descriptor {
 
   /// Throws the first error; the rest is removed.
   package borrowing func removeContents() throws(Errno) {
-    let folder = rawValue
-    try call { clinux_empty_folder(folder) }
+    try call { clinux_empty_folder(rawValue) }
   }
 }
 

@@ -12,67 +12,49 @@ package struct FileLock: ~Copyable, Sendable {
 
   /// Returns nil if another lock conflicts.
   package static func tryLock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock? {
-    let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600)
-    let descriptor = file.rawValue
-    do throws(Errno) {
-      try call { flock(descriptor, mode.operation | LOCK_NB) }
-    } catch .wouldBlock {
-      return nil
-    }
-    return FileLock(file: file)
+    let file = try File.openRegular(path, [.readWrite, .create])
+    return try file.tryLock(mode) ? FileLock(file: file) : nil
   }
 
   /// Whether the file is locked exclusively. The test takes a shared lock for a moment, during
   /// which exclusive locking fails.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
-      let file = try File.openRegular(path, .readOnly)
-      let descriptor = file.rawValue
-      try call { flock(descriptor, LOCK_SH | LOCK_NB) }
-      return false
+      return try !File.openRegular(path, .readOnly).tryLock(.shared)
     } catch .noSuchFile {
       return false
-    } catch .wouldBlock {
-      return true
     }
   }
 
   /// Blocks while the file is locked exclusively, and does not keep the lock.
   package static func waitUntilFree(_ path: String) throws(Errno) {
     do throws(Errno) {
-      let file = try File.openRegular(path, .readOnly)
-      let descriptor = file.rawValue
-      try call { flock(descriptor, LOCK_SH) }
+      try File.openRegular(path, .readOnly).lock(.shared)
     } catch .noSuchFile {
       return
     }
   }
 
   package static func lock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock {
-    let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600)
-    let descriptor = file.rawValue
-    try call { flock(descriptor, mode.operation) }
+    let file = try File.openRegular(path, [.readWrite, .create])
+    try file.lock(mode)
     return FileLock(file: file)
   }
 }
 
 extension Descriptor {
-  /// Locks exclusively until the file is closed; returns false if another lock conflicts.
-  package borrowing func tryLock() throws(Errno) -> Bool {
-    let descriptor = rawValue
+  /// Locks until the file is closed; returns false if another lock conflicts.
+  package borrowing func tryLock(_ mode: FileLock.Mode = .exclusive) throws(Errno) -> Bool {
     do throws(Errno) {
-      try call { flock(descriptor, LOCK_EX | LOCK_NB) }
+      try call { flock(rawValue, mode.operation | LOCK_NB) }
       return true
     } catch .wouldBlock {
       return false
     }
   }
-}
 
-extension Descriptor {
-  package borrowing func lock() throws(Errno) {
-    let descriptor = rawValue
-    try call { flock(descriptor, LOCK_EX) }
+  package borrowing func lock(_ mode: FileLock.Mode = .exclusive) throws(Errno) {
+    try call { flock(rawValue, mode.operation) }
   }
 
   package borrowing func unlock() {
@@ -120,9 +102,8 @@ package struct ByteLocks: ~Copyable, Sendable {
 
   /// Returns false if another open file holds the lock.
   package borrowing func take(_ place: Int64) throws(Errno) -> Bool {
-    let descriptor = file.rawValue
     do throws(Errno) {
-      try call { clinux_lock_byte(descriptor, place) }
+      try call { clinux_lock_byte(file.rawValue, place) }
       return true
     } catch .wouldBlock {
       return false
@@ -130,20 +111,17 @@ package struct ByteLocks: ~Copyable, Sendable {
   }
 
   package borrowing func give(_ place: Int64) throws(Errno) {
-    let descriptor = file.rawValue
-    try call { clinux_unlock_byte(descriptor, place) }
+    try call { clinux_unlock_byte(file.rawValue, place) }
   }
 
   /// Whether another open file holds the lock.
   package borrowing func isTaken(_ place: Int64) throws(Errno) -> Bool {
-    let descriptor = file.rawValue
-    return try call { clinux_byte_is_locked(descriptor, place) } == 1
+    return try call { clinux_byte_is_locked(file.rawValue, place) } == 1
   }
 
   /// Whether another open file holds a lock on any byte.
   package borrowing func isAnyTaken() throws(Errno) -> Bool {
-    let descriptor = file.rawValue
-    return try call { clinux_any_byte_is_locked(descriptor) } == 1
+    return try call { clinux_any_byte_is_locked(file.rawValue) } == 1
   }
 }
 
@@ -156,9 +134,8 @@ package struct SharedLock: ~Copyable {
   /// Forked children do not hold the lock.
   package init(_ path: String) throws(Errno) {
     let file = try File.openRegular(path, [.readWrite, .create], mode: 0o600).aboveStandard()
-    let descriptor = file.rawValue
-    try call { clinux_share_lock(descriptor) }
-    fork = ForkGuard(descriptor)
+    try call { clinux_share_lock(file.rawValue) }
+    fork = ForkGuard(file.rawValue)
     self.file = file
   }
 
@@ -166,8 +143,7 @@ package struct SharedLock: ~Copyable {
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
       let file = try File.openRegular(path, .readOnly)
-      let descriptor = file.rawValue
-      return try call { clinux_is_lock_shared(descriptor) } == 1
+      return try call { clinux_is_lock_shared(file.rawValue) } == 1
     } catch .noSuchFile {
       return false
     }

@@ -23,12 +23,11 @@ package struct FolderBeneath: ~Copyable {
   package func open(
     _ path: [UInt8], _ flags: File.Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
-    let at = folder.rawValue
     // openat2 refuses a mode without O_CREAT.
     let mode = flags.contains(.create) ? mode : 0
     return Descriptor(
       owning: try Self.calling(path.isEmpty ? [UInt8(ascii: ".")] : path) {
-        clinux_open_beneath(at, $0, flags.rawValue, mode)
+        clinux_open_beneath(folder.rawValue, $0, flags.rawValue, mode)
       })
   }
 
@@ -47,10 +46,9 @@ package struct FolderBeneath: ~Copyable {
 
   /// Does not follow a link; nil if nothing is there.
   package func status(_ path: [UInt8]) throws(Errno) -> FileStatus? {
-    let (parent, name) = Self.split(path)
     do throws(Errno) {
-      let folder = try open(parent, [.readOnly, .directory])
-      return try Path.linkStatus(ofBytes: name + [0], from: folder.rawValue)
+      let entry = try entry(at: path)
+      return try Path.linkStatus(ofBytes: entry.name + [0], from: entry.folder.rawValue)
     } catch {
       if error == .noSuchFile || error == .notADirectory { return nil }
       throw error
@@ -67,12 +65,10 @@ package struct FolderBeneath: ~Copyable {
     } catch {
       guard error == .noSuchFile else { throw error }
     }
-    let (parent, name) = Self.split(path)
-    let made = try makeFolders(parent)
-    let at = try open(parent, [.readOnly, .directory]).release()
-    defer { _ = Glibc.close(at) }
+    let made = try makeFolders(Self.split(path).parent)
+    let entry = try entry(at: path)
     do throws(Errno) {
-      try Self.calling(name) { mkdirat(at, $0, 0o777) }
+      try Self.calling(entry.name) { mkdirat(entry.folder.rawValue, $0, 0o777) }
       return made + [path]
     } catch {
       guard error == .exists else { throw error }
@@ -83,87 +79,84 @@ package struct FolderBeneath: ~Copyable {
 
   /// Replaces an entry with a file or link of the same file system. Its folder must exist.
   package func place(_ new: String, at path: [UInt8]) throws(Errno) {
-    let (parent, name) = Self.split(path)
-    let folder = try open(parent, [.readOnly, .directory])
-    let at = folder.rawValue
-    try Self.calling(name) { renameat(AT_FDCWD, new, at, $0) }
+    try entry(at: path).replace(with: new, in: AT_FDCWD)
   }
 
   /// Both folders must exist.
   package func move(_ path: String, to new: String) throws(Errno) {
-    let (oldParent, oldName) = Self.split(Array(path.utf8))
-    let (parent, name) = Self.split(Array(new.utf8))
-    let from = try open(oldParent, [.readOnly, .directory])
-    let to = try open(parent, [.readOnly, .directory])
-    let (old, at) = (from.rawValue, to.rawValue)
-    try Self.calling(oldName) { (oldName: UnsafePointer<CChar>) -> Int32 in
-      let name = name.map { CChar(bitPattern: $0) } + [0]
-      return renameat(old, oldName, at, name)
-    }
+    let old = try entry(at: Array(path.utf8))
+    try entry(at: Array(new.utf8)).replace(with: Path.name(path), in: old.folder.rawValue)
   }
 
   package func names(_ path: String) throws(Errno) -> [String] {
-    let folder = try open(path, [.readOnly, .directory])
-    return try Path.names(in: "/proc/self/fd/\(folder.rawValue)")
+    try open(path, [.readOnly, .directory]).names()
   }
 
   package func linkTarget(_ path: [UInt8]) throws(Errno) -> [UInt8] {
-    let (parent, name) = Self.split(path)
-    let folder = try open(parent, [.readOnly, .directory])
+    let entry = try entry(at: path)
     return try Path.linkBytes(
-      ofBytes: Array("/proc/self/fd/\(folder.rawValue)/".utf8) + name + [0])
+      ofBytes: Array("/proc/self/fd/\(entry.folder.rawValue)/".utf8) + entry.name + [0])
   }
 
   /// Replaces an entry that is not a folder.
   package func placeLink(to target: String, at path: [UInt8]) throws(Errno) {
-    let (parent, name) = Self.split(path)
-    let folder = try open(parent, [.readOnly, .directory])
-    let at = folder.rawValue
+    let entry = try entry(at: path)
     let draft = Self.draft
-    try call { symlinkat(target, at, draft) }
-    do throws(Errno) {
-      try Self.calling(name) { renameat(at, draft, at, $0) }
-    } catch {
-      _ = unlinkat(at, draft, 0)
-      throw error
-    }
+    try call { symlinkat(target, entry.folder.rawValue, draft) }
+    try entry.replace(withDraft: draft)
   }
 
   /// Replaces an entry that is not a folder with a copy of a file from another file system.
   package func placeCopy(of file: String, at path: [UInt8]) throws(Errno) {
-    let (parent, name) = Self.split(path)
-    let folder = try open(parent, [.readOnly, .directory])
-    let at = folder.rawValue
+    let entry = try entry(at: path)
     let draft = Self.draft
     do throws(Errno) {
       let old = try File.open(file, [.readOnly, .noFollow])
-      let new = try File.open(draft, in: folder, [.writeOnly, .create, .exclusive, .noFollow])
+      let new = try File.open(
+        draft, in: entry.folder, [.writeOnly, .create, .exclusive, .noFollow])
       var chunk = [UInt8](repeating: 0, count: 256 << 10)
       var size: Int64 = 0
       while true {
-        let count = try chunk.withUnsafeMutableBufferPointer { room throws(Errno) in
-          try old.read(into: UnsafeMutableRawBufferPointer(room))
-        }
+        let count = try old.read(into: &chunk)
         if count == 0 { break }
-        try chunk.withUnsafeBufferPointer { bytes throws(Errno) in
-          try new.writeAll(
-            UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])), at: size,
-            leavesHoles: true)
-        }
+        try new.writeAll(chunk[..<count], at: size, leavesHoles: true)
         size += Int64(count)
       }
       try new.truncate(to: size)
       try new.setMode(try old.status().mode)
       try new.close()
-      try Self.calling(name) { renameat(at, draft, at, $0) }
     } catch {
-      _ = unlinkat(at, draft, 0)
+      try? entry.folder.remove(draft)
       throw error
+    }
+    try entry.replace(withDraft: draft)
+  }
+
+  private static var draft: String { ".opflow-\(UInt64.random(in: 0 ... .max))" }
+
+  /// The last component of a path, in its open folder.
+  private struct Entry: ~Copyable {
+    let folder: Descriptor
+    let name: [UInt8]
+
+    func replace(with new: String, in other: Int32) throws(Errno) {
+      try FolderBeneath.calling(name) { renameat(other, new, folder.rawValue, $0) }
+    }
+
+    /// Removes the draft, which is in the same folder, if that fails.
+    func replace(withDraft draft: String) throws(Errno) {
+      do throws(Errno) {
+        try replace(with: draft, in: folder.rawValue)
+      } catch {
+        try? folder.remove(draft)
+        throw error
+      }
     }
   }
 
-  private static var draft: String {
-    ".opflow-\(UInt64.random(in: 0 ... .max))"
+  private func entry(at path: [UInt8]) throws(Errno) -> Entry {
+    let (parent, name) = Self.split(path)
+    return Entry(folder: try open(parent, [.readOnly, .directory]), name: name)
   }
 
   package func setMode(ofFolder path: [UInt8], _ mode: UInt32) throws(Errno) {
@@ -176,11 +169,11 @@ package struct FolderBeneath: ~Copyable {
 
   /// Removes a file, link or empty folder, if it exists.
   package func remove(_ path: [UInt8], isFolder: Bool) throws(Errno) {
-    let (parent, name) = Self.split(path)
     do throws(Errno) {
-      let folder = try open(parent, [.readOnly, .directory])
-      let at = folder.rawValue
-      try Self.calling(name) { unlinkat(at, $0, isFolder ? AT_REMOVEDIR : 0) }
+      let entry = try entry(at: path)
+      try Self.calling(entry.name) {
+        unlinkat(entry.folder.rawValue, $0, isFolder ? AT_REMOVEDIR : 0)
+      }
     } catch {
       if error != .noSuchFile && error != .notADirectory { throw error }
     }

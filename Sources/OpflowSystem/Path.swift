@@ -180,21 +180,12 @@ package enum Path {
 
   /// Unsorted, without `.` and `..`.
   package static func names(in folder: String) throws(Errno) -> [String] {
-    guard let stream = opendir(folder) else { throw Errno.current }
-    defer { closedir(stream) }
     var names: [String] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(stream) else {
-        if errno != 0 { throw Errno.current }
-        return names
-      }
-      // SAFETY: d_name is zero-terminated and stays until the next readdir.
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
-      }
-      if name != "." && name != ".." { names.append(name) }
+    try FolderEntries.forEach(in: folder) { name, _ in
+      names.append(String(decoding: name, as: UTF8.self))
+      return true
     }
+    return names
   }
 
   /// Makes changes of a folder's entries durable (fsync(2)).

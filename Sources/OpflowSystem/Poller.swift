@@ -51,12 +51,11 @@ package struct Poller: ~Copyable {
   /// wait.
   package mutating func wait(timeout: Duration?, into events: inout [PollEvent]) throws(Errno) {
     events.removeAll(keepingCapacity: true)
-    let epoll = descriptor.rawValue
     let count = try buffer.withUnsafeMutableBufferPointer { buffer throws(Errno) in
       // SAFETY: the shim fills at most `count` events.
       try call {
         clinux_epoll_wait(
-          epoll, buffer.baseAddress, Int32(truncatingIfNeeded: buffer.count),
+          descriptor.rawValue, buffer.baseAddress, Int32(truncatingIfNeeded: buffer.count),
           timeout?.wholeNanoseconds ?? -1)
       }
     }
@@ -69,10 +68,10 @@ package struct Poller: ~Copyable {
   private func control(
     _ operation: some BinaryInteger, _ rawDescriptor: Int32, _ token: UInt64, _ interest: Readiness
   ) throws(Errno) {
-    let epoll = descriptor.rawValue
     try call {
       clinux_epoll_control(
-        epoll, Int32(truncatingIfNeeded: operation), rawDescriptor, interest.rawValue, token)
+        descriptor.rawValue, Int32(truncatingIfNeeded: operation), rawDescriptor, interest.rawValue,
+        token)
     }
   }
 }
@@ -181,17 +180,15 @@ package struct FolderWatch: ~Copyable {
 
   package init(_ folders: [String]) throws(Errno) {
     let descriptor = Descriptor(owning: try call { clinux_watch_create() })
-    let watch = descriptor.rawValue
-    for folder in folders { try call { clinux_watch_folder(watch, folder) } }
+    for folder in folders { try call { clinux_watch_folder(descriptor.rawValue, folder) } }
     self.init(descriptor)
   }
 
   /// Watches one file and new entries of its folder, not a file that replaces it.
   package init(file: String, in folder: String) throws(Errno) {
     let descriptor = try Descriptor(owning: try call { clinux_watch_create() }).aboveStandard()
-    let watch = descriptor.rawValue
-    try call { clinux_watch_names(watch, folder) }
-    try call { clinux_watch_file(watch, file) }
+    try call { clinux_watch_names(descriptor.rawValue, folder) }
+    try call { clinux_watch_file(descriptor.rawValue, file) }
     self.init(descriptor)
   }
 
@@ -212,10 +209,7 @@ package struct FolderWatch: ~Copyable {
     var changes = [UInt8](repeating: 0, count: 4096)
     do throws(Errno) {
       while true {
-        let count = try changes.withUnsafeMutableBufferPointer { room throws(Errno) -> Int in
-          try descriptor.read(into: UnsafeMutableRawBufferPointer(room))
-        }
-        if count == 0 { return }
+        if try descriptor.read(into: &changes) == 0 { return }
       }
     } catch .wouldBlock {
       return

@@ -39,6 +39,13 @@ package struct ProgramStart: ~Copyable {
     self.group = group
     self.further = further
   }
+
+  fileprivate var program: clinux_program {
+    clinux_program(
+      file: file, search_path: searchPath, arguments: arguments, environment: environment,
+      directory: directory, input: input, output: output, error: error, group: group ?? -1,
+      flags: options.rawValue, further: further ?? (-1, -1))
+  }
 }
 
 package struct ProgramError: Error, Equatable, Sendable {
@@ -78,11 +85,7 @@ package enum Program {
   /// size. Returns after the exec.
   package static func spawn(_ start: borrowing ProgramStart) throws(ProgramError) -> SpawnedProcess
   {
-    var program = clinux_program(
-      file: start.file, search_path: start.searchPath, arguments: start.arguments,
-      environment: start.environment, directory: start.directory, input: start.input,
-      output: start.output, error: start.error, group: start.group ?? -1,
-      flags: start.options.rawValue, further: start.further ?? (-1, -1))
+    var program = start.program
     var spawned = clinux_spawned()
     // SAFETY: the caller keeps strings and arrays valid.
     if clinux_spawn(&program, &spawned) < 0 {
@@ -99,26 +102,82 @@ package enum Program {
     _ path: String, arguments: [String], additions: [String] = [], input: Int32, output: Int32,
     error: Int32, options: Options, group: Int32? = nil, shared: Int32? = nil
   ) throws(ProgramError) -> SpawnedProcess {
-    let argumentBlock = StringBlock([path] + arguments)
     var entries = Environment.entries()
     for addition in additions.map({ Array($0.utf8) }) {
       let name = addition.prefix { $0 != UInt8(ascii: "=") }
       entries.removeAll { $0.starts(with: name + [UInt8(ascii: "=")]) }
       entries.append(addition)
     }
-    let environmentBlock = StringBlock()
-    for entry in entries { environmentBlock.append(entry) }
-    // SAFETY: both blocks live to the end of this function.
-    defer { withExtendedLifetime((argumentBlock, environmentBlock)) {} }
-    return try spawn(
-      ProgramStart(
-        file: argumentBlock[0], arguments: argumentBlock.pointers,
-        environment: environmentBlock.pointers, input: input, output: output, error: error,
-        options: options, group: group, further: shared.map { ($0, -1) }))
+    return try with([path] + arguments, environment: entries, input, output, error) {
+      start throws(ProgramError) in
+      start.searchPath = nil
+      start.options = options
+      start.group = group
+      start.further = shared.map { ($0, -1) }
+      return try spawn(start)
+    }
   }
-}
 
-extension Program {
+  /// Looks up `words[0]` in PATH if it has no slash.
+  package static func spawn(
+    searching words: [String], input: Int32, output: Int32, error: Int32, options: Options
+  ) throws(Errno) -> SpawnedProcess {
+    do throws(ProgramError) {
+      return try spawn(
+        searching: words, in: nil, environment: Environment.entries(), input: input,
+        output: output, error: error, options: options)
+    } catch {
+      throw error.errno
+    }
+  }
+
+  /// The same in a folder, with entries `NAME=VALUE`.
+  package static func spawn(
+    searching words: [String], in folder: String?, environment: [[UInt8]], input: Int32,
+    output: Int32, error: Int32, options: Options
+  ) throws(ProgramError) -> SpawnedProcess {
+    let folder = folder.map { StringBlock([$0]) }
+    // SAFETY: the block lives to the end of this function.
+    defer { withExtendedLifetime(folder) {} }
+    return try with(words, environment: environment, input, output, error) {
+      start throws(ProgramError) in
+      start.directory = folder.map { UnsafePointer($0[0]) }
+      start.options = options
+      return try spawn(start)
+    }
+  }
+
+  /// Starts `words[0]`, looked up in PATH if it has no slash, in a new session and not as a child.
+  /// `kept` becomes descriptor 3.
+  package static func startDetached(
+    _ words: [String], input: Int32, output: Int32, error: Int32, kept: Int32
+  ) throws(Errno) {
+    try with(words, environment: Environment.entries(), input, output, error) {
+      start throws(Errno) in
+      start.further = (kept, -1)
+      var program = start.program
+      var step: Int32 = 0
+      // SAFETY: the strings and arrays stay valid for this call.
+      if clinux_spawn_detached(&program, &step) < 0 { throw Errno.current }
+    }
+  }
+
+  private static func with<Result: ~Copyable, Failure>(
+    _ words: [String], environment entries: [[UInt8]], _ input: Int32, _ output: Int32,
+    _ error: Int32, _ body: (inout ProgramStart) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let arguments = StringBlock(words)
+    let searchPath = StringBlock([Environment.value("PATH") ?? "/usr/bin:/bin"])
+    let environment = StringBlock()
+    for entry in entries { environment.append(entry) }
+    // SAFETY: the blocks live to the end of this function.
+    defer { withExtendedLifetime((arguments, searchPath, environment)) {} }
+    var start = ProgramStart(
+      file: arguments[0], searchPath: searchPath[0], arguments: arguments.pointers,
+      environment: environment.pointers, input: input, output: output, error: error, options: [])
+    return try body(&start)
+  }
+
   package static func isInPath(_ name: String) -> Bool {
     let folders = (Environment.value("PATH") ?? "/usr/bin:/bin").split(
       separator: ":", omittingEmptySubsequences: false)
@@ -128,49 +187,6 @@ extension Program {
       }
       return file.kind == .file && file.mode & 0o111 != 0
     }
-  }
-
-  /// Looks up `words[0]` in PATH if it has no slash.
-  package static func spawn(
-    searching words: [String], input: Int32, output: Int32, error: Int32, options: Options
-  ) throws(Errno) -> SpawnedProcess {
-    let block = StringBlock(words + [Environment.value("PATH") ?? "/usr/bin:/bin"])
-    let arguments = StringBlock(words)
-    let environment = StringBlock()
-    for entry in Environment.entries() { environment.append(entry) }
-    // SAFETY: the blocks live to the end of this function.
-    defer { withExtendedLifetime((block, arguments, environment)) {} }
-    do throws(ProgramError) {
-      return try spawn(
-        ProgramStart(
-          file: block[0], searchPath: block[words.count], arguments: arguments.pointers,
-          environment: environment.pointers, input: input, output: output, error: error,
-          options: options))
-    } catch {
-      throw error.errno
-    }
-  }
-}
-
-extension Program {
-  /// Starts `words[0]`, looked up in PATH if it has no slash, in a new session and not as a child.
-  /// `kept` becomes descriptor 3.
-  package static func startDetached(
-    _ words: [String], input: Int32, output: Int32, error: Int32, kept: Int32
-  ) throws(Errno) {
-    let block = StringBlock(words + [Environment.value("PATH") ?? "/usr/bin:/bin"])
-    let arguments = StringBlock(words)
-    let environment = StringBlock()
-    for entry in Environment.entries() { environment.append(entry) }
-    // SAFETY: the blocks live to the end of this function.
-    defer { withExtendedLifetime((block, arguments, environment)) {} }
-    var program = clinux_program(
-      file: block[0], search_path: block[words.count], arguments: arguments.pointers,
-      environment: environment.pointers, directory: nil, input: input, output: output,
-      error: error, group: -1, flags: 0, further: (kept, -1))
-    var step: Int32 = 0
-    // SAFETY: the strings and arrays stay valid for this call.
-    if clinux_spawn_detached(&program, &step) < 0 { throw Errno.current }
   }
 }
 

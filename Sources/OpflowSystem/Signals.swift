@@ -84,10 +84,9 @@ package struct SignalDescriptor: ~Copyable {
 
   /// nil if none is pending. Sender 0 is the kernel (a key), -1 another PID namespace.
   package func next() throws(Errno) -> (signal: Signal, senderPID: Int32)? {
-    let rawDescriptor = descriptor.rawValue
     var received = clinux_signal()
     do throws(Errno) {
-      try call { clinux_read_signal(rawDescriptor, &received) }
+      try call { clinux_read_signal(descriptor.rawValue, &received) }
     } catch .wouldBlock {
       return nil
     }

@@ -9,8 +9,7 @@ package enum UnixSocket {
   package static func listen(
     _ name: String, in folder: borrowing Descriptor, backlog: Int32
   ) throws(Errno) -> Descriptor {
-    let at = folder.rawValue
-    return Descriptor(owning: try call { clinux_socket_listen(at, name, backlog) })
+    return Descriptor(owning: try call { clinux_socket_listen(folder.rawValue, name, backlog) })
   }
 
   /// The process that connected; it may have exited or passed the socket on.
@@ -30,11 +29,10 @@ package enum UnixSocket {
   /// Returns a non-blocking connection; nil if none waits. It keeps waiting after `tooManyFiles`
   /// and the like.
   package static func accept(_ listener: borrowing Descriptor) throws(Errno) -> Accepted? {
-    let from = listener.rawValue
     while true {
       do throws(Errno) {
         var peer = clinux_peer()
-        let taken = try call { clinux_socket_accept(from, &peer) }
+        let taken = try call { clinux_socket_accept(listener.rawValue, &peer) }
         return Accepted(
           descriptor: Descriptor(owning: taken), peer: Peer(pid: peer.pid, user: peer.user))
       } catch .wouldBlock {
@@ -93,10 +91,9 @@ package enum UnixSocket {
 extension Descriptor {
   /// Does not follow links; nil if missing.
   package borrowing func status(of name: String) throws(Errno) -> FileStatus? {
-    let folder = rawValue
     var status = clinux_status()
     do throws(Errno) {
-      try call { clinux_stat_in(folder, name, &status) }
+      try call { clinux_stat_in(rawValue, name, &status) }
       return FileStatus(status)
     } catch .noSuchFile {
       return nil
@@ -104,8 +101,7 @@ extension Descriptor {
   }
 
   package borrowing func remove(_ name: String) throws(Errno) {
-    let folder = rawValue
-    try call { unlinkat(folder, name, 0) }
+    try call { unlinkat(rawValue, name, 0) }
   }
 }
 

@@ -52,17 +52,16 @@ package enum StandardStream: Int32, Sendable {
 
   /// Writes until the time is over, in pieces that fit into a pipe with any room.
   package func writeAll(_ bytes: [UInt8], patienceMilliseconds: Int64) throws(Errno) {
-    let rawDescriptor = rawValue
     let deadline = Clock.monotonicNanoseconds + patienceMilliseconds * 1_000_000
     var rest = bytes[...]
     while !rest.isEmpty {
       let left = max(0, deadline - Clock.monotonicNanoseconds) / 1_000_000
-      var waiting = pollfd(fd: rawDescriptor, events: Int16(POLLOUT), revents: 0)
+      var waiting = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
       guard try call({ poll(&waiting, 1, Int32(left)) }) > 0 else { return }
       do throws(Errno) {
         let count = try rest.prefix(4096).withUnsafeBufferPointer { piece throws(Errno) in
           // SAFETY: `piece` stays valid for the call.
-          try call { write(rawDescriptor, piece.baseAddress, piece.count) }
+          try call { write(rawValue, piece.baseAddress, piece.count) }
         }
         rest = rest.dropFirst(count)
       } catch .wouldBlock {
@@ -74,7 +73,6 @@ package enum StandardStream: Int32, Sendable {
   /// Waits for a slow reader, even on a non-blocking stream. Throws `badDescriptor` if it is
   /// read-only.
   package func writeAll(_ bytes: [UInt8]) throws(Errno) {
-    let rawDescriptor = rawValue
     var written = 0
     while written < bytes.count {
       do throws(Errno) {
@@ -82,11 +80,11 @@ package enum StandardStream: Int32, Sendable {
         written += try bytes.withUnsafeBufferPointer { all throws(Errno) -> Int in
           // SAFETY: `all` stays valid for the call.
           try givenCall {
-            write(rawDescriptor, all.baseAddress.map { $0 + from }, all.count - from)
+            write(rawValue, all.baseAddress.map { $0 + from }, all.count - from)
           }
         }
       } catch .wouldBlock {
-        var waiting = pollfd(fd: rawDescriptor, events: Int16(POLLOUT), revents: 0)
+        var waiting = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
         try call { poll(&waiting, 1, -1) }
       }
     }

@@ -52,21 +52,18 @@ package final class ControllingTerminal {
   /// The group may be empty by now.
   package var foreground: Int32 {
     get throws(Errno) {
-      let rawDescriptor = descriptor.rawValue
-      return try call { tcgetpgrp(rawDescriptor) }
+      return try call { tcgetpgrp(descriptor.rawValue) }
     }
   }
 
   package func setForeground(_ group: Int32) throws(Errno) {
-    let rawDescriptor = descriptor.rawValue
-    try call { clinux_set_foreground(rawDescriptor, group) }
+    try call { clinux_set_foreground(descriptor.rawValue, group) }
   }
 
   package var modes: Modes {
     get throws(Errno) {
-      let rawDescriptor = descriptor.rawValue
       var modes = clinux_terminal_modes()
-      try call { clinux_terminal_modes(rawDescriptor, &modes) }
+      try call { clinux_terminal_modes(descriptor.rawValue, &modes) }
       return Modes(modes: modes)
     }
   }
@@ -87,12 +84,11 @@ package final class ControllingTerminal {
   /// Returns the keys typed since the last call; empty if the terminal is gone. Throws `.ioError`
   /// in the background.
   package func readKeys() throws(Errno) -> [UInt8] {
-    let rawDescriptor = descriptor.rawValue
     return try withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) {
       room throws(Errno) -> [UInt8] in
       // SAFETY: the shim writes at most `room.count` bytes.
       let count = try call {
-        Int(clinux_read_keys(rawDescriptor, room.baseAddress, UInt64(room.count)))
+        Int(clinux_read_keys(descriptor.rawValue, room.baseAddress, UInt64(room.count)))
       }
       return Array(room[..<count])
     }
@@ -105,8 +101,7 @@ package final class ControllingTerminal {
   }
 
   private func set(_ modes: Modes) throws(Errno) {
-    let rawDescriptor = descriptor.rawValue
     var modes = modes.modes
-    try call { clinux_set_terminal_modes(rawDescriptor, &modes) }
+    try call { clinux_set_terminal_modes(descriptor.rawValue, &modes) }
   }
 }

@@ -2,11 +2,6 @@ internal import CLinux
 
 /// Threads, started on demand, for work that would block on the disk.
 package final class ThreadPool {
-  private final class Work: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  }
-
   // SAFETY: created in init, freed in deinit; it has its own lock.
   private let pool: OpaquePointer
   private let notification: EventDescriptor
@@ -35,20 +30,8 @@ package final class ThreadPool {
 
   /// Returns the job's ticket. Throws if not even one thread could start.
   package func submit(_ body: @escaping @Sendable () -> Void) throws(Errno) -> UInt64 {
-    let work = Unmanaged.passRetained(Work(body))
-    do throws(Errno) {
-      try call {
-        clinux_thread_pool_submit(
-          pool, lastTicket + 1,
-          { context in
-            guard let context else { return }
-            // SAFETY: the context is the work that was retained for this one call.
-            Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
-          }, work.toOpaque())
-      }
-    } catch {
-      work.release()
-      throw error
+    try Work.handOver(body) { run, work in
+      clinux_thread_pool_submit(pool, lastTicket + 1, run, work)
     }
     lastTicket += 1
     return lastTicket
@@ -62,21 +45,20 @@ package final class ThreadPool {
   }
 }
 
-package enum OwnThread {
-  private final class Work: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  }
+/// What a thread of the shim runs once.
+private final class Work: Sendable {
+  private let body: @Sendable () -> Void
 
-  /// `name` has at most 15 bytes; `body` runs detached, with all signals blocked.
-  package static func start(
-    _ name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void
+  private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  static func handOver(
+    _ body: @escaping @Sendable () -> Void,
+    _ start: (@convention(c) (UnsafeMutableRawPointer?) -> Void, UnsafeMutableRawPointer) -> Int32
   ) throws(Errno) {
     let work = Unmanaged.passRetained(Work(body))
     do throws(Errno) {
       try call {
-        clinux_thread_start(
-          name, stackBytes,
+        start(
           { context in
             guard let context else { return }
             // SAFETY: the context is the work that was retained for this one call.
@@ -87,6 +69,15 @@ package enum OwnThread {
       work.release()
       throw error
     }
+  }
+}
+
+package enum OwnThread {
+  /// `name` has at most 15 bytes; `body` runs detached, with all signals blocked.
+  package static func start(
+    _ name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void
+  ) throws(Errno) {
+    try Work.handOver(body) { run, work in clinux_thread_start(name, stackBytes, run, work) }
   }
 }
 

@@ -47,20 +47,12 @@ package struct PrintingCommand: ~Copyable {
     _ words: [String], _ folder: String, _ entries: [[UInt8]], _ output: Int32, _ errors: Int32
   ) throws(Errno) -> SpawnedProcess {
     let null = try File.openNull()
-    let arguments = StringBlock(words)
-    let environment = StringBlock()
-    for entry in entries { environment.append(entry) }
-    let texts = StringBlock([folder, Environment.value("PATH") ?? "/bin:/usr/bin"])
-    // SAFETY: the blocks live to the end of this function.
-    defer { withExtendedLifetime((arguments, environment, texts)) {} }
     var pause = Self.firstPauseNanoseconds
     while true {
       do throws(ProgramError) {
         return try Program.spawn(
-          ProgramStart(
-            file: arguments[0], searchPath: texts[1], arguments: arguments.pointers,
-            environment: environment.pointers, directory: texts[0], input: null.rawValue,
-            output: output, error: errors, options: .diesWithParent))
+          searching: words, in: folder, environment: entries, input: null.rawValue,
+          output: output, error: errors, options: .diesWithParent)
       } catch {
         // Other processes may exit soon.
         guard error.step == .process, error.errno.isShortage, pause <= Self.lastPauseNanoseconds
