@@ -106,10 +106,8 @@ extension Coordinator {
     }
     guard segment.hasChecks, !plan.hasChecks else { return }
     let state = StateFolder(holding: request.folder).path
-    do throws(Errno) {
-      _ = try RecordBook(state: state)
-    } catch {
-      throw OrderRefusal(what: "cannot use \(RecordBook.badPath(in: state)): \(error)")
+    _ = try rethrowing(RecordBook(state: state)) {
+      OrderRefusal(what: "cannot use \(RecordBook.badPath(in: state)): \($0)")
     }
   }
 
@@ -144,10 +142,8 @@ extension Coordinator {
   }
 
   private func grow(by segment: Plan, mayFollow: Bool) throws(OrderRefusal) -> Plan {
-    do throws(GrowthFault) {
-      return try growing.grow(by: segment, mayFollow: mayFollow)
-    } catch {
-      throw OrderRefusal(what: error.what(in: request.folder))
+    try rethrowing(growing.grow(by: segment, mayFollow: mayFollow)) { (fault: GrowthFault) in
+      OrderRefusal(what: fault.what(in: request.folder))
     }
   }
 

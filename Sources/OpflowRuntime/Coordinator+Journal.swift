@@ -133,9 +133,9 @@ package struct JournalFile: ~Copyable {
 
   /// Fails if the journal exists.
   package static func create(_ path: String) throws(RunFolderError) -> JournalFile {
-    let file = try doing("create", path) { () throws(Errno) in
-      try File.open(path, [.writeOnly, .create, .exclusive, .append, .noFollow], mode: 0o600)
-    }
+    let file = try doing(
+      "create", path,
+      File.open(path, [.writeOnly, .create, .exclusive, .append, .noFollow], mode: 0o600))
     return JournalFile(path: path, file: file)
   }
 
@@ -144,9 +144,7 @@ package struct JournalFile: ~Copyable {
   package static func reopen(
     _ path: String, repair: JournalRepair
   ) throws(RunFolderError) -> JournalFile {
-    let file = try doing("open", path) { () throws(Errno) in
-      try File.openRegular(path, [.writeOnly, .append])
-    }
+    let file = try doing("open", path, File.openRegular(path, [.writeOnly, .append]))
     try doing("repair", path) { () throws(Errno) in
       if let length = repair.truncateTo {
         try file.truncate(to: Int64(length))

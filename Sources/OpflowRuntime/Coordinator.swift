@@ -219,11 +219,7 @@ package final class Coordinator {
   }
 
   private func makeUnread() throws(CoordinatorError) {
-    do throws(RunFolderError) {
-      try request.folder.makeUnread()
-    } catch {
-      throw CoordinatorError(error)
-    }
+    try rethrowing(request.folder.makeUnread()) { CoordinatorError($0) }
   }
 
   /// Lets reports accumulate while all workers are busy. Only signals end the wait.

@@ -216,9 +216,7 @@ package final class RunViewer {
     if isHeld, options.mode == .live, let open = model.open {
       heading.durations = durations(open, plan)
     }
-    let new = try doing("show", folder.path) { () throws(Errno) in
-      try DriveDisplay(folder, plan, options, heading)
-    }
+    let new = try doing("show", folder.path, DriveDisplay(folder, plan, options, heading))
     new.join(model, plan, atMilliseconds: wall)
     display = new
     shownTasks = plan.taskCount
@@ -304,9 +302,8 @@ package final class RunViewer {
       }
       var poll = PollSet(slots: others.count)
       for (slot, other) in others.enumerated() { poll.set(slot, other) }
-      _ = try doing("wait for", folder.path) { () throws(Errno) in
-        try poll.wait(nanoseconds: min(wake, rested - now.nanoseconds))
-      }
+      _ = try doing(
+        "wait for", folder.path, poll.wait(nanoseconds: min(wake, rested - now.nanoseconds)))
     }
   }
 

@@ -94,3 +94,14 @@ func givenCall<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Res
     throw error
   }
 }
+
+/// Returns what `body` returns, and throws a failed system call as `convert` names it.
+package func rethrowing<Result: ~Copyable, Outer: Error>(
+  _ body: @autoclosure () throws(Errno) -> Result, as convert: (Errno) -> Outer
+) throws(Outer) -> Result {
+  do throws(Errno) {
+    return try body()
+  } catch {
+    throw convert(error)
+  }
+}

@@ -203,13 +203,15 @@ extension CommandError {
 
 extension Console {
   func preparing<Result: ~Copyable>(
+    _ body: @autoclosure () throws(PreparationError) -> Result
+  ) throws(CommandError) -> Result {
+    try rethrowing(body()) { CommandError($0, colored: colorsError) }
+  }
+
+  func preparing<Result: ~Copyable>(
     _ body: () throws(PreparationError) -> Result
   ) throws(CommandError) -> Result {
-    do throws(PreparationError) {
-      return try body()
-    } catch {
-      throw CommandError(error, colored: colorsError)
-    }
+    try preparing(body())
   }
 }
 

@@ -20,13 +20,11 @@ struct Console {
   /// Changes to the `-C` folder before any path is used.
   static func enter(_ arguments: ViewArguments) throws(CommandError) -> Console {
     if let directory = arguments.directory {
-      do throws(Errno) {
-        try Path.changeDirectory(to: directory)
-      } catch {
-        throw CommandError(
+      try rethrowing(Path.changeDirectory(to: directory)) {
+        CommandError(
           .usage,
-          "cannot go to \(CleanText.string(directory)): \(error)"
-            + (error == .noSuchFile ? NearestFile.hint(directory) : ""))
+          "cannot go to \(CleanText.string(directory)): \($0)"
+            + ($0 == .noSuchFile ? NearestFile.hint(directory) : ""))
       }
     }
     return Console(arguments.color)

@@ -120,12 +120,10 @@ enum DriveEnd {
   /// Checks these options before anything runs.
   static func expect(_ arguments: Invocation) throws(CommandError) {
     if let number = arguments.controlDescriptor {
-      do throws(Errno) {
-        try UnixSocket.expectInherited(number)
-      } catch {
-        throw CommandError(
+      try rethrowing(UnixSocket.expectInherited(number)) {
+        CommandError(
           .usage, "--control-fd \(number): opflow was started with no such Unix stream socket",
-          error)
+          $0)
       }
     }
     _ = try CacheChoice.setting(arguments)
@@ -136,17 +134,13 @@ enum DriveEnd {
           command: .run))
     }
     if !arguments.on.isEmpty {
-      do throws(LeaseFault) {
-        _ = try LeaseSetting()
-      } catch {
-        throw CommandError(.usage, error.message)
+      _ = try rethrowing(LeaseSetting()) { (fault: LeaseFault) in
+        CommandError(.usage, fault.message)
       }
     }
     guard let path = arguments.junitFile else { return }
-    do throws(Errno) {
-      try ReportFile.expect(path)
-    } catch {
-      throw CommandError(.io, "cannot write \(CleanText.string(path))", error)
+    try rethrowing(ReportFile.expect(path)) {
+      CommandError(.io, "cannot write \(CleanText.string(path))", $0)
     }
   }
 
@@ -158,9 +152,7 @@ enum DriveEnd {
     let summary = isDriven ? stepSummary(arguments) : nil
     let command = isDriven ? arguments.notifyCommand : nil
     if arguments.junitFile == nil, summary == nil, command == nil { return }
-    let run = try RunLookup.reading { () throws(RunFolderError) in
-      try ReadRun(folder, keepingDetails: true)
-    }
+    let run = try RunLookup.reading(ReadRun(folder, keepingDetails: true))
     var failure: CommandError?
     if let path = arguments.junitFile {
       do throws(CommandError) {

@@ -53,20 +53,17 @@ enum GraphCommand {
     }
     let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
     let state = try RunLookup.state(arguments.view, for: manifest)
-    let compiled = try console.preparing { () throws(PreparationError) in
-      try manifest.compile(
-        runID: ManifestFile.runIDOfCheck, set: arguments.set, maxParallel: nil, state: state)
-    }
-    let plan = try console.preparing { () throws(PreparationError) in try compiled.openPlan() }
+    let compiled = try console.preparing(
+      manifest.compile(
+        runID: ManifestFile.runIDOfCheck, set: arguments.set, maxParallel: nil, state: state))
+    let plan = try console.preparing(compiled.openPlan())
     if arguments.file == nil,
       let found = try run(among: arguments.tasks, of: plan, arguments, console)
     {
       return found
     }
     console.show(compiled.warnings)
-    try console.preparing { () throws(PreparationError) in
-      try manifest.expectTasks(arguments.tasks, in: plan)
-    }
+    try console.preparing(manifest.expectTasks(arguments.tasks, in: plan))
     return Source(plan: plan, words: arguments.tasks)
   }
 
@@ -87,7 +84,7 @@ enum GraphCommand {
   private static func read(
     _ folder: RunFolder, _ words: [String], _ console: Console
   ) throws(CommandError) -> Source {
-    let run = try RunLookup.reading { () throws(RunFolderError) in try ReadRun(folder) }
+    let run = try RunLookup.reading(ReadRun(folder))
     for warning in run.warnings { console.warn(warning) }
     return Source(plan: run.plan, status: run.status, words: words)
   }
@@ -159,10 +156,8 @@ enum GraphCommand {
   }
 
   private static func draw(_ graph: [UInt8]) throws(CommandError) -> [UInt8] {
-    do throws(GraphvizError) {
-      return try Graphviz.svg(graph)
-    } catch {
-      throw CommandError(error.isMissing ? .usage : .io, error.message)
+    try rethrowing(Graphviz.svg(graph)) { (error: GraphvizError) in
+      CommandError(error.isMissing ? .usage : .io, error.message)
     }
   }
 }

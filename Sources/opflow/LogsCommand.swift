@@ -73,7 +73,7 @@ enum LogsCommand {
   }
 
   private static func read(_ folder: RunFolder) throws(CommandError) -> ReadRun {
-    try RunLookup.reading { () throws(RunFolderError) in try ReadRun(folder) }
+    try RunLookup.reading(ReadRun(folder))
   }
 
   private static func tasks(

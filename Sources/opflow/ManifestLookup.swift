@@ -19,11 +19,7 @@ enum ManifestLookup {
   }
 
   static func read(_ path: String) throws(CommandError) -> ManifestFile {
-    do throws(PreparationError) {
-      return try ManifestFile(at: path)
-    } catch {
-      throw CommandError(error, colored: false)
-    }
+    try rethrowing(ManifestFile(at: path)) { CommandError($0, colored: false) }
   }
 
   /// The relative path of the nearest `opflow.yaml`.

@@ -34,11 +34,7 @@ enum Opflow {
               + "standard input: `opflow run - < FILE`")
       )
     }
-    do throws(UsageError) {
-      return try CommandLineParser.parse(words)
-    } catch {
-      throw CommandError(TaskAsCommand.helped(error))
-    }
+    return try rethrowing(CommandLineParser.parse(words)) { CommandError(TaskAsCommand.helped($0)) }
   }
 
   private static func perform(_ invocation: Invocation) throws(CommandError) -> Int32 {
@@ -134,10 +130,8 @@ enum HelpCommand {
   private static func text(_ arguments: Invocation) throws(CommandError) -> String {
     guard let key = arguments.manifestKey else { return HelpText.text(arguments.topic) }
     if key.isEmpty { return ManifestReference.list }
-    do throws(UnknownKey) {
-      return try ManifestReference.help(on: key)
-    } catch {
-      throw CommandError(UsageError("help manifest: \(error.message)"))
+    return try rethrowing(ManifestReference.help(on: key)) { (error: UnknownKey) in
+      CommandError(UsageError("help manifest: \(error.message)"))
     }
   }
 }

@@ -205,9 +205,7 @@ enum AddCommand {
     let addition = try join(folder, arguments, console, asking: "opflow add") {
       (plan, id) throws(CommandError) in
       let adder = try adder(in: plan, of: folder)
-      return try console.preparing { () throws(PreparationError) in
-        try PreparedAddition(manifest, to: folder, plan, id, by: adder)
-      }
+      return try console.preparing(PreparedAddition(manifest, to: folder, plan, id, by: adder))
     }
     return try tell(addition, folder, arguments)
   }
@@ -317,9 +315,7 @@ enum LegsCommand {
         throw CommandError(
           .usage, "run \(folder.id) has no task \(CleanText.string(family)) that makes legs")
       }
-      return try console.preparing { () throws(PreparationError) in
-        try PreparedAddition(legsMadeBy: maker, of: folder, plan, id)
-      }
+      return try console.preparing(PreparedAddition(legsMadeBy: maker, of: folder, plan, id))
     }
     let count = addition.taskCount
     let text =
@@ -342,9 +338,7 @@ enum LiveRuns {
       if let named = arguments.run { try RunLookup.run(named, view) } else {
         try RunLookup.defaultRun(view, isAsked: true)
       }
-    let isLive = try RunLookup.reading { () throws(RunFolderError) in
-      try RunFolderLock.isHeld(folder)
-    }
+    let isLive = try RunLookup.reading(RunFolderLock.isHeld(folder))
     if isLive { return folder }
     throw notLive(folder, view)
   }

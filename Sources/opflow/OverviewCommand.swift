@@ -27,9 +27,8 @@ enum OverviewCommand {
   private static func show(
     _ manifest: ManifestFile, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
-    let compiled = try console.preparing { () throws(PreparationError) in
-      try manifest.compile(runID: "overview", set: arguments.set, maxParallel: nil)
-    }
+    let compiled = try console.preparing(
+      manifest.compile(runID: "overview", set: arguments.set, maxParallel: nil))
     console.show(compiled.warnings)
     let plan = try console.preparing { () throws(PreparationError) in
       let plan = try compiled.openPlan()
@@ -65,18 +64,15 @@ enum CheckCommand {
     let manualCount: Int
     var mostDevices: (task: String, count: Int)?
     if arguments.tasks.isEmpty {
-      let checked = try console.preparing { () throws(PreparationError) in
-        try manifest.check(set: arguments.set, state: state)
-      }
+      let checked = try console.preparing(manifest.check(set: arguments.set, state: state))
       console.show(checked.warnings)
       (taskCount, manualCount) = (checked.taskCount, checked.manualCount)
       mostDevices = checked.mostDevices
     } else {
       // Selectors need a plan.
-      let compiled = try console.preparing { () throws(PreparationError) in
-        try manifest.compile(
-          runID: ManifestFile.runIDOfCheck, set: arguments.set, maxParallel: nil, state: state)
-      }
+      let compiled = try console.preparing(
+        manifest.compile(
+          runID: ManifestFile.runIDOfCheck, set: arguments.set, maxParallel: nil, state: state))
       console.show(compiled.warnings)
       let plan = try console.preparing { () throws(PreparationError) in
         let plan = try compiled.openPlan()

@@ -9,9 +9,8 @@ enum ReportCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
-    let run = try RunLookup.reading { () throws(RunFolderError) in
-      try ReadRun(folder, keepingDetails: true, keepingAttempts: arguments.report != .junit)
-    }
+    let run = try RunLookup.reading(
+      ReadRun(folder, keepingDetails: true, keepingAttempts: arguments.report != .junit))
     for warning in run.warnings { console.warn(warning) }
     switch arguments.report {
     case .junit: try write(junit(run, arguments.view), to: arguments.outputFile)

@@ -52,7 +52,7 @@ enum ResumeCommand {
       tellPlace(prepared, folder, arguments, console)
       return try Forecast.show(prepared, arguments, console)
     }
-    try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
+    try console.preparing(PreparedDrive.expectMeans())
     let passed = round?.passed
     let lock: RunFolderLock
     do throws(RunFolderError) {
@@ -99,9 +99,7 @@ enum ResumeCommand {
     if let passed, !prepared.fits(passed) {
       passed.end(but: [])
       prepared = try prepare(folder, manifest, arguments, console)
-      try console.preparing { () throws(PreparationError) in
-        try prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) }
-      }
+      try console.preparing(prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) })
     }
     let drive: PreparedDrive
     do throws(PreparationError) {
@@ -131,13 +129,9 @@ enum ResumeCommand {
     _ held: HeldServices? = nil
   ) throws(CommandError) -> PreparedResume {
     let asked = RunRequest(arguments)
-    let found = try console.preparing { () throws(PreparationError) in
-      try ResumedRun(folder, manifest, asked)
-    }
+    let found = try console.preparing(ResumedRun(folder, manifest, asked))
     console.show(found.diagnostics)
-    return try console.preparing { () throws(PreparationError) in
-      try PreparedResume(found, asked, holding: held)
-    }
+    return try console.preparing(PreparedResume(found, asked, holding: held))
   }
 
   /// The services that a resume would keep now.

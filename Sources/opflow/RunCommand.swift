@@ -101,11 +101,7 @@ enum RunCommand {
   private static func waitForOther(
     _ run: RunFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) {
-    do throws(RunFolderError) {
-      _ = try RunFolderLock.take(run, arguments, console)
-    } catch {
-      throw CommandError(error)
-    }
+    _ = try RunLookup.reading(RunFolderLock.take(run, arguments, console))
   }
 
   static func choose(
@@ -134,11 +130,9 @@ enum RunCommand {
     _ manifest: ManifestFile, _ state: StateFolder, _ arguments: Invocation, _ console: Console,
     isAgain: Bool = false
   ) throws(CommandError) -> NewRun {
-    var new = try console.preparing { () throws(PreparationError) in
-      try NewRun(manifest, state, RunRequest(arguments))
-    }
+    var new = try console.preparing(NewRun(manifest, state, RunRequest(arguments)))
     if !isAgain { console.show(new.warnings) }
-    try console.preparing { () throws(PreparationError) in try new.selectTasks() }
+    try console.preparing(new.selectTasks())
     return new
   }
 
@@ -149,7 +143,7 @@ enum RunCommand {
     _ gate: consuming RunGroupGate?
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
-    try console.preparing { () throws(PreparationError) in try PreparedDrive.expectMeans() }
+    try console.preparing(PreparedDrive.expectMeans())
     try console.preparing { () throws(PreparationError) in
       try RunRequest(arguments).expectPrograms()
       try new.expectNotAround()
@@ -242,9 +236,7 @@ enum ServeCommand {
     _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> ManifestFile {
     guard let file = arguments.file else {
-      return try console.preparing { () throws(PreparationError) in
-        try ManifestFile.none(named: arguments.name)
-      }
+      return try console.preparing(ManifestFile.none(named: arguments.name))
     }
     var manifest = try ManifestLookup.read(ManifestFile.path(file))
     manifest.mayBeEmpty = true
@@ -313,10 +305,8 @@ enum CacheChoice {
 
   private static func absolute(_ path: String) throws(CommandError) -> String {
     if path.hasPrefix("/") { return path }
-    do throws(Errno) {
-      return try Path.workingDirectory() + "/" + path
-    } catch {
-      throw CommandError(.io, "cannot tell where \(CleanText.string(path)) is", error)
+    return try rethrowing(Path.workingDirectory() + "/" + path) {
+      CommandError(.io, "cannot tell where \(CleanText.string(path)) is", $0)
     }
   }
 
@@ -345,8 +335,8 @@ enum Forecast {
   static func show(
     _ new: inout NewRun, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
-    let plan = try console.preparing { () throws(PreparationError) in try new.open() }
-    let missing = try console.preparing { () throws(PreparationError) in try new.missingSecrets() }
+    let plan = try console.preparing(new.open())
+    let missing = try console.preparing(new.missingSecrets())
     if let missing { console.warn(missing) }
     var entering = new.entering(plan)
     entering.durations = new.durations(of: plan)

@@ -32,7 +32,7 @@ enum RunLookup {
   }
 
   private static func trusted(_ state: StateFolder) throws(CommandError) -> StateFolder {
-    try reading { () throws(RunFolderError) in try state.expectTrusted() }
+    try reading(state.expectTrusted())
     return state
   }
 
@@ -74,7 +74,7 @@ enum RunLookup {
       if Path.isDirectory(folder.path) { return folder }
     }
     let state = try state(arguments)
-    let live = try reading { () throws(RunFolderError) in try state.liveRuns() }
+    let live = try reading(state.liveRuns())
     guard isAsked else {
       // One that has just begun has nothing to show.
       if let newest = live.first(where: \.hasBegun) { return newest }
@@ -109,7 +109,7 @@ enum RunLookup {
 
   static func newestRun(_ arguments: ViewArguments) throws(CommandError) -> RunFolder {
     let state = try state(arguments)
-    return try reading { () throws(RunFolderError) in try state.run(nil) }
+    return try reading(state.run(nil))
   }
 
   private static func hint(_ name: String, _ state: StateFolder) -> String {
@@ -152,21 +152,21 @@ enum RunLookup {
   }
 
   static func reading<Result: ~Copyable>(
+    _ body: @autoclosure () throws(RunFolderError) -> Result
+  ) throws(CommandError) -> Result {
+    try rethrowing(body()) { (error: RunFolderError) in CommandError(error) }
+  }
+
+  static func reading<Result: ~Copyable>(
     _ body: () throws(RunFolderError) -> Result
   ) throws(CommandError) -> Result {
-    do throws(RunFolderError) {
-      return try body()
-    } catch {
-      throw CommandError(error)
-    }
+    try reading(body())
   }
 
   static func workingDirectory() throws(CommandError) -> String {
-    do throws(Errno) {
-      return try Path.workingDirectory()
-    } catch {
-      throw CommandError(
-        error == .notUTF8 ? .usage : .io, "cannot work in this folder", error)
+    try rethrowing(Path.workingDirectory()) {
+      CommandError(
+        $0 == .notUTF8 ? .usage : .io, "cannot work in this folder", $0)
     }
   }
 

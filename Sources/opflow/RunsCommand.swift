@@ -11,7 +11,7 @@ enum RunsCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let state = try RunLookup.state(arguments.view)
-    let ids = try RunLookup.reading { () throws(RunFolderError) in try state.runs() }
+    let ids = try RunLookup.reading(state.runs())
     if ids.isEmpty { throw CommandError(.usage, RunFolderError.noRuns(folder: state.path).message) }
     let shown = ShownPath(arguments.view)
     let rows = ids.compactMap { row(state.folder(of: $0), shown) }
@@ -50,9 +50,8 @@ enum CleanCommand {
       Console.complain("opflow: using \(CleanText.string(shown.text(state.path)))\n")
     }
     let now = Clock.wallMilliseconds
-    let cleaning = try RunLookup.reading { () throws(RunFolderError) in
-      try state.clean(limits, nowMilliseconds: now, isDryRun: arguments.isDryRun)
-    }
+    let cleaning = try RunLookup.reading(
+      state.clean(limits, nowMilliseconds: now, isDryRun: arguments.isDryRun))
     let rows = cleaning.gone.map { gone in
       CleanView.Row(
         run: gone.run, manifest: gone.open.map { shown.text($0.manifest(seenFrom: state.path)) },
@@ -120,9 +119,7 @@ enum JournalCommand {
 
   private static func verify(_ folder: RunFolder) throws(CommandError) -> Int32 {
     // First: a run that ends in between still counts as writing.
-    let isHeld = try RunLookup.reading { () throws(RunFolderError) in
-      try RunFolderLock.isHeld(folder)
-    }
+    let isHeld = try RunLookup.reading(RunFolderLock.isHeld(folder))
     // Damage can be reported without the plan, but not its meaning.
     var plan = try? folder.openPlan()
     var history = RunModel()

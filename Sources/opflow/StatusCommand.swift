@@ -13,9 +13,7 @@ enum StatusCommand {
       try OwnRun.refuseToAwait(folder, "to watch it")
       return try watch(folder, arguments, console)
     }
-    let run = try RunLookup.reading { () throws(RunFolderError) in
-      try ReadRun(folder, keepingDetails: true)
-    }
+    let run = try RunLookup.reading(ReadRun(folder, keepingDetails: true))
     for warning in run.warnings { console.warn(warning) }
     var status = run.status
     for task in run.plan.downloadTasks where status.mayHavePart(task) {

@@ -23,26 +23,20 @@ enum WaitCommand {
     var watch = RunWatch(folder, watching: [])
     var isTold = !tells
     while true {
-      let isHeld = try RunLookup.reading { () throws(RunFolderError) in
-        try RunFolderLock.isHeld(folder)
-      }
+      let isHeld = try RunLookup.reading(RunFolderLock.isHeld(folder))
       if isHeld {
         if !isTold { tell("run \(folder.id)\(driver(of: folder))") }
         isTold = true
-        try RunLookup.reading { () throws(RunFolderError) in try watch.wait() }
+        try RunLookup.reading(watch.wait())
         continue
       }
-      let history = try RunLookup.reading { () throws(RunFolderError) in
-        try folder.readRunHistory()
-      }
+      let history = try RunLookup.reading(folder.readRunHistory())
       if let close = history.close { return close.exitCode }
       // It died, unless a resume began between the two checks or a client will continue it.
-      let goesOn = try RunLookup.reading { () throws(RunFolderError) in
-        try HostsLock.goesOn(folder)
-      }
+      let goesOn = try RunLookup.reading(HostsLock.goesOn(folder))
       if !goesOn { return died(folder, on: history.on, arguments) }
       // There is no event for that.
-      try RunLookup.reading { () throws(RunFolderError) in try watch.wait() }
+      try RunLookup.reading(watch.wait())
     }
   }
 
@@ -65,7 +59,7 @@ enum WaitCommand {
   private static func waitForTasks(
     _ folder: RunFolder, _ arguments: Invocation, tells: Bool
   ) throws(CommandError) -> Int32 {
-    var run = try RunLookup.reading { () throws(RunFolderError) in try FollowedRun(folder) }
+    var run = try RunLookup.reading(FollowedRun(folder))
     var watch = RunWatch(folder, watching: [folder.path])
     var tasks: [TaskID] = []
     var plan: Plan?
@@ -74,7 +68,7 @@ enum WaitCommand {
     var isTold = !tells
     while true {
       let began = Clock.monotonicNanoseconds
-      try RunLookup.reading { () throws(RunFolderError) in try run.look() }
+      try RunLookup.reading(run.look())
       // The plan was replaced, or tasks were added or retracted.
       if run.plan !== plan {
         lost = nil
@@ -117,11 +111,8 @@ enum WaitCommand {
     let scope = RunScope.of(run.model, plan)
     var chosen = TaskSet(taskCount: plan.taskCount)
     for selector in arguments.waitsFor {
-      let named: TaskSet
-      do throws(UnfitSelector) {
-        named = try Selector.tasks([selector], of: plan)
-      } catch {
-        throw RunLookup.complaint(error.message(of: "--for"), ofDefault: run.folder, arguments)
+      let named = try rethrowing(Selector.tasks([selector], of: plan)) { (error: UnfitSelector) in
+        RunLookup.complaint(error.message(of: "--for"), ofDefault: run.folder, arguments)
       }
       var isAny = false
       for task in plan.tasks.lazy.map({ TaskID($0) }) where named.contains(task) {
@@ -141,7 +132,7 @@ enum WaitCommand {
   private static func isAlive(_ run: FollowedRun) throws(CommandError) -> Bool {
     if run.isHeld { return true }
     if run.model.close != nil { return false }
-    return try RunLookup.reading { () throws(RunFolderError) in try HostsLock.goesOn(run.folder) }
+    return try RunLookup.reading(HostsLock.goesOn(run.folder))
   }
 
   private static func unended(
@@ -162,11 +153,7 @@ enum WaitCommand {
     since began: Int64, _ watch: inout RunWatch
   ) throws(CommandError) {
     let rest = max(20_000_000, 9 * (Clock.monotonicNanoseconds - began))
-    do throws(Errno) {
-      try PollSet.pause(nanoseconds: rest)
-    } catch {
-      throw CommandError(.io, "cannot wait", error)
-    }
-    try RunLookup.reading { () throws(RunFolderError) in try watch.wait() }
+    try rethrowing(PollSet.pause(nanoseconds: rest)) { CommandError(.io, "cannot wait", $0) }
+    try RunLookup.reading(watch.wait())
   }
 }

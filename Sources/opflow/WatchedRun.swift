@@ -172,9 +172,7 @@ struct WatchedRun: ~Copyable {
   /// Waits for the run's holder, or next time for its group.
   private mutating func waitForHolder(_ error: CommandError) throws(CommandError) {
     let folder = folder
-    let isHeld = try RunLookup.reading { () throws(RunFolderError) in
-      try RunFolderLock.isHeld(folder)
-    }
+    let isHeld = try RunLookup.reading(RunFolderLock.isHeld(folder))
     guard isHeld else {
       // The next attempt waits for the group and reports that.
       if further.ifRunning == .wait { throw error }
@@ -183,9 +181,7 @@ struct WatchedRun: ~Copyable {
     }
     let holder = RunFolderLock.holder(folder)?.description ?? "another process"
     say("waiting for run \(folder.id), which \(holder) drives; Ctrl-C leaves")
-    try RunLookup.reading { () throws(RunFolderError) in
-      try RunFolderLock.waitUntilFree(folder)
-    }
+    try RunLookup.reading(RunFolderLock.waitUntilFree(folder))
   }
 
   // MARK: New runs

@@ -10,9 +10,7 @@ enum WhyCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
-    let run = try RunLookup.reading { () throws(RunFolderError) in
-      try ReadRun(folder, keepingDetails: true)
-    }
+    let run = try RunLookup.reading(ReadRun(folder, keepingDetails: true))
     for warning in run.warnings { console.warn(warning) }
     let status = run.status
     let tasks = try tasks(run, arguments)

@@ -1,3 +1,4 @@
+internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowRuntime
 internal import OpflowSystem
@@ -49,12 +50,7 @@ public final class TaskQueue: Sendable {
     let setting = try ServerSetting(
       name: name, folder: folder, maxConcurrent: maxConcurrent, goesOn: whenHostEnds == .goOn,
       opflow: opflow)
-    let board: QueueBoard
-    do throws(Errno) {
-      board = try QueueBoard()
-    } catch {
-      throw QueueError(.io, "a queue cannot be made: \(error)")
-    }
+    let board = try rethrowing(QueueBoard()) { QueueError(.io, "a queue cannot be made: \($0)") }
     self.name = name
     self.folder = setting.stateFolder
     self.board = board

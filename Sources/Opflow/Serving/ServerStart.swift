@@ -84,38 +84,35 @@ struct ServerStart {
   /// facts about the run are needed.
   private func history(of run: RunFolder) throws(QueueError) -> RunModel {
     let plan = if let plan = try? run.openPlan() { plan } else { try planWithoutTasks(run) }
-    return try reading { () throws(RunFolderError) in try run.readHistory(plan: plan).history }
+    return try reading(run.readHistory(plan: plan).history)
   }
 
   private func planWithoutTasks(_ run: RunFolder) throws(QueueError) -> Plan {
-    do throws(PreparationError) {
-      return try ManifestFile.none(named: setting.name)
-        .compile(runID: run.id.description, set: [], maxParallel: nil).openPlan()
-    } catch {
-      throw QueueError(error, composed: ManifestText([]))
-    }
+    try rethrowing(
+      ManifestFile.none(named: setting.name).compile(
+        runID: run.id.description, set: [], maxParallel: nil
+      ).openPlan()
+    ) { QueueError($0, composed: ManifestText([])) }
   }
 
   /// The given run, else the newest with the name.
   private func named(_ known: RunFolder?) throws(QueueError) -> RunFolder? {
     if let known { return known }
     guard setting.state.isThere else { return nil }
-    return try reading { () throws(RunFolderError) in try setting.state.run(named: setting.name) }
+    return try reading(setting.state.run(named: setting.name))
   }
 
   private func isHeld(_ folder: RunFolder) throws(QueueError) -> Bool {
-    try reading { () throws(RunFolderError) in try RunFolderLock.isHeld(folder) }
+    try reading(RunFolderLock.isHeld(folder))
   }
 
   private func isWanted(_ folder: RunFolder) throws(QueueError) -> Bool {
-    try reading { () throws(RunFolderError) in try HostsLock.isHeld(folder) }
+    try reading(HostsLock.isHeld(folder))
   }
 
   private func prepareFolder() throws(QueueError) {
-    do throws(Errno) {
-      _ = try Path.makeDirectories(setting.stateFolder, mode: 0o700)
-    } catch {
-      throw QueueError(.io, "cannot make \(setting.stateFolder): \(error)")
+    _ = try rethrowing(Path.makeDirectories(setting.stateFolder, mode: 0o700)) {
+      QueueError(.io, "cannot make \(setting.stateFolder): \($0)")
     }
   }
 
@@ -189,11 +186,8 @@ struct ServerStart {
     _ poll: inout PollSet, leaving slot: Int, nanoseconds: Int64
   ) throws(QueueError) -> Bool {
     poll.set(slot, inbox.leavingDescriptor)
-    let isReady: Bool
-    do throws(Errno) {
-      isReady = try poll.wait(nanoseconds: nanoseconds)
-    } catch {
-      throw QueueError(.io, "cannot wait for opflow: \(error)")
+    let isReady = try rethrowing(poll.wait(nanoseconds: nanoseconds)) {
+      QueueError(.io, "cannot wait for opflow: \($0)")
     }
     if poll.isReady(slot) { throw Self.cancelled }
     return isReady
@@ -208,17 +202,14 @@ struct ServerStart {
   private func start(
     _ folder: RunFolder?, _ silentEnds: inout Int
   ) throws(QueueError) -> Found? {
-    let log = try system("write \(logPath)") { () throws(Errno) in try openLog() }
-    let pair = try system("make a socket") { () throws(Errno) in try UnixSocket.Pair() }
-    let null = try system("open /dev/null") { () throws(Errno) in try File.openNull() }
-    do throws(Errno) {
-      try Program.startDetached(
+    let log = try system("write \(logPath)", openLog())
+    let pair = try system("make a socket", UnixSocket.Pair())
+    let null = try system("open /dev/null", File.openNull())
+    try rethrowing(
+      Program.startDetached(
         words(folder), input: null.rawValue, output: log.descriptor.rawValue,
-        error: log.descriptor.rawValue,
-        kept: pair.second.rawValue)
-    } catch {
-      throw QueueError(.opflow, "cannot start \(setting.program): \(error)")
-    }
+        error: log.descriptor.rawValue, kept: pair.second.rawValue)
+    ) { QueueError(.opflow, "cannot start \(setting.program): \($0)") }
     let link = try link(pair.takeFirst())
     var complaint = ""
     switch try greet(link, atMost: Self.longestStart) {
@@ -282,13 +273,9 @@ struct ServerStart {
   }
 
   private func system<Result: ~Copyable>(
-    _ what: String, _ body: () throws(Errno) -> Result
+    _ what: String, _ body: @autoclosure () throws(Errno) -> Result
   ) throws(QueueError) -> Result {
-    do throws(Errno) {
-      return try body()
-    } catch {
-      throw QueueError(.io, "cannot \(what): \(error)")
-    }
+    try rethrowing(body()) { QueueError(.io, "cannot \(what): \($0)") }
   }
 
   private func words(_ folder: RunFolder?) -> [String] {
@@ -322,13 +309,9 @@ struct ServerStart {
 }
 
 func reading<Result: ~Copyable>(
-  _ body: () throws(RunFolderError) -> Result
+  _ body: @autoclosure () throws(RunFolderError) -> Result
 ) throws(QueueError) -> Result {
-  do throws(RunFolderError) {
-    return try body()
-  } catch {
-    throw QueueError(error)
-  }
+  try rethrowing(body()) { QueueError($0) }
 }
 
 struct ServerSetting: Sendable {
@@ -359,10 +342,8 @@ struct ServerSetting: Sendable {
       throw QueueError(
         .usage, "maxConcurrent is a whole number from 1 to 1000000, not \(maxConcurrent)")
     }
-    do throws(Errno) {
-      workingFolder = try Path.workingDirectory()
-    } catch {
-      throw QueueError(.io, "cannot work in this folder: \(error)")
+    workingFolder = try rethrowing(Path.workingDirectory()) {
+      QueueError(.io, "cannot work in this folder: \($0)")
     }
     self.name = name
     stateFolder = Self.absolute(folder, from: workingFolder)

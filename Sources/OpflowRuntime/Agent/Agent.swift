@@ -518,7 +518,7 @@ struct AgentOpeningLook {
     let folder = RunFolder(id: id, path: opening.folder)
     do throws(RunFolderError) {
       // Listing makes a network file system drop cached names.
-      _ = try doing("read", folder.path) { () throws(Errno) in try Path.names(in: folder.path) }
+      _ = try doing("read", folder.path, Path.names(in: folder.path))
       let plan = try folder.mapPlan()
       if plan.key.description == opening.planKey { return .found(folder) }
       return now < until

@@ -120,10 +120,8 @@ package struct ManifestFile {
   ) throws(PreparationError) -> CompiledManifest {
     var options = options(runID: runID, set: set, maxParallel: maxParallel, state: state)
     options.fingerprints = fingerprints
-    do throws(ManifestError) {
-      return try ManifestCompiler.compile(source, options: options)
-    } catch {
-      throw .mistakes(error)
+    return try rethrowing(ManifestCompiler.compile(source, options: options)) {
+      PreparationError.mistakes($0)
     }
   }
 
@@ -132,12 +130,10 @@ package struct ManifestFile {
     addedTo plan: Plan, by adder: TaskID, runID: String, state: StateFolder
   ) throws(PreparationError) -> CompiledSegment {
     let options = options(runID: runID, set: [], maxParallel: nil, state: state)
-    do throws(ManifestError) {
-      return try ManifestCompiler.compile(
+    return try rethrowing(
+      ManifestCompiler.compile(
         source, addedTo: plan, by: adder.isNone ? nil : adder, options: options)
-    } catch {
-      throw .mistakes(error)
-    }
+    ) { PreparationError.mistakes($0) }
   }
 
   /// The matrix tasks that `maker` generates; nil if the manifest declares no such matrix.
@@ -145,11 +141,9 @@ package struct ManifestFile {
     madeBy maker: TaskID, of plan: Plan, runID: String, set: [String], state: StateFolder
   ) throws(PreparationError) -> CompiledSegment? {
     let options = options(runID: runID, set: set, maxParallel: nil, state: state)
-    do throws(ManifestError) {
-      return try ManifestCompiler.compileLegs(source, madeBy: maker, of: plan, options: options)
-    } catch {
-      throw .mistakes(error)
-    }
+    return try rethrowing(
+      ManifestCompiler.compileLegs(source, madeBy: maker, of: plan, options: options)
+    ) { PreparationError.mistakes($0) }
   }
 
   /// Gives unavailable secrets their places.
@@ -190,10 +184,8 @@ package struct ManifestFile {
     set: [String], state: StateFolder
   ) throws(PreparationError) -> CheckedManifest {
     let options = options(runID: Self.runIDOfCheck, set: set, maxParallel: nil, state: state)
-    do throws(ManifestError) {
-      return try ManifestCompiler.check(source, options: options)
-    } catch {
-      throw .mistakes(error)
+    return try rethrowing(ManifestCompiler.check(source, options: options)) {
+      PreparationError.mistakes($0)
     }
   }
 
@@ -348,10 +340,8 @@ enum FurtherFile {
     // environment.
     if isOfProcesses(status) { throw .noFile("an entry of /proc") }
     if status.sizeBytes > limit { throw .tooLarge }
-    do throws(Errno) {
-      bytes = try File.openRegular(realPath, .readOnly).readAll(atMost: limit + 1)
-    } catch {
-      throw .failed("\(error)")
+    bytes = try rethrowing(File.openRegular(realPath, .readOnly).readAll(atMost: limit + 1)) {
+      NamedFileFault.failed("\($0)")
     }
     if bytes.count > limit { throw .tooLarge }
     return NamedFile(

@@ -33,9 +33,8 @@ package struct NewRun {
     self.state = state
     self.request = request
     let (now, random) = (nowMilliseconds, random)
-    expected = try withFolder { () throws(RunFolderError) in
-      RunID.next(after: try state.runs().first, nowMilliseconds: now, random: random)
-    }
+    expected = RunID.next(
+      after: try withFolder(state.runs().first), nowMilliseconds: now, random: random)
     prepared = try PreparedPlan(manifest, state, runID: expected.description, request)
     initial = [InitialState](repeating: .run, count: prepared.taskCount)
   }
@@ -73,13 +72,11 @@ package struct NewRun {
   package mutating func takeSecrets(_ complain: (String) -> Void) throws(PreparationError) {
     guard prepared.hasSecrets else { return }
     let plan = try prepared.open()
-    do throws(SecretFaults) {
-      secrets = try SecretTaking.take(
+    secrets = try rethrowing(
+      SecretTaking.take(
         plan, initial, copies: [(manifest.displayPath, manifest.bytes)] + prepared.copies,
         complain: complain)
-    } catch {
-      throw manifest.mistakes(error, runID: expected.description, request)
-    }
+    ) { manifest.mistakes($0, runID: expected.description, request) }
     try request.expectNoSecret(secrets)
     guard let arguments, let masker = Masker(secrets) else { return }
     if arguments.words.contains(where: { masker.finds($0) }) {
@@ -152,29 +149,21 @@ package struct NewRun {
   package consuming func begin() throws(PreparationError) -> PreparedDrive {
     let (state, manifest) = (state, manifest)
     let (now, random) = (nowMilliseconds, random)
-    let folder = try withFolder { () throws(RunFolderError) in
-      try state.makeRun(nowMilliseconds: now, random: random)
-    }
-    let lock = try withFolder { () throws(RunFolderError) in try RunFolderLock.take(folder) }
+    let folder = try withFolder(state.makeRun(nowMilliseconds: now, random: random))
+    let lock = try withFolder(RunFolderLock.take(folder))
     var prepared = prepared
     if folder.id != expected, prepared.isOfOneRun {
       // Another process took the ID, which expressions contain.
       prepared = try PreparedPlan(manifest, state, runID: folder.id.description, request)
     }
-    var journal = try withFolder { () throws(RunFolderError) in
-      try JournalFile.create(folder.journal)
-    }
-    let plan = try withFolder { () throws(RunFolderError) in
-      try folder.write(manifest: manifest.bytes)
-      return try prepared.place(in: folder)
-    }
+    var journal = try withFolder(JournalFile.create(folder.journal))
+    try withFolder(folder.write(manifest: manifest.bytes))
+    let plan = try withFolder(prepared.place(in: folder))
     var encoder = JournalEncoder()
     let (entry, opened) = (open(folder, prepared, plan), Clock.wallMilliseconds)
     encoder.append(.open(entry), at: opened, plan: plan)
-    do throws(Errno) {
-      try journal.write(encoder.bytes)
-    } catch {
-      throw .folder(.file(doing: "write", path: folder.journal, error))
+    try rethrowing(journal.write(encoder.bytes)) {
+      PreparationError.folder(.file(doing: "write", path: folder.journal, $0))
     }
     encoder.removeAll()
     var drive = PreparedDrive(

@@ -1,3 +1,4 @@
+internal import OpflowBase
 package import OpflowManifest
 package import OpflowPlan
 package import OpflowSystem
@@ -52,13 +53,9 @@ extension PreparationError {
 }
 
 func withFolder<Result: ~Copyable>(
-  _ body: () throws(RunFolderError) -> Result
+  _ body: @autoclosure () throws(RunFolderError) -> Result
 ) throws(PreparationError) -> Result {
-  do throws(RunFolderError) {
-    return try body()
-  } catch {
-    throw .folder(error)
-  }
+  try rethrowing(body()) { PreparationError.folder($0) }
 }
 
 extension RunsAround {

@@ -100,7 +100,7 @@ struct LegSource {
 
   init(_ folder: RunFolder) throws(PreparationError) {
     self.folder = folder
-    open = try withFolder { () throws(RunFolderError) in try folder.readOpen() }
+    open = try withFolder(folder.readOpen())
   }
 
   /// `found` receives the names that match patterns.
@@ -109,7 +109,7 @@ struct LegSource {
   ) throws(PreparationError) -> (ManifestFile, CompiledSegment) {
     let state = StateFolder(holding: folder)
     if maker.index < plan.firstTaskCount {
-      let history = try withFolder { () throws(RunFolderError) in try folder.readRunHistory() }
+      let history = try withFolder(folder.readRunHistory())
       var manifest = try root(history)
       manifest.foundNames = found
       if let made = try manifest.compileLegs(
@@ -136,9 +136,7 @@ struct LegSource {
   static func additions(
     of folder: RunFolder, _ plan: Plan
   ) throws(PreparationError) -> [ExtendEntry] {
-    let history = try withFolder { () throws(RunFolderError) in
-      try folder.readHistory(plan: plan).history
-    }
+    let history = try withFolder(folder.readHistory(plan: plan).history)
     return history.extensions.reversed().filter { !AddedFolder($0.id, of: folder).isOfLegs }
   }
 

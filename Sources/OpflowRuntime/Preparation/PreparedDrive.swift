@@ -57,10 +57,8 @@ package struct PreparedDrive: ~Copyable {
   /// Checks the preconditions of every run. Call it before creating one.
   package static func expectMeans() throws(PreparationError) {
     if let obstacle = ProcessStatus.obstacle { throw .noProcesses(obstacle) }
-    do throws(Errno) {
-      try Descriptor.expectFree(leastDescriptors)
-    } catch {
-      throw .noDescriptors(leastDescriptors, error)
+    try rethrowing(Descriptor.expectFree(leastDescriptors)) {
+      PreparationError.noDescriptors(leastDescriptors, $0)
     }
   }
 
@@ -131,11 +129,7 @@ package struct PreparedDrive: ~Copyable {
   private static func settingUp<Result>(
     _ body: () throws(Errno) -> Result
   ) throws(CoordinatorError) -> Result {
-    do throws(Errno) {
-      return try body()
-    } catch {
-      throw CoordinatorError("cannot set up the run", error)
-    }
+    try rethrowing(body()) { CoordinatorError("cannot set up the run", $0) }
   }
 
   private consuming func perform(
@@ -195,10 +189,8 @@ package struct PreparedDrive: ~Copyable {
 
   /// Checks the records first, since every worker would fail on them.
   private static func checkRecords(_ state: String) throws(CoordinatorError) {
-    do throws(Errno) {
-      _ = try RecordBook(state: state)
-    } catch {
-      throw CoordinatorError("cannot use \(RecordBook.badPath(in: state))", error)
+    _ = try rethrowing(RecordBook(state: state)) {
+      CoordinatorError("cannot use \(RecordBook.badPath(in: state))", $0)
     }
   }
 }

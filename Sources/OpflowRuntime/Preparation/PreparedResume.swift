@@ -63,12 +63,9 @@ package struct PreparedResume {
       request.scope = scope
       request.scope?.formUnion(selected)
     }
-    do throws(SelectionError) {
-      request.arguments = try TaskArguments(
-        history.open?.arguments ?? [], of: history.tasks, in: plan)
-    } catch {
-      throw .selection(error)
-    }
+    request.arguments = try rethrowing(
+      TaskArguments(history.open?.arguments ?? [], of: history.tasks, in: plan)
+    ) { PreparationError.selection($0) }
     request.added = found.added
     request.runSkip = RunScope.skipped(by: history, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
@@ -134,11 +131,7 @@ package struct PreparedResume {
     _ folder: RunFolder, _ history: RunModel, _ asked: RunRequest
   ) throws(PreparationError) -> Bool {
     guard asked.isForQueue, history.close == nil else { return false }
-    do throws(RunFolderError) {
-      return try HostsLock.isHeld(folder)
-    } catch {
-      throw .folder(error)
-    }
+    return try rethrowing(HostsLock.isHeld(folder)) { PreparationError.folder($0) }
   }
 
   /// Checks that this machine has enough GPUs.
@@ -304,7 +297,7 @@ package struct PreparedResume {
     let (folder, found) = (folder, found)
     passed?.end(but: stayingBefore)
     let kept = passed?.isEmpty == false ? passed : nil
-    try withFolder { () throws(RunFolderError) in try found.write() }
+    try withFolder(found.write())
     // A task must never run beside its own orphan. If the run is a copy of a live one, the
     // processes belong to the original; a session that passed services on has ended its others.
     let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
@@ -322,10 +315,8 @@ package struct PreparedResume {
       TaskFolder.removeLeft(run: folder.id.description)
     }
     let (repair, encoder) = (recovery.repair, history.encoder)
-    let journal = try withFolder { () throws(RunFolderError) in
-      try folder.makeLogs()
-      return try JournalFile.reopen(folder.journal, repair: repair)
-    }
+    try withFolder(folder.makeLogs())
+    let journal = try withFolder(JournalFile.reopen(folder.journal, repair: repair))
     // If lines are lost, one of them may have named an addition.
     if recovery.isIntact || recovery.isOnlyTorn {
       folder.removeAdded(but: Set(history.extensions.map(\.id.text)))
@@ -395,20 +386,14 @@ package struct PreparedResume {
     guard takesOver else { throw .workersElsewhere(hosts.sorted()) }
     // Otherwise every further resume would find their lock.
     let path = folder.workersLock
-    try withFolder { () throws(RunFolderError) in
-      try doing("remove", path) { () throws(Errno) in try Path.removeIfThere(path) }
-    }
+    try withFolder(doing("remove", path, Path.removeIfThere(path)))
     return hosts.sorted().map { CleanText.string($0) }
   }
 
   private static func remaining(
     of selectors: [String], _ plan: Plan
   ) throws(PreparationError) -> [String] {
-    do throws(SelectionError) {
-      return try RunScope.remaining(of: selectors, plan)
-    } catch {
-      throw .selection(error)
-    }
+    try rethrowing(RunScope.remaining(of: selectors, plan)) { PreparationError.selection($0) }
   }
 
   private static func request(

@@ -31,9 +31,7 @@ struct RegrownPlan {
     var grown = GrownPlan(try first.openPlan())
     let known =
       if let history { history } else {
-        try withFolder { () throws(RunFolderError) in
-          try run.readHistory(plan: grown.plan).history
-        }
+        try withFolder(run.readHistory(plan: grown.plan).history)
       }
     let files = Set(first.furtherFiles.map(\.path))
     let newest = Self.newestLegs(known.standingAdditions, of: run)
@@ -79,22 +77,14 @@ struct RegrownPlan {
       else { continue }
       withoutOrders.append(addition.entry.id.text)
     }
-    do throws(PlanError) {
-      self.plan = try grown.keyed()
-    } catch {
-      throw .unsoundPlan(error)
-    }
+    self.plan = try rethrowing(grown.keyed()) { PreparationError.unsoundPlan($0) }
   }
 
   private static func add(
     _ added: CompiledManifest, to grown: inout GrownPlan
   ) throws(PreparationError) {
     let part = try added.openPlan()
-    do throws(GrownPlanError) {
-      try grown.add(part)
-    } catch {
-      throw .unfitAddition(error)
-    }
+    try rethrowing(grown.add(part)) { PreparationError.unfitAddition($0) }
   }
 
   private static func newestLegs(

@@ -57,7 +57,7 @@ package struct ResumedRun {
   private init(
     _ folder: RunFolder, _ given: ManifestFile?, _ asked: RunRequest, dropping: AdditionsToRemake?
   ) throws(PreparationError) {
-    let open = try withFolder { () throws(RunFolderError) in try folder.readOpen() }
+    let open = try withFolder(folder.readOpen())
     self.open = open
     self.folder = folder
     self.given = given
@@ -70,7 +70,7 @@ package struct ResumedRun {
       if let early {
         early.history
       } else {
-        try withFolder { () throws(RunFolderError) in try folder.readRunHistory() }
+        try withFolder(folder.readRunHistory())
       }
     // A cut plan has uncounted tasks at its end; since more may be added, it is written again.
     let standing = last.flatMap { $0.isCut ? nil : $0 }
@@ -228,9 +228,7 @@ package struct ResumedRun {
   private static func read(
     _ folder: RunFolder, _ plan: Plan, earlier: Plan? = nil
   ) throws(PreparationError) -> (history: RunModel, recovery: JournalRecovery) {
-    try withFolder { () throws(RunFolderError) in
-      try folder.readHistory(plan: plan, absolutePlan: earlier)
-    }
+    try withFolder(folder.readHistory(plan: plan, absolutePlan: earlier))
   }
 }
 

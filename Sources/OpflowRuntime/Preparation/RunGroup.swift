@@ -142,9 +142,9 @@ package struct RunGroup: Sendable {
       try expectNobody(but: own)
       guard let current = LockHolder.read(path) else { break }
       holder = current
-      try doing("wait for", path) { () throws(Errno) in
-        try PollSet.pause(nanoseconds: 1_000_000 + Clock.monotonicNanoseconds - began)
-      }
+      try doing(
+        "wait for", path, PollSet.pause(nanoseconds: 1_000_000 + Clock.monotonicNanoseconds - began)
+      )
     }
     return .beginning(group: title, by: holder)
   }

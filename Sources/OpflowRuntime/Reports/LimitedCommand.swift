@@ -47,13 +47,11 @@ package enum LimitedCommand {
   private static func start(
     _ path: String, _ arguments: [String], _ input: Int32, _ output: Int32, _ error: Int32
   ) throws(Errno) -> SpawnedProcess {
-    do throws(ProgramError) {
-      return try Program.spawn(
+    try rethrowing(
+      Program.spawn(
         path, arguments: arguments, input: input, output: output, error: error,
         options: [.newGroup, .diesWithParent])
-    } catch {
-      throw error.errno
-    }
+    ) { (error: ProgramError) in error.errno }
   }
 
   private static func wait(

@@ -45,7 +45,7 @@ package struct AddedFolder: Sendable {
         isNew = false
       }
     }
-    try doing("make", path) { () throws(Errno) in try Path.makeDirectory(path) }
+    try doing("make", path, Path.makeDirectory(path))
     // A resume compiles the segment again.
     try Self.put(bytes, at: segment, isSynced: false)
     switch source {
@@ -54,7 +54,7 @@ package struct AddedFolder: Sendable {
     }
     if !kept.files.isEmpty { try Self.put(kept.text, at: included, isSynced: true) }
     for folder in isNew ? [path, run.added, run.path] : [path, run.added] {
-      try doing("sync", folder) { () throws(Errno) in try Path.syncFolder(folder) }
+      try doing("sync", folder, Path.syncFolder(folder))
     }
   }
 

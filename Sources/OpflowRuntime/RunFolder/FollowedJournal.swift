@@ -83,26 +83,20 @@ package struct FollowedJournal {
     _ fold: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
     let path = path
-    let descriptor = try openingJournal(path) { () throws(Errno) in
-      try File.openRegular(path, .readOnly)
-    }
-    let status = try doing("open", path) { () throws(Errno) in try descriptor.status() }
+    let descriptor = try openingJournal(path, File.openRegular(path, .readOnly))
+    let status = try doing("open", path, descriptor.status())
     if status.identity != file || status.sizeBytes < follower.offset { follower = fresh }
     file = status.identity
     let count = Int(status.sizeBytes) - follower.offset
     if follower.offset == 0 || count > Self.copiedBytes {
-      let mapped = try doing("open", path) { () throws(Errno) in
-        try MappedFile(descriptor)
-      }
+      let mapped = try doing("open", path, MappedFile(descriptor))
       defer { MappedFile.unmap(mapped.bytes) }
       let new = mapped.bytes.dropFirst(follower.offset)
       return try Self.journal(path) { () throws(JournalError) in
         try fold(&follower, UnsafeRawBufferPointer(rebasing: new))
       }
     }
-    let new = try doing("read", path) { () throws(Errno) in
-      try Self.read(descriptor, at: Int64(follower.offset), count)
-    }
+    let new = try doing("read", path, Self.read(descriptor, at: Int64(follower.offset), count))
     return try Self.journal(path) { () throws(JournalError) in
       try new.withUnsafeBufferPointer { new throws(JournalError) in
         try fold(&follower, UnsafeRawBufferPointer(new))
@@ -114,11 +108,7 @@ package struct FollowedJournal {
   private static func journal<Result>(
     _ path: String, _ body: () throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
-    do throws(JournalError) {
-      return try body()
-    } catch {
-      throw .journal(path: path, error)
-    }
+    try rethrowing(body()) { RunFolderError.journal(path: path, $0) }
   }
 
   /// Fewer if the file was truncated meanwhile.

@@ -62,12 +62,8 @@ final class GrowingPlan {
   /// contains the sources. An error leaves the plan unchanged.
   func grow(by segment: Plan, mayFollow: Bool = false) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
-    let growth: PlanGrowth
-    do throws(SegmentError) {
-      growth = try PlanGrowth(of: plan, by: segment, intoNewFile: isTorn || isShared)
-    } catch {
-      throw .unfit(error)
-    }
+    let growth = try rethrowing(PlanGrowth(of: plan, by: segment, intoNewFile: isTorn || isShared))
+    { GrowthFault.unfit($0) }
     let mapped =
       if let count = growth.newFileByteCount {
         try replaceFile(growth, count)
@@ -80,13 +76,9 @@ final class GrowingPlan {
   /// Renames retracted tasks in a new file. An error leaves the plan unchanged.
   func withdraw(_ withdrawal: Withdrawal) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
-    let growth: PlanGrowth
-    do throws(SegmentError) {
-      growth = try PlanGrowth(
-        of: plan, withdrawing: withdrawal.numbers, attempt: withdrawal.entry.attempt)
-    } catch {
-      throw .unfit(error)
-    }
+    let growth = try rethrowing(
+      PlanGrowth(of: plan, withdrawing: withdrawal.numbers, attempt: withdrawal.entry.attempt)
+    ) { GrowthFault.unfit($0) }
     return try open(try replaceFile(growth, growth.newFileByteCount ?? 0))
   }
 

@@ -163,12 +163,10 @@ package struct RunWatch: ~Copyable {
     poll.set(1, driver?.rawValue ?? -1)
     for (slot, other) in others.enumerated() { poll.set(2 + slot, other) }
     let patience = driver == nil ? Self.pauseNanoseconds : Self.patienceNanoseconds
-    let isAny = try doing("wait for", folder.path) { () throws(Errno) in
-      try poll.wait(nanoseconds: min(most, patience))
-    }
+    let isAny = try doing("wait for", folder.path, poll.wait(nanoseconds: min(most, patience)))
     guard isAny else { return }
     if poll.isReady(0) {
-      try doing("wait for", folder.path) { () throws(Errno) in try files?.takeChanges() }
+      try doing("wait for", folder.path, files?.takeChanges())
     }
     if poll.isReady(1) { driver = nil }
   }

@@ -161,20 +161,18 @@ package struct RunFolder: Equatable, Sendable {
   package func sync() throws(RunFolderError) {
     if newFolders.isEmpty { return }
     for file in [manifest, keptFiles, plan] where Path.exists(file) {
-      try doing("sync", file) { () throws(Errno) in try File.openRegular(file, .readOnly).sync() }
+      try doing("sync", file, File.openRegular(file, .readOnly).sync())
     }
-    try doing("sync", path) { () throws(Errno) in try Path.syncFolder(path) }
+    try doing("sync", path, Path.syncFolder(path))
     for folder in newFolders.reversed() {
       let parent = Path.parent(of: folder)
-      try doing("sync", parent) { () throws(Errno) in try Path.syncFolder(parent) }
+      try doing("sync", parent, Path.syncFolder(parent))
     }
   }
 
   /// Reads the first line of the journal.
   package func readOpen() throws(RunFolderError) -> OpenEntry {
-    let file = try openingJournal(journal) { () throws(Errno) in
-      try File.openRegular(journal, .readOnly)
-    }
+    let file = try openingJournal(journal, File.openRegular(journal, .readOnly))
     // 4 KiB nearly always suffice; there may be many thousands of runs to read.
     var start = [UInt8](repeating: 0, count: 4096)
     let count = try doing("read", journal) { () throws(Errno) in
@@ -241,13 +239,9 @@ package struct RunFolder: Equatable, Sendable {
   package func withJournal<Result>(
     _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
-    let file = try openingJournal(journal) { () throws(Errno) in try MappedFile(journal) }
+    let file = try openingJournal(journal, MappedFile(journal))
     defer { MappedFile.unmap(file.bytes) }
-    do throws(JournalError) {
-      return try body(file.bytes)
-    } catch {
-      throw .journal(path: journal, error)
-    }
+    return try rethrowing(body(file.bytes)) { RunFolderError.journal(path: journal, $0) }
   }
 
   /// Whether the run ever began: it has a journal with something in it. True as well for one that
@@ -301,25 +295,20 @@ extension RunFolder {
   }
 
   private func openPlanFile() throws(RunFolderError) -> Descriptor {
-    try doing("open", plan) { () throws(Errno) in try File.openRegular(plan, .readOnly) }
+    try doing("open", plan, File.openRegular(plan, .readOnly))
   }
 
   private func map(
     _ file: borrowing Descriptor, taskCount: Int? = nil, verifyingChecksum: Bool
   ) throws(RunFolderError) -> Plan {
-    let mapped: MappedFile
-    do throws(Errno) {
-      mapped = try MappedFile(file)
-    } catch {
-      throw .file(doing: "open", path: plan, error)
+    let mapped = try rethrowing(MappedFile(file)) {
+      RunFolderError.file(doing: "open", path: plan, $0)
     }
-    do throws(PlanError) {
-      return try Plan(
+    return try rethrowing(
+      Plan(
         bytes: mapped.bytes, checksum: verifyingChecksum, limit: taskCount,
         release: MappedFile.unmap)
-    } catch {
-      throw .plan(path: plan, error)
-    }
+    ) { RunFolderError.plan(path: plan, $0) }
   }
 
   /// The plan is that of the newest session.

@@ -83,7 +83,7 @@ package enum RunFolderError: Error, Equatable, Sendable {
 /// A missing journal means that the run never began or was removed: the file is created just before
 /// its first line.
 func openingJournal<Result: ~Copyable>(
-  _ path: String, _ body: () throws(Errno) -> Result
+  _ path: String, _ body: @autoclosure () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {
   do throws(Errno) {
     return try body()
@@ -98,11 +98,13 @@ func openingJournal<Result: ~Copyable>(
 
 /// Adds the operation and the file to an error.
 func doing<Result: ~Copyable>(
+  _ what: String, _ path: String, _ body: @autoclosure () throws(Errno) -> Result
+) throws(RunFolderError) -> Result {
+  try rethrowing(body()) { RunFolderError.file(doing: what, path: path, $0) }
+}
+
+func doing<Result: ~Copyable>(
   _ what: String, _ path: String, _ body: () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {
-  do throws(Errno) {
-    return try body()
-  } catch {
-    throw .file(doing: what, path: path, error)
-  }
+  try doing(what, path, body())
 }

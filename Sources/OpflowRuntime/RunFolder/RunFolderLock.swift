@@ -29,9 +29,7 @@ package struct RunFolderLock: ~Copyable {
         if let other = namedElsewhere(folder) {
           throw .held(run: folder.id.description, by: other)
         }
-        try doing("write", folder.lock) { () throws(Errno) in
-          try LockHolder.write(to: taken.file)
-        }
+        try doing("write", folder.lock, LockHolder.write(to: taken.file))
         return RunFolderLock(lock: taken)
       }
     }
@@ -52,9 +50,7 @@ package struct RunFolderLock: ~Copyable {
   private static let patience = 40
 
   private static func pause(_ folder: RunFolder) throws(RunFolderError) {
-    try doing("lock", folder.lock) { () throws(Errno) in
-      try PollSet.pause(nanoseconds: 5_000_000)
-    }
+    try doing("lock", folder.lock, PollSet.pause(nanoseconds: 5_000_000))
   }
 
   /// Waits as long as `take` for a holder without a name, which may be starting, ending, or
@@ -70,9 +66,7 @@ package struct RunFolderLock: ~Copyable {
 
   package static func waitUntilFree(_ folder: RunFolder) throws(RunFolderError) {
     while true {
-      try doing("wait for", folder.lock) { () throws(Errno) in
-        try FileLock.waitUntilFree(folder.lock)
-      }
+      try doing("wait for", folder.lock, FileLock.waitUntilFree(folder.lock))
       if namedElsewhere(folder) == nil { return }
       Clock.sleep(milliseconds: intervalMilliseconds)
     }
@@ -82,7 +76,7 @@ package struct RunFolderLock: ~Copyable {
   static let intervalMilliseconds: Int32 = 500
 
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
-    try doing("look at", folder.lock) { () throws(Errno) in try FileLock.isHeld(folder.lock) }
+    try doing("look at", folder.lock, FileLock.isHeld(folder.lock))
       || namedElsewhere(folder) != nil
   }
 
@@ -104,7 +98,7 @@ package struct RunFolderLock: ~Copyable {
 
 extension Descriptor {
   borrowing func isStill(at path: String) throws(RunFolderError) -> Bool {
-    let own = try doing("look at", path) { () throws(Errno) in try status() }
+    let own = try doing("look at", path, status())
     return (try? Path.status(path))?.identity == own.identity
   }
 }
@@ -163,14 +157,13 @@ extension RunFolderLock {
     } catch {
       if error.holderElsewhere == nil { throw error }
     }
-    let turn = try doing("lock", folder.takeOverLock) { () throws(Errno) in
-      try FileLock.tryLock(folder.takeOverLock, .exclusive)
-    }
+    let turn = try doing(
+      "lock", folder.takeOverLock, FileLock.tryLock(folder.takeOverLock, .exclusive))
     guard let turn else {
       throw .held(run: folder.id.description, by: LockHolder.read(folder.takeOverLock))
     }
     let path = folder.takeOverLock
-    try doing("write", path) { () throws(Errno) in try LockHolder.write(to: turn.file) }
+    try doing("write", path, LockHolder.write(to: turn.file))
     guard let before, let now = try? Path.status(folder.lock).identity, now == before else {
       throw .held(run: folder.id.description, by: holder(folder))
     }
@@ -311,9 +304,7 @@ package final class HostsLock {
   private let lock: SharedLock
 
   package init(_ folder: RunFolder) throws(RunFolderError) {
-    lock = try doing("lock", folder.hostsLock) { () throws(Errno) in
-      try SharedLock(folder.hostsLock)
-    }
+    lock = try doing("lock", folder.hostsLock, SharedLock(folder.hostsLock))
   }
 
   /// A process drives the run or a client is about to. A client that is gone by then starts no
@@ -324,9 +315,7 @@ package final class HostsLock {
   }
 
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
-    try doing("look at", folder.hostsLock) { () throws(Errno) in
-      try SharedLock.isHeld(folder.hostsLock)
-    }
+    try doing("look at", folder.hostsLock, SharedLock.isHeld(folder.hostsLock))
   }
 }
 
@@ -353,18 +342,14 @@ package struct StateFolderLock: ~Copyable {
   ) throws(RunFolderError) -> StateFolderLock {
     var isTold = false
     while true {
-      let free = try doing("lock", path) { () throws(Errno) in
-        try FileLock.tryLock(path, .exclusive)
-      }
+      let free = try doing("lock", path, FileLock.tryLock(path, .exclusive))
       if let free {
         if try free.file.isStill(at: path) { return try StateFolderLock(free, path) }
         continue
       }
       if !isTold { waiting(LockHolder.read(path)) }
       isTold = true
-      let late = try doing("lock", path) { () throws(Errno) in
-        try FileLock.lock(path, .exclusive)
-      }
+      let late = try doing("lock", path, FileLock.lock(path, .exclusive))
       if try late.file.isStill(at: path) { return try StateFolderLock(late, path) }
     }
   }
@@ -372,18 +357,14 @@ package struct StateFolderLock: ~Copyable {
   /// nil if a process holds it and has written its name.
   static func takeIfFree(_ path: String) throws(RunFolderError) -> StateFolderLock? {
     while true {
-      let free = try doing("lock", path) { () throws(Errno) in
-        try FileLock.tryLock(path, .exclusive)
-      }
+      let free = try doing("lock", path, FileLock.tryLock(path, .exclusive))
       if let free {
         if try free.file.isStill(at: path) { return try StateFolderLock(free, path) }
       } else if LockHolder.read(path) != nil {
         return nil
       } else {
         // The holder is starting, ending, or removing the file.
-        try doing("lock", path) { () throws(Errno) in
-          try PollSet.pause(nanoseconds: 1_000_000)
-        }
+        try doing("lock", path, PollSet.pause(nanoseconds: 1_000_000))
       }
     }
   }
@@ -397,9 +378,7 @@ package struct StateFolderLock: ~Copyable {
 
   private init(_ lock: consuming FileLock, _ path: String) throws(RunFolderError) {
     self.lock = lock
-    try doing("write", path) { () throws(Errno) in
-      try LockHolder.write(to: self.lock.file)
-    }
+    try doing("write", path, LockHolder.write(to: self.lock.file))
   }
 
   private static func makeFolder(_ path: String) throws(RunFolderError) {

@@ -119,9 +119,7 @@ package struct StateFolder: Equatable, Sendable {
   package func makeRun(
     nowMilliseconds: Int64, random: UInt16
   ) throws(RunFolderError) -> RunFolder {
-    var made = try doing("make", runsFolder) { () throws(Errno) in
-      try Path.makeDirectories(runsFolder, mode: 0o700)
-    }
+    var made = try doing("make", runsFolder, Path.makeDirectories(runsFolder, mode: 0o700))
     // In a folder like `/tmp` another user may have created it first.
     try expectTrusted()
     // The state folder itself may exist already, for its lock.

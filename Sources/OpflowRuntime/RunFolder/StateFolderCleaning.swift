@@ -111,7 +111,7 @@ private struct Work {
     if runs.count <= keep, left.isEmpty { return }
     let path = state.runsFolder
     if (try? Path.linkStatus(path))?.kind == .link { throw .link(path) }
-    let removal = try doing("open", path) { () throws(Errno) in try RunRemoval(path) }
+    let removal = try doing("open", path, RunRemoval(path))
     if !isDryRun {
       for name in left where !isLate {
         do throws(Errno) { try removal.removeLeft(name) } catch { fail(name, error) }

@@ -86,10 +86,8 @@ package final class AllocationKeeper {
       queue = milliseconds.map { ($0, now.advanced(byMilliseconds: $0)) }
     }
     nextQuestionAt = now
-    do throws(Errno) {
-      signals = try SignalDescriptor([.terminate, .interrupt, .hangup])
-    } catch {
-      throw LaunchFailure(what: "signals cannot be heard: \(error)")
+    signals = try rethrowing(SignalDescriptor([.terminate, .interrupt, .hangup])) {
+      LaunchFailure(what: "signals cannot be heard: \($0)")
     }
     guard salloc == nil else { return }
     guard let job = Environment.value("SLURM_JOB_ID").flatMap({ Int64($0) }),

@@ -1,3 +1,4 @@
+internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
@@ -40,13 +41,9 @@ struct LaunchFailure: Error {
   var isShortage = false
 
   static func naming<Result: ~Copyable>(
-    _ what: String, _ body: () throws(Errno) -> Result
+    _ what: String, _ body: @autoclosure () throws(Errno) -> Result
   ) throws(LaunchFailure) -> Result {
-    do throws(Errno) {
-      return try body()
-    } catch {
-      throw LaunchFailure(what: "\(what): \(error)", isShortage: error.isShortage)
-    }
+    try rethrowing(body()) { LaunchFailure(what: "\(what): \($0)", isShortage: $0.isShortage) }
   }
 }
 

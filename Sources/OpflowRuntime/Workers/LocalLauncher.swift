@@ -103,13 +103,11 @@ final class LocalLauncher: Launcher {
   }
 
   private func start(_ kind: WorkerKind) throws(LaunchFailure) -> WorkerChild {
-    let orders = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in try Pipe() }
-    let reports = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in try Pipe() }
-    let complaintStart = try LaunchFailure.naming(Self.unstartable) { () throws(Errno) in
-      try orders.write.setNonblocking(true)
-      try reports.read.setNonblocking(true)
-      return try complaints.end()
-    }
+    let orders = try LaunchFailure.naming(Self.unstartable, Pipe())
+    let reports = try LaunchFailure.naming(Self.unstartable, Pipe())
+    try LaunchFailure.naming(Self.unstartable, orders.write.setNonblocking(true))
+    try LaunchFailure.naming(Self.unstartable, reports.read.setNonblocking(true))
+    let complaintStart = try LaunchFailure.naming(Self.unstartable, complaints.end())
     var recordLocks = recordLocks(for: kind)
     let process: SpawnedProcess
     let group = groups.make(startedCount)

@@ -404,16 +404,15 @@ final class SiteTransport {
   ) throws(LaunchFailure) -> Result {
     let name = words.first ?? ""
     let what = "`\(name)` cannot be started"
-    let orders = try LaunchFailure.naming(what) { () throws(Errno) in try Pipe() }
-    let reports = try LaunchFailure.naming(what) { () throws(Errno) in try Pipe() }
-    let start = try LaunchFailure.naming(what) { () throws(Errno) in try complaints.end() }
-    let process = try LaunchFailure.naming(what) { () throws(Errno) in
-      StartedProcess(
-        try Program.spawn(
-          searching: words, input: orders.read.rawValue, output: reports.write.rawValue,
-          error: complaints.rawDescriptor, options: .newSession))
-    }
-    let transport = SiteTransport(process, complaints, complaintStart: start)
+    let orders = try LaunchFailure.naming(what, Pipe())
+    let reports = try LaunchFailure.naming(what, Pipe())
+    let start = try LaunchFailure.naming(what, complaints.end())
+    let process = try LaunchFailure.naming(
+      what,
+      Program.spawn(
+        searching: words, input: orders.read.rawValue, output: reports.write.rawValue,
+        error: complaints.rawDescriptor, options: .newSession))
+    let transport = SiteTransport(StartedProcess(process), complaints, complaintStart: start)
     do throws(Errno) {
       return try body(transport, reports.takeRead(), orders.takeWrite())
     } catch {
