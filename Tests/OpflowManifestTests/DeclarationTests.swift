@@ -36,10 +36,10 @@ struct DeclarationTests {
 
   @Test func `names are found however many there are`() {
     let store = TextStore()
-    var index = NameIndex()
+    var index = TextTable()
     for number in 0..<100 {
-      #expect(index.insert(store.copy("name-\(number)")) == nil)
-      #expect(index.insert(store.copy("name-\(number / 2)")) == number / 2)
+      #expect(index.add(store.copy("name-\(number)")) == nil)
+      #expect(index.add(store.copy("name-\(number / 2)")) == number / 2)
       #expect(index.index(of: store.copy("name-\(number)")) == number)
       #expect(index.index(of: store.copy("name-\(number + 1)")) == nil)
     }

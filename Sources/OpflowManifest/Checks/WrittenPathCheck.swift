@@ -144,12 +144,11 @@ struct WrittenPathCheck {
 
   private func reportTwice(_ path: Text, at place: Place, _ first: WrittenPaths.Writer) {
     if first.kind == .manifest || first.kind == .named {
-      mistakes.error(
+      return mistakes.error(
         place,
         first.kind == .manifest
           ? "`\(path.string)` is this manifest" : "`\(path.string)` is a file of this manifest",
         help: "let the task write another file")
-      return
     }
     let isAlias = !first.text.isSame(as: path)
     let alias = isAlias ? ", as `\(first.text.string)`" : ""
@@ -166,11 +165,10 @@ struct WrittenPathCheck {
     paths.forEachPart { part, download in
       if part.kind == .manifest || part.kind == .named {
         guard let place = download.place else { return }
-        mistakes.error(
+        return mistakes.error(
           place,
           "`\(download.text.string)` is collected in what is"
             + (part.kind == .manifest ? " this manifest" : " a file of this manifest"))
-        return
       }
       report(
         part, download, "`\(part.text.string)` is what a download keeps its part in",

@@ -26,7 +26,7 @@ struct PlanEmitter: ~Copyable {
     var directory = TextRef.empty
     /// The list of variables, and the index of each name.
     var variables: UInt32 = 0
-    var variableNames = NameIndex()
+    var variableNames = TextTable()
     var environment: UInt32 = 0
     var environmentDigest: UInt64 = 0
     var policy: (command: UInt32, download: UInt32) = (0, 0)
@@ -59,7 +59,7 @@ struct PlanEmitter: ~Copyable {
     let settings = defaults.settings
     let environment = defaults.lists.environment
     let variables = builder.variables(environment.variables.map { builder.item($0) })
-    var variableNames = NameIndex()
+    var variableNames = TextTable()
     for variable in environment.variables { _ = variableNames.insert(variable.name) }
     let kinds = (command: ActionKind.shell, download: ActionKind.download)
     standard = StandardEntries(

@@ -27,7 +27,7 @@ struct TaskDeclarations: EntryList {
   private var declared: [TaskDeclaration] = []
   /// The IDs that have a prefix.
   private var joinedNames: [Text] = []
-  private var index = NameIndex()
+  private var index = TextTable()
   private let store = TextStore()
   private let wanted = TextStore()
   /// Tasks of the last file whose ID an earlier file declares too.
@@ -110,7 +110,7 @@ struct TaskDeclarations: EntryList {
   mutating func insert(_ key: Node, _ name: Text) -> Int? {
     guard let file = files.last else { return nil }
     let id = file.prefix.isEmpty ? name : joined(file.prefix, name)
-    if let known = index.insert(id) {
+    if let known = index.add(id) {
       if known < file.first { clashes.append((key, known)) }
       return known
     }
@@ -150,15 +150,14 @@ struct DeclarationReader: NodeReader {
     let mayHaveNone = mayBeEmpty || file.keys.key(.include) != nil
     guard let node = file.keys[.tasks] else {
       if mayHaveNone || file.keys.isMeant(.tasks) || file.keys.isMeant(.include) { return }
-      error(document.root, "`tasks` is missing", help: "declare at least one task under `tasks`")
-      return
+      return error(
+        document.root, "`tasks` is missing", help: "declare at least one task under `tasks`")
     }
     guard document.kind(node) == .mapping else {
-      values.wrongType(
+      return values.wrongType(
         node, Subject(ManifestKey.tasks), expected: "a map from ids to tasks",
         help: values.describe(node) == "empty"
           ? "write the tasks below it, further to the right" : listedTaskHelp(node))
-      return
     }
     let before = tasks.count
     maps.collect(node, into: &tasks)

@@ -146,8 +146,7 @@ struct MatrixReader: NodeReader {
   private mutating func readMade(_ node: Node, _ subject: Subject, into factor: inout Matrix.Factor)
   {
     if let help = values.quotingHelp(node) {
-      error(node, "\(subject.description) must be a list, not a map", help: help)
-      return
+      return error(node, "\(subject.description) must be a list, not a map", help: help)
     }
     let fields = maps.fields(node, tables.axis)
     let known: [AxisKey] = [.range, .glob, .lines]
@@ -161,10 +160,9 @@ struct MatrixReader: NodeReader {
       return
     }
     if given.count > 1 {
-      error(
+      return error(
         given[1].1, "\(subject.description) has both `\(key.name)` and `\(given[1].0.name)`",
         help: "an axis is made in one way")
-      return
     }
     let isLater = readAfter(fields, of: key)
     switch key {

@@ -51,8 +51,7 @@ struct Sheet {
         continue
       }
       if rowOffsets.count == Family.mostLegs {
-        report(start, "the file has more than \(Family.mostLegs) rows")
-        return
+        return report(start, "the file has more than \(Family.mostLegs) rows")
       }
       addRow(at: start)
     }
@@ -61,13 +60,12 @@ struct Sheet {
   private mutating func addRow(at start: Int) {
     guard row.count == names.count else {
       let isLong = row.count > names.count
-      report(
+      return report(
         isLong ? row[names.count].offset : start,
         "this row has \(row.count) column\(row.count == 1 ? "" : "s"), and there are"
           + " \(names.count) names in the first line",
         help: isLong
           ? nil : "`\(names[row.count].text.string)` is missing; an empty value is an empty column")
-      return
     }
     rowOffsets.append(start)
     for cell in row { cells.append(cell.text) }
@@ -149,14 +147,9 @@ enum TextFile {
       mistakes.error(file.place(zero), "a NUL byte stands here", help: "the file is to be text")
       return false
     }
-    if String(validating: file.text, as: UTF8.self) != nil { return true }
-    var place = 0
-    forEachLine(file.text) { line, offset in
-      if String(validating: line, as: UTF8.self) != nil { return true }
-      place = offset
-      return false
-    }
-    mistakes.error(file.place(place), "this line is not UTF-8")
+    guard let wrong = file.firstWrong else { return true }
+    let line = file.text[..<wrong].lastIndex(of: 10).map { $0 + 1 } ?? start(of: file.text)
+    mistakes.error(file.place(line), "this line is not UTF-8")
     return false
   }
 }

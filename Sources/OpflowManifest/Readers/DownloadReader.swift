@@ -5,13 +5,11 @@ struct DownloadReader: NodeReader {
 
   /// Reads a download, and records its target as a written file.
   func read(_ node: Node, into task: inout TaskValues) {
-    guard document.kind(node) == .mapping else {
-      values.wrongType(
-        node, Subject(TaskKey.download), expected: "a map",
-        help: "write { url: https://…, to: FILE }")
-      return
-    }
-    let fields = maps.fields(node, tables.download)
+    guard
+      let fields = fields(
+        node, Subject(TaskKey.download), tables.download, help: "write { url: https://…, to: FILE }"
+      )
+    else { return }
     var download = Download()
     readURLs(fields, of: node, into: &download)
     if let to = fields[.to] {
@@ -49,10 +47,9 @@ struct DownloadReader: NodeReader {
     let last = path.text.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).last
     guard let last, !last.isEmpty, !last.elementsEqual(".".utf8), !last.elementsEqual("..".utf8)
     else {
-      error(
+      return error(
         path.node, "`\(path.text.string)` names a folder, not a file",
         help: "say what the file in it is to be called")
-      return
     }
     task.written.append(
       TaskValues.WrittenFile(path: .init(node: path.node, text: path.text), kind: .download))

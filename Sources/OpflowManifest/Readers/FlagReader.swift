@@ -5,18 +5,12 @@ struct FlagReader: NodeReader {
   let values: ValueReader
 
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
-    if let node = keys[.finally], values.boolean(node, Subject(TaskKey.finally)) == true {
-      task.flags.insert(.finally)
-    }
-    if let node = keys[.manual], values.boolean(node, Subject(TaskKey.manual)) == true {
-      readManual(node, into: &task)
-    }
-    if let node = keys[.interactive], values.boolean(node, Subject(TaskKey.interactive)) == true {
+    if isTrue(keys, .finally) { task.flags.insert(.finally) }
+    if let node = keys[.manual], isTrue(keys, .manual) { readManual(node, into: &task) }
+    if let node = keys[.interactive], isTrue(keys, .interactive) {
       readInteractive(node, keys, into: &task)
     }
-    if let node = keys[.control], values.boolean(node, Subject(TaskKey.control)) == true {
-      readControl(node, keys, into: &task)
-    }
+    if let node = keys[.control], isTrue(keys, .control) { readControl(node, keys, into: &task) }
     if let node = keys[.condition] { readCondition(node, into: &task) }
     if let node = keys[.allowFailure] { readAllowFailure(node, into: &task) }
     for (key, text) in TaskKey.ofTexts {
@@ -53,10 +47,9 @@ struct FlagReader: NodeReader {
   @inline(never)
   private func readInteractive(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if keys[.download] != nil {
-      error(
+      return error(
         node, "a download cannot be `interactive`",
         help: "nobody has anything to type there; take it away")
-      return
     }
     task.flags.insert(.interactive)
     let name = task.name.string

@@ -52,8 +52,8 @@ struct NeedReader: NodeReader {
     }
     guard let task = keys[.task] else {
       if keys.isMeant(.task) { return }
-      error(node, "an item of `needs` has no `task`", help: "write { task: ID, on: success }")
-      return
+      return error(
+        node, "an item of `needs` has no `task`", help: "write { task: ID, on: success }")
     }
     readNeed(task, on: condition, into: &needs)
   }
@@ -65,8 +65,7 @@ struct NeedReader: NodeReader {
       let scalar = values.scalar(node, .item(TaskKey.needs.name), expected: "the id of a task")
     else { return }
     if scalar.text.isEmpty {
-      error(node, "an item of `needs` \(values.emptiness(node))")
-      return
+      return error(node, "an item of `needs` \(values.emptiness(node))")
     }
     needs.append(TaskValues.Need(name: scalar.text, node: node, condition: condition))
   }
@@ -77,7 +76,7 @@ struct NeedReader: NodeReader {
 struct WrittenNeeds {
   /// The needs as written, in the task's order.
   let texts: [Text]
-  private var ids = NameIndex()
+  private var ids = TextTable()
   /// For each ID, the needs that it names.
   private var needs: [[Int32]] = []
 
@@ -93,7 +92,7 @@ struct WrittenNeeds {
   }
 
   private mutating func note(_ id: Text, _ need: Int) {
-    if let known = ids.insert(id) {
+    if let known = ids.add(id) {
       needs[known].append(Int32(truncatingIfNeeded: need))
     } else {
       needs.append([Int32(truncatingIfNeeded: need)])

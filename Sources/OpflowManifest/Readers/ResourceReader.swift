@@ -25,10 +25,9 @@ struct CapacityReader: NodeReader {
     let name = entries.name(index)
     let node = entries.value(index)
     guard VariableName.isExpressionName(name) else {
-      error(
+      return error(
         entries.keys[index], "`\(name.string)` is no name of a resource",
         help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
-      return
     }
     // Declared despite the error; otherwise every use would be one too.
     guard let capacity = values.readAmount(node, name, atLeast: 1) else {
@@ -106,8 +105,7 @@ struct DemandReader: NodeReader {
 
   private func reportUnknown(_ name: Text, _ key: Node, _ value: Node) {
     guard resources.isOfRun, name == "gpu" else {
-      error(key, "unknown resource `\(name.string)`", help: undeclaredHelp(name, value))
-      return
+      return error(key, "unknown resource `\(name.string)`", help: undeclaredHelp(name, value))
     }
     error(
       key, "the run has no `gpu`: no task that it began with wants any",

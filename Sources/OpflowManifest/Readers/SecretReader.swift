@@ -34,12 +34,11 @@ struct SecretReader: NodeReader {
   }
 
   private func readSource(_ node: Node, _ subject: Subject) -> DeclaredSecret.Source? {
-    guard document.kind(node) == .mapping else {
-      return values.wrongType(
-        node, subject, expected: "a map",
+    guard
+      let fields = fields(
+        node, subject, tables.secret,
         help: "write where it comes from: { env: NAME }, { file: PATH } or { run: [COMMAND] }")
-    }
-    let fields = maps.fields(node, tables.secret)
+    else { return nil }
     let given = SecretKey.allCases.compactMap { fields.key($0) }
     if given.count > 1 {
       mistakes.error(
@@ -49,9 +48,7 @@ struct SecretReader: NodeReader {
       return nil
     }
     if let name = fields[.env] { return readVariable(name) }
-    if let file = fields[.file] {
-      return values.filledString(file, Subject(SecretKey.file)).map { .file(kept($0.text)) }
-    }
+    if fields[.file] != nil { return filled(fields, .file).map { .file(kept($0.text)) } }
     if let run = fields[.run] { return readCommand(run) }
     if SecretKey.allCases.contains(where: { fields.isMeant($0) }) { return nil }
     return error(
@@ -92,14 +89,13 @@ struct SecretReader: NodeReader {
 
   private func readList(_ key: Node, into task: inout TaskValues) {
     if document.kind(key.value) == .mapping {
-      values.wrongType(
+      return values.wrongType(
         key.value, Subject(TaskKey.secrets), expected: "a list of names",
         help: "a task lists names, `secrets: [TOKEN]`; where their values come from stands in"
           + " `secrets` at the top")
-      return
     }
     let names = values.strings(key.value, TaskKey.secrets, expected: "a list of names") ?? []
-    var set = NameIndex()
+    var set = TextTable()
     if task.own.contains(.environment) {
       for variable in task.lists.environment.variables { _ = set.insert(variable.name) }
     }

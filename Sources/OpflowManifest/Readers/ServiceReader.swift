@@ -104,32 +104,24 @@ struct ServiceReader: NodeReader {
   }
 
   private func readReady(_ node: Node, into service: inout ServiceValues) {
-    guard document.kind(node) == .mapping else {
-      values.wrongType(
-        node, Subject(ServiceKey.ready), expected: "a map", help: "write { port: 5432 }")
-      return
-    }
-    let fields = maps.fields(node, tables.ready)
-    if let value = duration(fields, .timeout) {
-      service.timeoutMilliseconds = value
-    }
-    if let value = duration(fields, .every) {
-      service.intervalMilliseconds = max(value, 1)
-    }
+    guard
+      let fields = fields(
+        node, Subject(ServiceKey.ready), tables.ready, help: "write { port: 5432 }")
+    else { return }
+    if let value = duration(fields, .timeout) { service.timeoutMilliseconds = value }
+    if let value = duration(fields, .every) { service.intervalMilliseconds = max(value, 1) }
     let probes = ReadyKey.probes.compactMap { key in fields[key].map { (key, $0) } }
     if probes.count > 1, let last = probes.last {
-      error(
+      return error(
         last.1, "`ready` is one of \(Self.list(ReadyKey.probes)), and this one has \(probes.count)",
         help: "keep the one that tells best; `exec` runs a command that may look at all of it")
-      return
     }
     guard let (key, value) = probes.first else {
       guard !ReadyKey.probes.contains(where: { fields.isMeant($0) }) else { return }
-      error(
+      return error(
         node, "`ready` says nothing of what makes the service ready",
         help: "give it one of \(Self.list(ReadyKey.probes));"
           + " without `ready` it is as soon as it has started")
-      return
     }
     readProbe(key, value, into: &service)
   }
@@ -170,34 +162,27 @@ struct ServiceReader: NodeReader {
         let address = ServicePorts.resolve(
           url.text.string, unknown: &unknown, number: { known.contains($0) ? 1 : nil })
       else {
-        error(
+        return error(
           node, "`\(unknown)` in `http` is no port of this service",
           help: known.isEmpty
             ? "it has none; give it `ports: [NAME]`"
             : "it has \(known.map { "$" + $0 }.joined(separator: ", "))")
-        return
       }
       if let mistake = ServiceAddress.mistake(in: address) {
-        error(
+        return error(
           node, mistake, help: "write http://127.0.0.1:PORT/PATH: a service runs on this machine")
-        return
       }
       service.text = url
       service.kind = .http
-    case .log:
-      guard let pattern = values.filledString(node, Subject(key)) else { return }
-      service.text = pattern
-      service.kind = .log
-    case .file:
-      guard let path = values.filledString(node, Subject(key)) else { return }
-      service.text = path
-      service.kind = .file
+    case .log, .file:
+      guard let text = values.filledString(node, Subject(key)) else { return }
+      service.text = text
+      service.kind = key == .log ? .log : .file
     case .exec:
       guard document.kind(node) == .sequence else {
-        values.wrongType(
+        return values.wrongType(
           node, Subject(key), expected: "a list of strings",
           help: "a list is a command: [pg_isready, -q]; a script: [sh, -c, …]")
-        return
       }
       guard let words = commands.readWords(node, Subject(key)) else { return }
       service.words = words

@@ -21,12 +21,9 @@ struct SettingsReader: NodeReader {
 
   /// - Parameter standard: The settings below `defaults`.
   func readDefaults(_ node: Node?, over standard: TaskDefaults) -> TaskDefaults {
-    guard let node else { return standard }
-    guard document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(ManifestKey.defaults), expected: "a map")
+    guard let node, let keys = fields(node, Subject(ManifestKey.defaults), tables.defaults) else {
       return standard
     }
-    let keys = maps.fields(node, tables.defaults)
     var result = standard
     _ = read(keys, into: &result.settings, &result.lists)
     return result
@@ -77,8 +74,8 @@ struct PolicyReader: NodeReader {
     if let node = keys[.priority] { readPriority(node, into: &settings) }
     if let node = keys[.onInterrupted] { readOnInterrupted(node, into: &settings) }
     var isOwn = false
-    if let node = keys[.timeout] {
-      readTimeout(node, into: &settings)
+    if keys[.timeout] != nil {
+      if let value = duration(keys, .timeout) { settings.policy.timeoutMilliseconds = value }
       isOwn = true
     }
     if let node = keys[.retry] {
@@ -102,12 +99,6 @@ struct PolicyReader: NodeReader {
     return sameCodes && a == b ? nil : .retry
   }
 
-  private func readTimeout(_ node: Node, into settings: inout TaskSettings) {
-    if let value = values.duration(node, Subject(TaskKey.timeout)) {
-      settings.policy.timeoutMilliseconds = value
-    }
-  }
-
   private func readRetry(_ node: Node, into settings: inout TaskSettings) {
     if document.kind(node) == .scalar {
       if let value = values.integer(
@@ -120,9 +111,8 @@ struct PolicyReader: NodeReader {
       return
     }
     guard document.kind(node) == .mapping else {
-      values.wrongType(
+      return values.wrongType(
         node, Subject(TaskKey.retry), expected: "a whole number or a map", help: Self.retryHelp)
-      return
     }
     let fields = maps.fields(node, tables.retry)
     if let value = integer(fields, .max, in: KeyBounds.retries) {
@@ -160,13 +150,11 @@ struct PolicyReader: NodeReader {
   private static var longestDelay: UInt64 { 1000 * 3_600_000 }
 
   private func readStop(_ node: Node, into settings: inout TaskSettings) {
-    guard document.kind(node) == .mapping else {
-      values.wrongType(
-        node, Subject(TaskKey.stop), expected: "a map",
+    guard
+      let fields = fields(
+        node, Subject(TaskKey.stop), tables.stop,
         help: "write the signal, how long to wait for an end, or both: { signal: INT, grace: 10s }")
-      return
-    }
-    let fields = maps.fields(node, tables.stop)
+    else { return }
     if let node = fields[.signal],
       let number = values.word(
         node, Subject(StopKey.signal), known: StopSignal.known, help: StopSignal.help,

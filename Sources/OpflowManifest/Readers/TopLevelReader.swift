@@ -21,7 +21,12 @@ struct TopLevelReader: NodeReader {
     variables.read(keys[.vars])
     scope.position = .environment
     if let node = keys[.envFile] { files.read(node, into: &environment) }
-    readEnvironment(keys[.env], into: &environment)
+    if let node = keys[.env] {
+      EnvironmentReader(values).read(node, into: &environment)
+      for variable in environment.variables {
+        scope.setEnvironment(variable.name, variable.value.text)
+      }
+    }
     for variable in environment.variables { values.noteSet(variable) }
     scope.position = .top
   }
@@ -32,7 +37,7 @@ struct TopLevelReader: NodeReader {
   func readSettings(
     _ keys: Fields<ManifestKey>, wantedParallel: Int?, into manifest: inout ManifestValues
   ) {
-    if let name = readName(keys) { manifest.name = name.text.string }
+    if let name = filled(keys, .name) { manifest.name = name.text.string }
     if let text = readDescription(keys) { manifest.description = text.text }
     if let value = integer(keys, .maxFailures, in: KeyBounds.maxFailures) {
       manifest.maxFailures = UInt32(value)
@@ -50,22 +55,13 @@ struct TopLevelReader: NodeReader {
 
   /// Checks a file that is included or added to a run, where settings of the whole run are errors.
   func refuseSettings(_ keys: Fields<ManifestKey>, of what: String, root: String) {
-    _ = readName(keys)
+    _ = filled(keys, .name)
     _ = readDescription(keys)
     for key in ManifestKey.ofRootOnly {
       guard let found = keys.key(key) else { continue }
       error(
         found, "`\(key.name)` stands in \(what)",
         help: "it is about the whole run: write it into \(root)")
-    }
-  }
-
-  private func readEnvironment(_ node: Node?, into list: inout EnvironmentList) {
-    guard let node else { return }
-    let reader = EnvironmentReader(values)
-    reader.read(node, into: &list)
-    for variable in list.variables {
-      scope.setEnvironment(variable.name, variable.value.text)
     }
   }
 
@@ -87,10 +83,6 @@ struct TopLevelReader: NodeReader {
 
   private static let versionHelp =
     "it is the version of the manifest's format; leave it out, or write `version: 1`"
-
-  private func readName(_ keys: Fields<ManifestKey>) -> Scalar? {
-    keys[.name].flatMap { values.filledString($0, Subject(ManifestKey.name)) }
-  }
 
   private func readDescription(_ keys: Fields<ManifestKey>) -> Scalar? {
     keys[.desc].flatMap { values.string($0, Subject(ManifestKey.desc)) }

@@ -268,7 +268,7 @@ struct VariableFile {
 
   private var foreignByte: (place: Int, what: String)? {
     if let nul = source.firstIndex(of: 0) { return (nul, "a NUL byte stands here") }
-    guard let place = UTF8Check.firstWrong(in: source) else { return nil }
+    guard let place = file.firstWrong else { return nil }
     return (place, "the file is not UTF-8 from here on")
   }
 }

@@ -102,8 +102,8 @@ final class EnvironmentReader: NodeReader {
   /// Adds variables, which override those in `list`.
   func read(_ node: Node, into list: inout EnvironmentList) {
     guard document.kind(node) == .mapping else {
-      values.wrongType(node, Subject(TaskKey.env), expected: "a map", help: values.mapHelp(node))
-      return
+      return values.wrongType(
+        node, Subject(TaskKey.env), expected: "a map", help: values.mapHelp(node))
     }
     maps.readEntries(node, into: &entries)
     if scope.isInTask { scope.valuePlace = .late }

@@ -215,7 +215,7 @@ protocol EntryList {
 struct Entries: EntryList {
   let document: YAMLDocument
   private(set) var keys: [Node] = []
-  private var names = NameIndex()
+  private var names = TextTable()
 
   init(document: YAMLDocument) { self.document = document }
 
@@ -231,7 +231,7 @@ struct Entries: EntryList {
   }
 
   mutating func insert(_ key: Node, _ name: Text) -> Int? {
-    if let known = names.insert(name) { return known }
+    if let known = names.add(name) { return known }
     keys.append(key)
     return nil
   }

@@ -28,6 +28,12 @@ struct TextTable {
     return (count - 1, true)
   }
 
+  /// Adds a text; returns the number of an equal one that is there.
+  mutating func add(_ text: Text) -> Int? {
+    let (index, isNew) = insert(text)
+    return isNew ? nil : index
+  }
+
   mutating func insert(_ text: Text, keptIn store: TextStore) -> Int {
     index(of: text) ?? insert(store.copy(text)).index
   }
@@ -72,20 +78,6 @@ struct TextTable {
   }
 
   private var mask: Int { slots.count - 1 }
-}
-
-/// Names numbered from 0. The names must outlive the index.
-struct NameIndex {
-  private var names = TextTable()
-
-  func index(of name: Text) -> Int? { names.index(of: name) }
-
-  mutating func insert(_ name: Text) -> Int? {
-    let (index, isNew) = names.insert(name)
-    return isNew ? nil : index
-  }
-
-  mutating func removeAll() { names.removeAll() }
 }
 
 /// Values by text, in insertion order.

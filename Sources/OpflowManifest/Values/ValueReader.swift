@@ -14,6 +14,25 @@ extension NodeReader {
   var maps: MapReader { values.maps }
   var scratch: TextStore { values.scratch }
 
+  /// Reads a map with known keys; nil after an error.
+  func fields<Key>(
+    _ node: Node, _ subject: Subject, _ table: KeyTable<Key>,
+    help: @autoclosure () -> String? = nil
+  ) -> Fields<Key>? {
+    guard document.kind(node) == .mapping else {
+      return values.wrongType(node, subject, expected: "a map", help: help())
+    }
+    return maps.fields(node, table)
+  }
+
+  func isTrue<Key>(_ fields: Fields<Key>, _ key: Key) -> Bool {
+    fields[key].flatMap { values.boolean($0, Subject(key)) } == true
+  }
+
+  func filled<Key>(_ fields: Fields<Key>, _ key: Key) -> Scalar? {
+    fields[key].flatMap { values.filledString($0, Subject(key)) }
+  }
+
   func integer<Key>(_ fields: Fields<Key>, _ key: Key, in range: ClosedRange<Int64>) -> Int64? {
     fields[key].flatMap { values.integer($0, Subject(key), in: range) }
   }

@@ -15,6 +15,17 @@ final class SourceFile {
     text = bytes.withUnsafeBytes { $0 }
   }
 
+  /// The offset of the first byte that is not UTF-8.
+  var firstWrong: Int? {
+    let bytes = bytes
+    do throws(UTF8.ValidationError) {
+      _ = try UTF8Span(validating: bytes.span)
+      return nil
+    } catch {
+      return error.byteOffsets.lowerBound
+    }
+  }
+
   func place(_ offset: Int) -> Place { Place(file: number, offset: offset) }
 }
 
