@@ -152,51 +152,19 @@ package enum JournalEvent: Equatable, Sendable {
   /// A `resume` line is about the run or about a task; only TASK shows which.
   @inline(__always)
   init(word: UnsafeRawBufferPointer, ofRun: Bool) {
-    switch word.first {
-    case UInt8(ascii: "s"):
-      if word.equals("start") {
-        self = .transition(.start)
-      } else if word.equals("success") {
-        self = .transition(.success)
-      } else if word.equals("skip") {
-        self = .transition(.skip)
-      } else {
-        self =
-          word.equals("stopping")
-          ? .transition(.stopping)
-          : word.equals("stop") ? .stop : word.equals("site") ? .site : .unknown
-      }
-    case UInt8(ascii: "f"):
-      if word.equals("failure") {
-        self = .transition(.failure)
-      } else {
-        self = word.equals("fresh") ? .transition(.fresh) : .unknown
-      }
-    case UInt8(ascii: "r"):
-      if word.equals("resume") {
-        self = ofRun ? .resume : .transition(.resume)
-      } else {
-        self =
-          word.equals("retry")
-          ? .transition(.retry) : word.equals("ready") ? .transition(.ready) : .unknown
-      }
-    case UInt8(ascii: "c"):
-      if word.equals("close") {
-        self = .close
-      } else if word.equals("cancel") {
-        self = .transition(.cancel)
-      } else {
-        self = word.equals("continue") ? .transition(.proceed) : .unknown
-      }
-    case UInt8(ascii: "i"): self = word.equals("interrupt") ? .transition(.interrupt) : .unknown
-    case UInt8(ascii: "p"): self = word.equals("pause") ? .transition(.pause) : .unknown
-    case UInt8(ascii: "o"):
-      self = word.equals("open") ? .open : word.equals("order") ? .order : .unknown
-    case UInt8(ascii: "w"):
-      self =
-        word.equals("worker") ? .worker : word.equals("withdraw") ? .withdraw : .unknown
-    case UInt8(ascii: "e"): self = word.equals("extend") ? .extend : .unknown
-    default: self = .unknown
+    switch word {
+    case "resume": self = ofRun ? .resume : .transition(.resume)
+    case "open": self = .open
+    case "close": self = .close
+    case "worker": self = .worker
+    case "order": self = .order
+    case "stop": self = .stop
+    case "site": self = .site
+    case "extend": self = .extend
+    case "withdraw": self = .withdraw
+    default:
+      let kind = TransitionKind.allCases.first { word.equals($0.word) }
+      self = kind.map { .transition($0) } ?? .unknown
     }
   }
 }

@@ -166,7 +166,8 @@ extension JournalLine {
     }
     transition.fetch = fetch
     if kind == .success || kind == .fresh || transition.allowed {
-      (transition.values, transition.with) = values
+      transition.values = fields.taskValues
+      transition.with = fields.with
     }
     return transition
   }
@@ -253,20 +254,5 @@ extension JournalLine {
     read { report.list(&$0) }
     report.what = ""
     return report.source == 0 ? nil : FetchRecord(report)
-  }
-}
-
-extension JournalLine {
-  var values: (left: [TaskValue]?, with: UInt64?) {
-    var left: [TaskValue]?
-    var with: UInt64?
-    for field in fields {
-      switch field.key {
-      case .values: left = ValueList.values(field.value)
-      case .with: with = UInt64(field.text, radix: 16)
-      default: break
-      }
-    }
-    return (left, with)
   }
 }

@@ -24,6 +24,8 @@ package struct TransitionFields {
   var what = UnsafeRawBufferPointer(start: nil, count: 0)
   var left = UnsafeRawBufferPointer(start: nil, count: 0)
   var pids = UnsafeRawBufferPointer(start: nil, count: 0)
+  private var values = UnsafeRawBufferPointer(start: nil, count: 0)
+  var with: UInt64?
 
   init(_ line: JournalLine) {
     var cursor = line.cursor
@@ -73,6 +75,10 @@ package struct TransitionFields {
       left = cursor.text(.left)
     } else if cursor.stands(at: .pids) {
       pids = cursor.text(.pids)
+    } else if cursor.stands(at: .values) {
+      values = cursor.text(.values)
+    } else if cursor.stands(at: .with) {
+      with = Hexadecimal.value(cursor.text(.with))
     } else if cursor.stands(at: .culprit) {
       culprit = cursor.text(.culprit)
     } else {
@@ -83,6 +89,9 @@ package struct TransitionFields {
 }
 
 extension TransitionFields {
+  /// Nil if no task was to read them.
+  var taskValues: [TaskValue]? { values.baseAddress == nil ? nil : ValueList.values(values) }
+
   func skipReason(_ plan: Plan) -> SkipReason? {
     SkipReason(word: end.reason, of: plan.task(escapedName: culprit) ?? .none)
   }
@@ -172,47 +181,12 @@ struct FingerprintText {
   }
 }
 
-/// What a replay needs of each transition. Clearing storage for all fields takes longer than
-/// reading the usual line.
-struct TryFields {
-  var drive = 1
-  var attempt: Int32 = 0
-  var worker = WorkerID.none
-  var isAhead = false
-  var allowed = false
-  var isLate = false
-  var isRestored = false
-  var endReason: EndReason?
-  var status = ExitStatus.unknown
-  var wallMicroseconds: Int64 = 0
-  var fingerprint = FingerprintText()
-  var origin: UInt64?
-  var pids = UnsafeRawBufferPointer(start: nil, count: 0)
-
-  init(_ line: JournalLine) {
-    let fields = TransitionFields(line)
-    drive = fields.drive
-    attempt = fields.attempt
-    worker = fields.worker
-    isAhead = fields.isAhead
-    allowed = fields.allowed
-    isLate = fields.isLate
-    isRestored = fields.isRestored
-    endReason = fields.end.endReason
-    status = fields.end.status
-    wallMicroseconds = fields.end.usage.wallMicroseconds
-    fingerprint = fields.fingerprint
-    origin = fields.origin
-    pids = fields.pids
-  }
-}
-
 // Fast paths for the usual lines
 // =============================
 //
 // Nearly all lines of a large journal have a fixed set of fields in a fixed order. These types read
-// them without key lookup or storage for every possible field. They give what `TryFields` gives,
-// and fail for any other line.
+// them without key lookup or storage for every possible field. They give what
+// `TransitionFields` gives, and fail for any other line.
 
 /// No more than attempt, worker and prefetch flag.
 struct PlainStart {

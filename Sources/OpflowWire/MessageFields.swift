@@ -263,9 +263,6 @@ extension WorkerActions {
   }
 }
 
-/// Lets a `switch` tell words apart.
-func ~= (word: StaticString, field: UnsafeRawBufferPointer) -> Bool { field.equals(word) }
-
 extension FieldWriter {
   mutating func message(_ word: StaticString, _ number: some FixedWidthInteger) {
     raw(word)

@@ -64,6 +64,10 @@ extension UnsafeRawBufferPointer {
   }
 }
 
+/// Lets a `switch` tell words apart.
+@inlinable @inline(__always)
+public func ~= (word: StaticString, field: UnsafeRawBufferPointer) -> Bool { field.equals(word) }
+
 /// The order of two byte strings as unsigned bytes.
 public enum ByteOrder: Equatable, Sendable {
   case before
@@ -74,18 +78,6 @@ public enum ByteOrder: Equatable, Sendable {
     let order = chash_order(
       bytes.baseAddress, bytes.count, other.baseAddress, other.count)
     self = order < 0 ? .before : order == 0 ? .same : .behind
-  }
-}
-
-extension String {
-  /// Compares the UTF-8 bytes. `<` treats canonically equivalent strings as equal.
-  public func comparing(bytesOf other: String) -> ByteOrder {
-    var (bytes, others) = (self, other)
-    return bytes.withUTF8 { bytes in
-      others.withUTF8 { others in
-        ByteOrder(UnsafeRawBufferPointer(bytes), UnsafeRawBufferPointer(others))
-      }
-    }
   }
 }
 

@@ -118,7 +118,7 @@ extension RunModel {
 
   @inline(__always)
   mutating func noteLeft(
-    _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, by worker: WorkerID
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields, by worker: WorkerID
   ) {
     if fields.pids.isEmpty, event != .start || leftAlive.isEmpty { return }
     guard let worker = workers.last(where: { $0.worker == worker }), event != .start else {

@@ -369,7 +369,7 @@ package struct RunModel: Sendable {
 
   @inline(never)
   private mutating func apply(_ event: TransitionKind, _ line: JournalLine, _ plan: Plan) {
-    let fields = TryFields(line)
+    let fields = TransitionFields(line)
     enter(drive: fields.drive, at: line.sequence)
     if line.task.isEmpty {
       if event == .pause { isSuspended = true }
@@ -382,7 +382,7 @@ package struct RunModel: Sendable {
     guard let task = names.task(of: line, plan: plan) else {
       lost.hearOfGone(event, isLate: fields.isLate)
       // A resume cannot take back a discarded task.
-      if event != .skip || TransitionFields(line).skipReason(plan) != .withdrawn {
+      if event != .skip || fields.skipReason(plan) != .withdrawn {
         gone.insert(line.task)
       }
       followGone(event, line, fields)
@@ -405,27 +405,30 @@ package struct RunModel: Sendable {
     records[task.index].apply(event, line, fields, task, plan)
     if fields.fingerprint.isAbsolute { compareAbsolute(fields.fingerprint, task) }
     if plan.hasLateItems || hasArguments {
-      values.apply(event, task, line, plan, hasArguments: hasArguments)
+      values.apply(event, task, fields, plan, hasArguments: hasArguments)
     }
     if let origin = fields.origin { origins[task] = origin }
-    if tries.hears(event, isAllowed: fields.allowed) { tries.apply(event, task, line, plan) }
+    if tries.hears(event, isAllowed: fields.allowed) {
+      tries.apply(event, task, line, fields, plan)
+    }
     if keepsDetails, keepsAttempts || details.hears(event, plan) {
-      keepDetails(event, task, line, plan)
+      keepDetails(event, task, line, fields, plan)
     }
   }
 
   @inline(never)
   private mutating func keepDetails(
-    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ fields: TransitionFields,
+    _ plan: Plan
   ) {
-    details.apply(event, task, line, plan)
+    details.apply(event, task, line, fields, plan)
     guard keepsAttempts else { return }
     var next: (TaskID, Int32, WorkerID)?
     if begun.sequence == line.sequence {
       let record = records[begun.task.index]
       next = (begun.task, record.attempts, record.worker)
     }
-    attempts.apply(event, task, line, plan, begun: next)
+    attempts.apply(event, task, line, fields, plan, begun: next)
   }
 
   /// A worker runs its tasks in order: after a success the next one starts.
@@ -451,7 +454,7 @@ package struct RunModel: Sendable {
   /// Tasks that the plan lacks still had their turn on the worker.
   @inline(never)
   private mutating func followGone(
-    _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields
   ) {
     if event == .start {
       let standIn = gone.start(line.task, fields.attempt, on: fields.worker)

@@ -39,16 +39,17 @@ package struct TaskDetails: Sendable {
   }
 
   mutating func apply(
-    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ fields: TransitionFields,
+    _ plan: Plan
   ) {
     if !stopping.isEmpty, event.endsTry || event == .start { stopping.remove(task) }
     switch event {
     case .start, .resume:
       if !downloads.isEmpty { downloads[task] = nil }
       if !complaints.isEmpty { complaints[task] = nil }
-      if plan.hasChecks { noteStaleness(event, task, line, plan) }
+      if plan.hasChecks { noteStaleness(event, task, fields, plan) }
       if event == .resume {
-        reruns[task] = TransitionFields(line).rerunReason(plan)
+        reruns[task] = fields.rerunReason(plan)
         failedTries[task] = nil
       }
     case .success:
@@ -56,7 +57,6 @@ package struct TaskDetails: Sendable {
         downloads[task] = line.fetch
       }
     case .failure, .retry:
-      let fields = TransitionFields(line)
       complaints[task] = fields.what.isEmpty ? nil : Field.text(fields.what)
       if event == .retry {
         failedTries[task, default: []].append(
@@ -64,19 +64,18 @@ package struct TaskDetails: Sendable {
             attempt: fields.attempt, outcome: fields.end.outcome, what: complaints[task] ?? ""))
       }
     case .fresh: staleness[task] = nil
-    case .ready: ports[task] = Field.text(TransitionFields(line).what).flatMap { .init(text: $0) }
+    case .ready: ports[task] = Field.text(fields.what).flatMap { .init(text: $0) }
     case .stopping: stopping.insert(task)
     case .skip, .cancel, .interrupt, .pause, .proceed: break
     }
   }
 
   private mutating func noteStaleness(
-    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan
+    _ event: TransitionKind, _ task: TaskID, _ fields: TransitionFields, _ plan: Plan
   ) {
     guard plan.isChecked(task) else { return }
-    let what = TransitionFields(line).what
-    if !what.isEmpty {
-      staleness[task] = Field.text(what)
+    if !fields.what.isEmpty {
+      staleness[task] = Field.text(fields.what)
     } else if event == .resume {
       staleness[task] = nil
     }
@@ -122,17 +121,19 @@ package struct TryRecords: Sendable {
     }
   }
 
-  mutating func apply(_ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan) {
+  mutating func apply(
+    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ fields: TransitionFields,
+    _ plan: Plan
+  ) {
     if !next.isEmpty { next[task] = nil }
     switch event {
     case .retry, .failure:
-      let fields = TransitionFields(line)
       guard event == .retry || fields.allowed else { return }
       let fetch = plan.kind(task) == .download ? line.fetch : nil
       if plan.policy(task).costsTry(fields.end.endReason, fetch) { used[task, default: 0] += 1 }
       if event == .retry { next[task] = line.milliseconds.plus(fields.delayMilliseconds) }
     // The name goes to another task.
-    case .skip: if TransitionFields(line).skipReason(plan) == .withdrawn { used[task] = nil }
+    case .skip: if fields.skipReason(plan) == .withdrawn { used[task] = nil }
     case .start, .success, .cancel, .interrupt, .pause, .proceed, .resume, .fresh, .ready,
       .stopping:
       break
@@ -168,7 +169,8 @@ package struct ValueRecords: Sendable {
   private var read: [TaskID: UInt64] = [:]
 
   mutating func apply(
-    _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ plan: Plan, hasArguments: Bool
+    _ event: TransitionKind, _ task: TaskID, _ fields: TransitionFields, _ plan: Plan,
+    hasArguments: Bool
   ) {
     let flags = plan.flags(task)
     guard hasArguments || flags.contains(.leavesValues) || flags.contains(.readsValues) else {
@@ -179,18 +181,17 @@ package struct ValueRecords: Sendable {
       left[task] = nil
       read[task] = nil
     case .success:
-      let values = line.values
-      left[task] = values.left.map { ValueSet(attempt: TransitionFields(line).attempt, $0) }
-      read[task] = values.with
+      left[task] = fields.taskValues.map { ValueSet(attempt: fields.attempt, $0) }
+      read[task] = fields.with
     case .failure:
       left[task] = nil
-      read[task] = line.values.with
+      read[task] = fields.with
     case .fresh:
-      let values = line.values
+      let values = fields.taskValues
       // Unchecked results keep their values.
-      if values.left == nil, TransitionFields(line).isKept { return }
-      left[task] = values.left.map { ValueSet(attempt: ValueFolder.ofRecord, $0) }
-      read[task] = values.with
+      if values == nil, fields.isKept { return }
+      left[task] = values.map { ValueSet(attempt: ValueFolder.ofRecord, $0) }
+      read[task] = fields.with
     case .retry, .skip, .cancel, .interrupt, .pause, .proceed, .ready, .stopping: break
     }
   }

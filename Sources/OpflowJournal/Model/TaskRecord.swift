@@ -118,7 +118,7 @@ extension TaskRecord {
   }
 
   mutating func apply(
-    _ event: TransitionKind, _ line: JournalLine, _ fields: TryFields, _ task: TaskID,
+    _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID,
     _ plan: Plan
   ) {
     let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
@@ -163,7 +163,7 @@ extension TaskRecord {
 
   @inline(never)
   private mutating func applyRare(
-    _ event: TransitionKind, _ next: TaskState, _ line: JournalLine, _ fields: TryFields,
+    _ event: TransitionKind, _ next: TaskState, _ line: JournalLine, _ fields: TransitionFields,
     _ task: TaskID, _ plan: Plan
   ) {
     switch event {
@@ -180,7 +180,7 @@ extension TaskRecord {
       let wasCutShort = isCutShort
       settle(next, line)
       if wasCutShort { marks.insert(.cutShort) }
-      why = TransitionFields(line).skipReason(plan).map { .skipped($0) }
+      why = fields.skipReason(plan).map { .skipped($0) }
     case .cancel:
       end(next, line, fields)
     case .retry:
@@ -189,9 +189,9 @@ extension TaskRecord {
     case .interrupt:
       end(next, line, fields)
       settleSequence = 0
-      if event.cutsShort(fields.endReason) {
+      if event.cutsShort(fields.end.endReason) {
         marks.insert(.interrupted)
-      } else if fields.endReason == .revoked {
+      } else if fields.end.endReason == .revoked {
         attempts = Swift.max(0, fields.attempt - 1)
         startedMilliseconds = 0
         endedMilliseconds = 0
@@ -201,13 +201,13 @@ extension TaskRecord {
     case .fresh:
       // A result of this run keeps its lines. If they are lost, so is its attempt, and the task
       // runs again.
-      if TransitionFields(line).isKept { break }
+      if fields.isKept { break }
       settle(next, line)
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
     case .resume:
       let wasCutShort = isCutShort
       leave(for: next)
-      why = TransitionFields(line).rerunReason(plan).map { .rerun($0) }
+      why = fields.rerunReason(plan).map { .rerun($0) }
       if wasCutShort, why != .rerun(.asked) { marks.insert(.cutShort) }
       if timesResumed < .max { timesResumed += 1 }
     }
@@ -277,10 +277,11 @@ extension TaskRecord {
     changedPart = definition.changedPart(from: fingerprint)
   }
 
-  private mutating func end(_ next: TaskState, _ line: JournalLine, _ fields: TryFields) {
+  private mutating func end(_ next: TaskState, _ line: JournalLine, _ fields: TransitionFields) {
     end(
-      next, line, fields.attempt, fields.status, wallMicroseconds: fields.wallMicroseconds)
-    why = fields.endReason.map { .ended($0) }
+      next, line, fields.attempt, fields.end.status,
+      wallMicroseconds: fields.end.usage.wallMicroseconds)
+    why = fields.end.endReason.map { .ended($0) }
   }
 
   @inline(__always)
