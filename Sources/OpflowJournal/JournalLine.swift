@@ -187,15 +187,17 @@ extension JournalLine {
   }
 
   var close: CloseEntry? {
-    var close = CloseEntry(state: .running, exitCode: 0)
+    guard let state = first(.state, { RunState(rawValue: $0.text) }) else { return nil }
+    var close = CloseEntry(state: state, exitCode: 0)
     read { close.list(&$0) }
-    return close.state == .running ? nil : close
+    return close
   }
 
   var stop: StopEntry? {
-    var stop = StopEntry(signal: .min)
+    guard let signal = first(.signal, { $0.small }) else { return nil }
+    var stop = StopEntry(signal: signal)
     read { stop.list(&$0) }
-    return stop.signal == .min ? nil : stop
+    return stop
   }
 
   var worker: WorkerEntry? {
