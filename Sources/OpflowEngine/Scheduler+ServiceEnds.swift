@@ -45,7 +45,8 @@ extension Scheduler {
       isActive
       || isNeededAnyway(service)
         ?? firstOpenUser(of: service).map {
-          mayBeNeeded(service, from: $0, conditions, among: services.review.needed)
+          mayBeNeeded(
+            by: plan.dependents(service, from: $0), conditions, among: services.review.needed)
         } ?? false
     if services.review.note(service, isNeeded: isNeeded) {
       for needed in plan.services(neededBy: service) { services.review.touch(needed) }
@@ -85,9 +86,7 @@ extension Scheduler {
     for service in services.all.reversed()
     where services.use.users(of: service) > 0
       || isNeededAnyway(service)
-        ?? plan.dependents(service).first(where: { _ in true }).map({
-          mayBeNeeded(service, from: $0, reviewConditions, among: needed)
-        }) ?? false
+        ?? mayBeNeeded(by: plan.dependents(service), reviewConditions, among: needed)
     {
       needed.insert(service)
     }
@@ -102,12 +101,11 @@ extension Scheduler {
     return stands(service) && mayStand || services.passedOn.contains(service) ? true : nil
   }
 
-  /// - Parameter needed: those of its users that are needed services.
+  /// - Parameter needed: those of `users` that are needed services.
   private func mayBeNeeded(
-    _ service: TaskID, from first: Int, _ conditions: ServiceReview.Conditions,
-    among needed: Set<TaskID>
+    by users: DependentEdges, _ conditions: ServiceReview.Conditions, among needed: Set<TaskID>
   ) -> Bool {
-    for edge in plan.dependents(service, from: first) {
+    for edge in users {
       let user = plan.dependent(edge)
       if graph.state(user).isTerminal { continue }
       if isService(user) {
