@@ -117,22 +117,22 @@ public struct SiteID: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// GPUs of one node, by their index on it.
-public struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
+package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
   private(set) var bits: UInt64 = 0
 
   /// Per node.
-  public static let most = 64
+  package static let most = 64
 
-  public init() {}
+  package init() {}
 
-  public init(_ numbers: some Sequence<Int>) {
+  package init(_ numbers: some Sequence<Int>) {
     for number in numbers where (0..<Self.most).contains(number) { bits |= 1 << UInt64(number) }
   }
 
-  public var isEmpty: Bool { bits == 0 }
-  public var count: Int { bits.nonzeroBitCount }
+  package var isEmpty: Bool { bits == 0 }
+  package var count: Int { bits.nonzeroBitCount }
 
-  public var numbers: [Int] {
+  package var numbers: [Int] {
     var rest = bits
     var numbers: [Int] = []
     while rest != 0 {
@@ -142,13 +142,13 @@ public struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
     return numbers
   }
 
-  public func isDisjoint(with other: DeviceSet) -> Bool { bits & other.bits == 0 }
+  package func isDisjoint(with other: DeviceSet) -> Bool { bits & other.bits == 0 }
 
-  public mutating func formUnion(_ other: DeviceSet) { bits |= other.bits }
+  package mutating func formUnion(_ other: DeviceSet) { bits |= other.bits }
 
-  public mutating func subtract(_ other: DeviceSet) { bits &= ~other.bits }
+  package mutating func subtract(_ other: DeviceSet) { bits &= ~other.bits }
 
-  public mutating func takeFirstMissing(_ count: Int) -> DeviceSet {
+  package mutating func takeFirstMissing(_ count: Int) -> DeviceSet {
     var taken = DeviceSet()
     for _ in 0..<count {
       let free = ~bits

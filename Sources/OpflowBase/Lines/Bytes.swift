@@ -69,12 +69,12 @@ extension UnsafeRawBufferPointer {
 public func ~= (word: StaticString, field: UnsafeRawBufferPointer) -> Bool { field.equals(word) }
 
 /// The order of two byte strings as unsigned bytes.
-public enum ByteOrder: Equatable, Sendable {
+package enum ByteOrder: Equatable, Sendable {
   case before
   case same
   case behind
 
-  public init(_ bytes: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) {
     let order = chash_order(
       bytes.baseAddress, bytes.count, other.baseAddress, other.count)
     self = order < 0 ? .before : order == 0 ? .same : .behind

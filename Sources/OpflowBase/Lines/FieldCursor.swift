@@ -179,12 +179,12 @@ public struct LineField {
 }
 
 /// Lines without their line feeds; the last one need not end with one.
-public struct LineSlices: Sequence, IteratorProtocol {
+package struct LineSlices: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 
-  public init(_ bytes: [UInt8]) { rest = bytes[...] }
+  package init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-  public mutating func next() -> ArraySlice<UInt8>? {
+  package mutating func next() -> ArraySlice<UInt8>? {
     if rest.isEmpty { return nil }
     guard let end = rest.firstIndex(of: Field.lineFeed) else {
       defer { rest = [] }
@@ -195,9 +195,9 @@ public struct LineSlices: Sequence, IteratorProtocol {
   }
 }
 
-public enum LastLines {
+package enum LastLines {
   /// The last line gets a newline.
-  public static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
+  package static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
     var end = bytes.count
     if bytes.last == Field.lineFeed { end -= 1 }
     guard end > 0 else { return [] }
