@@ -203,6 +203,23 @@ struct NestedRunTests {
       told.contains("task test runs this command and would run again within itself"), "\(told)")
   }
 
+  @Test func `a task whose manifest comes from standard input does not run itself`() throws {
+    let place = try Workplace()
+    try place.write(
+      "piped.yaml",
+      """
+      tasks:
+        test:
+          run: |
+            echo test >> trace
+            [ $(grep -c test trace) -lt 4 ] || exit 9
+            $opflow run - < piped.yaml 2> told || { echo $? >> trace; exit 1; }
+      """)
+    try place.opflow("run", "-", status: 1, input: try place.text("piped.yaml"))
+    #expect(place.lines() == ["test", "5"])
+    #expect(try place.text("told").contains("would run again within itself"))
+  }
+
   @Test func `a task may run other tasks of its manifest, and its namesake of another one`() throws
   {
     let place = try Workplace(

@@ -1,3 +1,4 @@
+import OpflowBase
 import OpflowPlan
 import Testing
 
@@ -51,15 +52,29 @@ struct RunsAroundTests {
   }
 
   @Test func `a task is around what it runs, and what that runs in turn`() {
+    let key = Hash.planKey([1])
     let none = TasksAround(nil, manifest: nil, task: nil)
-    #expect(none.isEmpty && none.variables(of: "/a") == ["OPFLOW_MANIFEST=/a"])
+    #expect(none.isEmpty && none.variables(of: "/a", key) == ["OPFLOW_MANIFEST=/a"])
     let one = TasksAround(nil, manifest: "/a", task: "test")
-    #expect(one.contains("test", of: "/a"))
-    #expect(!one.contains("test", of: "/b") && !one.contains("tes", of: "/at"))
-    let variables = one.variables(of: "/b")
+    #expect(one.contains("test", of: "/a", key))
+    #expect(!one.contains("test", of: "/b", key) && !one.contains("tes", of: "/at", key))
+    let variables = one.variables(of: "/b", key)
     let text = variables.last.map { String($0.dropFirst("OPFLOW_TASKS=".count)) }
     let two = TasksAround(text, manifest: "/b", task: "x")
-    #expect(two.contains("test", of: "/a") && two.contains("x", of: "/b"))
-    #expect(!two.contains("x", of: "/a"))
+    #expect(two.contains("test", of: "/a", key) && two.contains("x", of: "/b", key))
+    #expect(!two.contains("x", of: "/a", key))
+  }
+
+  @Test func `a manifest from standard input is told from others by its plan`() {
+    let (key, other) = (Hash.planKey([1]), Hash.planKey([2]))
+    let variables = TasksAround(nil, manifest: nil, task: nil).variables(of: "-", key)
+    #expect(variables.first == "OPFLOW_MANIFEST=-")
+    let text = variables.last.map { String($0.dropFirst("OPFLOW_TASKS=".count)) }
+    let inner = TasksAround(text, manifest: "-", task: "test")
+    #expect(inner.contains("test", of: "-", key) && !inner.contains("test", of: "-", other))
+    let innermost = TasksAround(
+      inner.variables(of: "/b", other).last.map { String($0.dropFirst("OPFLOW_TASKS=".count)) },
+      manifest: "/b", task: "x")
+    #expect(innermost.contains("test", of: "-", key) && innermost.contains("x", of: "/b", other))
   }
 }

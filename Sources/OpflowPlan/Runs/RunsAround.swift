@@ -1,4 +1,4 @@
-internal import OpflowBase
+package import OpflowBase
 
 /// The runs that enclose a process: IDs separated by spaces, outermost first. Runs nest when a task
 /// runs `opflow run`.
@@ -104,6 +104,8 @@ package struct TasksAround: Equatable, Sendable {
   /// Hashes, outermost first.
   private var words: [String]
   private static let most = 32
+  /// The path of a manifest from standard input, which its plan's key tells from others.
+  private static let unnamed = "-"
 
   /// - Parameters:
   ///   - text: `OPFLOW_TASKS`.
@@ -111,20 +113,25 @@ package struct TasksAround: Equatable, Sendable {
   ///   - task: `OPFLOW_TASK`.
   package init(_ text: String?, manifest: String?, task: String?) {
     words = (text ?? "").split(separator: " ").map { String($0) }
-    if let manifest, let task, !task.isEmpty { words.append(Self.word(manifest, task)) }
+    let key = words.last?.hasPrefix(Self.unnamed) == true ? words.removeLast() : nil
+    if let manifest = key ?? manifest, let task, !task.isEmpty {
+      words.append(Self.word(manifest, task))
+    }
     words = words.suffix(Self.most)
   }
 
   package var isEmpty: Bool { words.isEmpty }
 
-  package func contains(_ task: String, of manifest: String) -> Bool {
-    words.contains(Self.word(manifest, task))
+  /// - Parameter manifest: its path.
+  package func contains(_ task: String, of manifest: String, _ key: PlanKey) -> Bool {
+    words.contains(Self.word(manifest == Self.unnamed ? "-\(key)" : manifest, task))
   }
 
   /// For the workers of a run of this manifest.
-  package func variables(of manifest: String) -> [String] {
+  package func variables(of manifest: String, _ key: PlanKey) -> [String] {
+    let words = words + (manifest == Self.unnamed ? ["-\(key)"] : [])
     let own = "\(Self.manifestVariable)=\(manifest)"
-    return isEmpty ? [own] : [own, "\(Self.variable)=\(words.joined(separator: " "))"]
+    return words.isEmpty ? [own] : [own, "\(Self.variable)=\(words.joined(separator: " "))"]
   }
 
   private static func word(_ manifest: String, _ task: String) -> String {

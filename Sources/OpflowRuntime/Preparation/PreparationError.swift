@@ -92,13 +92,12 @@ extension PreparationError {
     _ initial: @autoclosure () -> [InitialState]
   ) throws(PreparationError) {
     let around = TasksAround.here
-    // Manifests from standard input cannot be told apart.
-    if around.isEmpty || manifest == ManifestFile.standardInput { return }
+    if around.isEmpty { return }
     let (plan, initial) = (try plan(), initial())
     for task in plan.tasks.lazy.map({ TaskID($0) })
     where [.run, .afterNeeds].contains(initial[task.index]) {
       let name = plan.nameString(task)
-      if around.contains(name, of: manifest) { throw .taskAround(name) }
+      if around.contains(name, of: manifest, plan.key) { throw .taskAround(name) }
     }
   }
 }

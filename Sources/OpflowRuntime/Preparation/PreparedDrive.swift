@@ -68,7 +68,7 @@ package struct PreparedDrive: ~Copyable {
   /// Environment variables for workers: trace context and enclosing runs.
   private var variables: [String] {
     trace.variables + RunsAround.here.variables(with: folder.id.description)
-      + TasksAround.here.variables(of: manifestPath)
+      + TasksAround.here.variables(of: manifestPath, plan.key)
   }
 
   /// Drives the run to its end with workers of this machine.
