@@ -5,7 +5,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
   case run, serve, resume, check, plan
   case tasks, status, why, wait, logs, runs, graph, report, journal
   /// A request to a live run.
-  case order(OrderVerb)
+  case order(ControlAction)
   case add, clean, initialize, schema, completion, version, help
 
   /// In the order of the help.
@@ -13,7 +13,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
     [
       .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
       .report, .journal,
-    ] + OrderVerb.allCases.filter { $0 != .close }.map { .order($0) }
+    ] + ControlAction.allCases.filter { $0 != .close }.map { .order($0) }
     + [.add, .order(.close), .clean, .initialize, .schema, .completion, .version, .help]
 
   package var word: String {

@@ -272,16 +272,16 @@ struct Complaint: Error {
 enum RunRules {
   private static func checkArguments(_ invocation: Invocation) throws(Complaint) {
     guard let first = invocation.arguments.first else { return }
-    let what = "`-- \(first.clean)`: arguments go to one task"
+    let detail = "`-- \(first.clean)`: arguments go to one task"
     guard let task = invocation.tasks.first else {
-      throw Complaint("\(what), and none is named: `opflow run TASK -- \(first.clean)`")
+      throw Complaint("\(detail), and none is named: `opflow run TASK -- \(first.clean)`")
     }
     if invocation.tasks.count > 1 {
       let names = invocation.tasks.map(\.clean).joined(separator: ", ")
-      throw Complaint("\(what), and \(invocation.tasks.count) are named: \(names)")
+      throw Complaint("\(detail), and \(invocation.tasks.count) are named: \(names)")
     }
     if Glob.isPattern(task) || task.hasPrefix("tag:") {
-      throw Complaint("\(what), and `\(task.clean)` may be several: name it by its id")
+      throw Complaint("\(detail), and `\(task.clean)` may be several: name it by its id")
     }
   }
 

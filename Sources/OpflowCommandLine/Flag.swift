@@ -107,9 +107,9 @@ enum Flag: CaseIterable {
     case .workers:
       FlagRow(
         "on", in: .place, "where tasks run (default local): on other machines; repeatable",
-        takes: .text(.sites) { (invocation, word) throws(Complaint) in
-          do throws(SiteRequestError) {
-            invocation.on += try SiteRequest.parse(word)
+        takes: .text(.nodes) { (invocation, word) throws(Complaint) in
+          do throws(NodeRequestError) {
+            invocation.on += try NodeRequest.parse(word)
             invocation.saysPlace = true
           } catch {
             throw Complaint("--on: \(error.message)")
@@ -353,7 +353,7 @@ enum ValueName: String {
   case name = "NAME"
   case duration = "D"
   case command = "COMMAND"
-  case sites = "SITES"
+  case nodes = "SITES"
 
   fileprivate func check(_ text: String, _ spelled: String) throws(Complaint) {
     switch self {
@@ -364,7 +364,7 @@ enum ValueName: String {
       guard RunName.isValid(text) else {
         throw Complaint("\(spelled) has \(RunName.rule), and is not `\(text.clean)`")
       }
-    case .selector, .file, .folder, .run, .duration, .command, .sites:
+    case .selector, .file, .folder, .run, .duration, .command, .nodes:
       if text.isEmpty { throw Complaint("\(spelled) needs a value (\(rawValue))") }
     }
   }

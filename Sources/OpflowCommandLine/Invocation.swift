@@ -65,7 +65,7 @@ package struct Invocation: Equatable, Sendable {
   /// Of `status`.
   package var watches = false
   package var durability: Durability = .group
-  package var on: [SiteRequest] = []
+  package var on: [NodeRequest] = []
   /// Whether `--on` was given, even as `local`.
   package var saysPlace = false
   /// `--queue-timeout`, in the manifest's format.

@@ -4,7 +4,7 @@ internal import OpflowPlan
 extension CommandRow {
   static let askedFlags: [Flag] = [.run, .json, .color, .directory, .stateDirectory]
 
-  static func order(_ verb: OrderVerb) -> CommandRow {
+  static func order(_ verb: ControlAction) -> CommandRow {
     switch verb {
     case .cancel: cancel
     case .pause: pause
@@ -21,7 +21,7 @@ extension CommandRow {
   }
 
   static func asking(
-    _ verb: OrderVerb, _ meaning: String, summary: String, description: String,
+    _ verb: ControlAction, _ meaning: String, summary: String, description: String,
     examples: String = ""
   ) -> CommandRow {
     CommandRow(

@@ -16,7 +16,7 @@ enum Words {
   /// Tasks; none if the request may be about the whole run.
   case asked(mayBeNone: Bool)
   /// The same, then a number.
-  case askedAndNumber(OrderNumber)
+  case askedAndNumber(RequestNumber)
   /// A capacity: of `cpu`, or `NAME=N`.
   case capacity
   /// A manifest with any name, or `-`.
@@ -25,7 +25,7 @@ enum Words {
   case actionAndRun
   case kindAndRun
 
-  init(_ row: OrderRow) {
+  init(_ row: ActionRow) {
     switch row.carries {
     case .nothing where row.about == .run: self = .nothing
     case .nothing: self = .asked(mayBeNone: row.about == .either)

@@ -155,8 +155,8 @@ package enum TransferCode {
     }
   }
 
-  private static func nonsense(_ what: String) -> DownloadFailure {
-    DownloadFailure(.nonsense, "the answer makes no sense: \(what)")
+  private static func nonsense(_ detail: String) -> DownloadFailure {
+    DownloadFailure(.nonsense, "the answer makes no sense: \(detail)")
   }
 
   /// CURL_ERROR_SIZE.

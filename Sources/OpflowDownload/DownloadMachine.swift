@@ -100,8 +100,8 @@ package final class DownloadMachine {
 
   package func start() -> DownloadStep {
     for header in spec.headers {
-      guard let mistake = header.mistake else { continue }
-      let failure = SourceFailure(url: "", failure: DownloadFailure(.request, mistake))
+      guard let problem = header.problem else { continue }
+      let failure = SourceFailure(url: "", failure: DownloadFailure(.request, problem))
       return .fail(DownloadDefeat(failures: [failure]), removesPart: false)
     }
     return askSource()
@@ -111,7 +111,7 @@ package final class DownloadMachine {
 
   private func askSource() -> DownloadStep {
     let text = spec.sources[source]
-    do throws(WebAddress.Mistake) {
+    do throws(WebAddress.ParseError) {
       let address = try WebAddress(text)
       if source == 0 { origin = address }
       redirects = 0
@@ -358,7 +358,7 @@ package final class DownloadMachine {
         DownloadFailure(
           .tooManyRedirects, "redirected more than \(Self.maxRedirects) times, last to \(shown)"))
     }
-    do throws(WebAddress.Mistake) {
+    do throws(WebAddress.ParseError) {
       let target = try request.address.resolving(location)
       if target.scheme == .file {
         return fail(

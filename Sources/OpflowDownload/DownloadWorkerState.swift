@@ -2,7 +2,7 @@ package import OpflowPlan
 package import OpflowWire
 
 package enum DownloadWorkerEvent {
-  case order(WorkerOrder)
+  case order(WorkerMessage)
   /// The coordinator is gone, or a signal asks this worker to end.
   case endOfOrders
   /// The file is verified and being put in place.
@@ -88,7 +88,7 @@ package struct DownloadWorkerState {
     _ event: DownloadWorkerEvent, at now: Instant, into actions: inout [DownloadWorkerAction]
   ) {
     switch event {
-    case .order(let order): obey(order, at: now, into: &actions)
+    case .order(let order): apply(order, at: now, into: &actions)
     case .endOfOrders:
       isLeaving = true
       for entry in entries { abandon(entry, into: &actions) }
@@ -122,8 +122,8 @@ package struct DownloadWorkerState {
 
   // MARK: - Messages
 
-  private mutating func obey(
-    _ order: WorkerOrder, at now: Instant, into actions: inout [DownloadWorkerAction]
+  private mutating func apply(
+    _ order: WorkerMessage, at now: Instant, into actions: inout [DownloadWorkerAction]
   ) {
     switch order {
     case .run(let task, let attempt): take(task, attempt, follows: false, into: &actions)
@@ -134,7 +134,7 @@ package struct DownloadWorkerState {
     case .suspend(let task, let attempt): suspend(task, attempt, at: now)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
     // Progress is reported anyway.
-    case .watch, .conclude, .check, .pulse, .values, .value, .ports, .tokens, .jobs,
+    case .watch, .setRunState, .check, .pulse, .values, .value, .ports, .tokens, .jobs,
       .devices:
       break
     case .bye: isLeaving = true

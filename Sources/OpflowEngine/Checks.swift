@@ -25,7 +25,7 @@ struct Checks {
   private var lastSerial: Int32 = 0
   /// Why tasks are not up to date, until they start.
   private var reasons: [TaskID: String] = [:]
-  /// See `Entering`.
+  /// See `ResumeState`.
   private let asked: TaskSet?
 
   init(asked: TaskSet?) { self.asked = asked }
@@ -201,10 +201,10 @@ extension Scheduler {
     guard plan.isChecked(task) else { return }
     graph.unmark(task, .checked)
     origins[task] = nil
-    if let reason = checks.takeReason(of: task) { transition.what = reason }
+    if let reason = checks.takeReason(of: task) { transition.detail = reason }
   }
 
-  mutating func withdrawCheck(of task: TaskID) {
+  mutating func retractCheck(of task: TaskID) {
     if graph.state(task) == .checking {
       checks.abandon(task)
       graph.set(task, .ready)
@@ -214,7 +214,7 @@ extension Scheduler {
     graph.mark(task, .held)
   }
 
-  mutating func withdrawChecks() {
+  mutating func retractChecks() {
     let (waiting, open) = checks.removeAll()
     for task in open { graph.set(task, .ready) }
     for task in waiting + open { offer(task) }
@@ -234,9 +234,9 @@ extension Scheduler {
     case .stale where isToSteer(task) && !checks.isAsked(task):
       findStale(task, TaskCheck.steering)
     case .stale(let why): findStale(task, why)
-    case .unfit(let what): fail(task, .input, what: what)
-    case .unwritten(let what):
-      fail(task, .output, what: what)
+    case .unfit(let detail): fail(task, .input, detail: detail)
+    case .unwritten(let detail):
+      fail(task, .output, detail: detail)
       stop(.ioError)
     }
   }
@@ -270,7 +270,7 @@ extension Scheduler {
   private mutating func findStale(_ task: TaskID, _ why: String) {
     // The reason is reported once.
     if graph.has(.mayKeep, task) {
-      takeBack(task, .inputs, what: why)
+      takeBack(task, .inputs, detail: why)
     } else if !why.isEmpty {
       checks.note(why, of: task)
     }
@@ -310,9 +310,9 @@ extension Scheduler {
     settle(task, as: next, transition)
   }
 
-  private mutating func fail(_ task: TaskID, _ reason: EndReason, what: String) {
+  private mutating func fail(_ task: TaskID, _ reason: EndReason, detail: String) {
     var transition = Transition(.failure, task, reason: reason)
-    transition.what = what
+    transition.detail = detail
     transition.allowed = plan.allowsFailure(task, .unknown, reason)
     if transition.allowed {
       transition.fingerprint = plan.fingerprint(task)
@@ -326,7 +326,7 @@ extension Scheduler {
     for task in checks.leave(worker) {
       lostCount[task.index] += 1
       if lostCount[task.index] > SchedulerOptions.maxLost {
-        fail(task, .workerLost, what: complaint)
+        fail(task, .workerLost, detail: complaint)
       } else {
         graph.set(task, .ready)
         offer(task)
@@ -347,7 +347,7 @@ extension Scheduler {
         continue
       }
       graph.set(task, .checking)
-      fail(task, .workerLost, what: complaint)
+      fail(task, .workerLost, detail: complaint)
       hasFailed = true
     }
     return hasFailed
@@ -362,20 +362,20 @@ extension Scheduler {
     transition.origin = origin
   }
 
-  mutating func takeUnkept(_ task: TaskID) -> String? {
-    unkept.isEmpty ? nil : unkept.removeValue(forKey: task)
+  mutating func takeDiscarded(_ task: TaskID) -> String? {
+    discarded.isEmpty ? nil : discarded.removeValue(forKey: task)
   }
 
   // MARK: - Results of earlier sessions
 
   /// Journals that an earlier result no longer holds.
   @inline(__always)
-  mutating func takeBack(_ task: TaskID, _ reason: RerunReason, what: String = "") {
+  mutating func takeBack(_ task: TaskID, _ reason: RerunReason, detail: String = "") {
     guard graph.has(.mayKeep, task) else { return }
     graph.unmark(task, .mayKeep)
     var transition = Transition(.resume(reason), task)
     transition.isLate = true
-    transition.what = what
+    transition.detail = detail
     tell(transition)
   }
 
@@ -392,7 +392,7 @@ extension Scheduler {
     for edge in plan.needs(check.task) {
       let need = TaskID(plan.needTargets[edge])
       // Neither has a result. Matrix tasks read the generator's output themselves.
-      if isService(need) || plan.makesLegs(need) { continue }
+      if isService(need) || plan.makesInstances(need) { continue }
       var state = graph.state(need)
       let declaresOutputs = plan.declaresOutputs(need)
       if state == .skipped, !graph.has(.skippedUpstream, need) {
@@ -411,6 +411,6 @@ extension Scheduler {
   private func origin(of task: TaskID) -> UInt64 {
     // Missing in journals of an older opflow, and for ends before the plan had `inputs`. The
     // substitute must differ between runs.
-    origins[task] ?? Entering.origin(ofTry: attempt[task.index], inRun: run)
+    origins[task] ?? ResumeState.origin(ofTry: attempt[task.index], inRun: run)
   }
 }

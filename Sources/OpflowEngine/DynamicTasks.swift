@@ -25,18 +25,18 @@ package struct RunGrowth: Sendable, Equatable {
   /// One per new task.
   package var initial: [InitialState]
   /// Answered once the line is journaled.
-  package var client: ClientID
+  package var connection: ConnectionID
 
-  package init(plan: Plan, entry: ExtendEntry, initial: [InitialState], client: ClientID) {
+  package init(plan: Plan, entry: ExtendEntry, initial: [InitialState], connection: ConnectionID) {
     self.plan = plan
     self.entry = entry
     self.initial = initial
-    self.client = client
+    self.connection = connection
   }
 
   package static func == (one: RunGrowth, other: RunGrowth) -> Bool {
     one.plan === other.plan && one.entry == other.entry && one.initial == other.initial
-      && one.client == other.client
+      && one.connection == other.connection
   }
 }
 
@@ -46,11 +46,11 @@ extension Scheduler {
   ///
   /// - Parameter adder: the generator, or `none`. A closed run accepts tasks of its own tasks: its
   ///   result must not depend on the moment of closing.
-  func fault(ofExtensionBy adder: TaskID) -> String? {
+  func fault(ofExtensionBy generator: TaskID) -> String? {
     if phase.step == .done { return "the run has ended" }
     if phase.stopCause != nil { return "the run is stopping" }
     if phase.step == .finally { return "the `finally` tasks have begun: nothing follows them" }
-    let isOwn = !adder.isNone && graph.state(adder).isRunning
+    let isOwn = !generator.isNone && graph.state(generator).isRunning
     if openness == .closed, !isOwn { return "the run is closed: nothing is added to it any more" }
     if services.isLeaving { return "the run is ending" }
     return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
@@ -58,15 +58,15 @@ extension Scheduler {
 
   /// On remote nodes a service group is on one node: new tasks cannot join groups that may be on
   /// two, or bind one to the local node.
-  func fault(ofSegment segment: Plan, by adder: TaskID) -> String? {
-    if let fault = fault(ofLegs: segment, by: adder) { return fault }
+  func fault(ofSegment segment: Plan, by generator: TaskID) -> String? {
+    if let fault = fault(ofInstances: segment, by: generator) { return fault }
     if let fault = fault(ofNeedsLeftOut: segment) { return fault }
     let needed = servicesNeeded(bySegment: segment)
     if let (task, service) = needed.first(where: { segment.kind($0.task) == .block }) {
       return "\(segment.nameString(task)) is a block, and cannot need the service"
         + " \(plan.nameString(service))"
     }
-    guard options.usesSites, let first = needed.first?.service else { return nil }
+    guard options.usesNodes, let first = needed.first?.service else { return nil }
     let users = Set(needed.map(\.task))
     let staying = segment.tasks.lazy.map { TaskID($0) }.first { stays($0, in: segment, users) }
     for (_, service) in needed {
@@ -97,14 +97,15 @@ extension Scheduler {
     return nil
   }
 
-  private func fault(ofLegs segment: Plan, by adder: TaskID) -> String? {
-    for family in segment.families {
-      guard let maker = plan.task(named: segment.text(family.name)), plan.makesLegs(maker) else {
+  private func fault(ofInstances segment: Plan, by generator: TaskID) -> String? {
+    for matrixGroup in segment.matrixGroups {
+      guard let maker = plan.task(named: segment.text(matrixGroup.name)), plan.makesInstances(maker)
+      else {
         continue
       }
       let name = plan.nameString(maker)
-      if plan.legs(madeBy: maker) != nil { return "\(name) has legs in this run already" }
-      if maker != adder || !graph.state(maker).isRunning {
+      if plan.instances(madeBy: maker) != nil { return "\(name) has legs in this run already" }
+      if maker != generator || !graph.state(maker).isRunning {
         return "the legs of \(name) are made by itself, while it runs"
       }
       if needsWhatNeeds(maker, segment) {
@@ -126,7 +127,7 @@ extension Scheduler {
     while let task = open.popLast() {
       for edge in plan.dependents(task) {
         let dependent = plan.dependent(edge)
-        if task == maker, plan.makesLegs(dependent), plan.dependentCondition(edge) != .ran {
+        if task == maker, plan.makesInstances(dependent), plan.dependentCondition(edge) != .ran {
           continue
         }
         if wanted.contains(dependent) { return true }
@@ -147,7 +148,7 @@ extension Scheduler {
   }
 
   private func group(of service: TaskID) -> Int? {
-    resources.serviceLanes.group(of: resources.lane(of: service))
+    resources.serviceClasses.group(of: resources.demandClass(of: service))
   }
 
   private func stays(_ task: TaskID, in segment: Plan, _ users: Set<TaskID>) -> Bool {
@@ -164,7 +165,7 @@ extension Scheduler {
     returnSetAside()
     growParts(from: first)
     graph.grow(to: plan, initial: growth.initial)
-    let hasLegs = graph.awaitLegs(from: first)
+    let hasInstances = graph.awaitInstances(from: first)
     let added = growth.initial.count
     for index in first..<plan.taskCount {
       let isNew = attemptsOfRemoved.isEmpty
@@ -173,17 +174,17 @@ extension Scheduler {
     triesUsed.append(repeating: 0, count: added)
     lostCount.append(repeating: 0, count: added)
     returnCount.append(repeating: 0, count: added)
-    if options.usesSites { ranAt.append(repeating: .local, count: added) }
+    if options.usesNodes { ranAt.append(repeating: .local, count: added) }
     durations.grow(to: plan)
     orders.note(growth.entry.id, count: growth.entry.added)
-    let adder = growth.entry.adder
-    if !adder.isNone, !plan.makesLegs(adder) { additions.note(growth.entry) }
+    let generator = growth.entry.generator
+    if !generator.isNone, !plan.makesInstances(generator) { additions.note(growth.entry) }
     steps.append(.tell(.extend(growth.entry)))
-    rankAdded(from: first, hasLegs: hasLegs)
+    rankAdded(from: first, hasInstances: hasInstances)
     let lacking = graph.meetNeeds(from: first)
     if phase.isHalted {
       // An exempt task may depend on the new ones now.
-      if hasLegs { graph.endExemption() }
+      if hasInstances { graph.endExemption() }
       exemptAll()
     }
     findBeyondDevices()
@@ -199,21 +200,21 @@ extension Scheduler {
     oweFinally(from: first)
     steps.append(
       .answer(
-        growth.client, growth.entry.id, .done(count: growth.entry.added)))
+        growth.connection, growth.entry.id, .done(count: growth.entry.added)))
   }
 
   private mutating func growParts(from first: Int) {
     services.add(servicesOf: plan, from: first, named: nil)
     var groups: ServiceGroups?
-    if options.usesSites, plan.hasServices {
+    if options.usesNodes, plan.hasServices {
       groups = Self.groups(plan, staying: services.standing.union(heldBefore))
     }
     resources.grow(to: plan, groups: groups)
-    workforce.grow(laneCount: resources.laneCount)
+    workforce.grow(classCount: resources.classCount)
     workforce.setServices(services.all.count)
-    ready.grow(to: resources.laneCount)
+    ready.grow(to: resources.classCount)
     ready.wakeAll()
-    if options.usesSites {
+    if options.usesNodes {
       let least = Self.leastGrace(of: plan, from: first)
       machines.leastGrace = first == 0 ? least : min(machines.leastGrace, least)
     }
@@ -265,7 +266,7 @@ extension Scheduler {
 /// - *added*: they wait for the end of their generator. If one has begun nevertheless (a request
 ///   retried a failure), was cancelled or skipped by a request, or is needed by others, all stay:
 ///   an equal definition then has no effect, and a different one is refused.
-/// - *let go*: the generator starts (`Scheduler.start`). The caller gets `EngineStep.withdraw`
+/// - *let go*: the generator starts (`Scheduler.start`). The caller gets `EngineStep.retract`
 ///   before the line of the start. Tasks that have ended (by `if`, or for another dependency) are
 ///   reopened by their old names. The start is sent after all this is written. After a crash from
 ///   here on, a resume leaves out what the unfinished generator added.
@@ -274,8 +275,8 @@ extension Scheduler {
 ///   free.
 /// - *journaled*: `withdraw`, then a `skip` for each by its new name. Readers now reopen the plan.
 /// - *kept*: the file could not be written. Tasks that had ended get their ends again.
-package struct Withdrawal: Sendable, Equatable {
-  package let entry: WithdrawEntry
+package struct Retraction: Sendable, Equatable {
+  package let entry: RetractEntry
   /// In order.
   package let tasks: [Range<Int>]
   /// Nil if it could not be written.
@@ -283,27 +284,29 @@ package struct Withdrawal: Sendable, Equatable {
 
   package var numbers: some Sequence<Int> { tasks.joined() }
 
-  package static func == (one: Withdrawal, other: Withdrawal) -> Bool {
+  package static func == (one: Retraction, other: Retraction) -> Bool {
     one.entry == other.entry && one.tasks == other.tasks && one.plan === other.plan
   }
 }
 
 /// Tasks added in this session, by generator.
 struct OwnAdditions: Sendable {
-  private var additions: [TaskID: [(order: OrderID, tasks: Range<Int>)]] = [:]
+  private var additions: [TaskID: [(order: RequestID, tasks: Range<Int>)]] = [:]
   /// While the caller's answer is open.
   private var letGo: Set<Int32> = []
 
   var isEmpty: Bool { additions.isEmpty }
 
   mutating func note(_ entry: ExtendEntry) {
-    additions[entry.adder, default: []].append(
+    additions[entry.generator, default: []].append(
       (entry.id, (entry.taskCount - entry.added)..<entry.taskCount))
   }
 
-  func of(_ adder: TaskID) -> [(order: OrderID, tasks: Range<Int>)] { additions[adder] ?? [] }
+  func of(_ generator: TaskID) -> [(order: RequestID, tasks: Range<Int>)] {
+    additions[generator] ?? []
+  }
 
-  mutating func forget(_ adder: TaskID) { additions[adder] = nil }
+  mutating func forget(_ generator: TaskID) { additions[generator] = nil }
 
   mutating func letGo(_ tasks: Set<Int32>) { letGo.formUnion(tasks) }
   mutating func noteAnswer(about tasks: some Sequence<Int>) {
@@ -313,23 +316,23 @@ struct OwnAdditions: Sendable {
 }
 
 extension Scheduler {
-  mutating func askToWithdraw(additionsOf adder: TaskID) {
-    let additions = additions.of(adder)
+  mutating func askToRetract(additionsOf generator: TaskID) {
+    let additions = additions.of(generator)
     if additions.isEmpty { return }
     let tasks = additions.map(\.tasks)
     let all = Set(tasks.joined().lazy.map { Int32(truncatingIfNeeded: $0) })
-    guard all.allSatisfy({ mayWithdraw(TaskID($0), with: all) }) else { return }
+    guard all.allSatisfy({ mayRetract(TaskID($0), with: all) }) else { return }
     for number in tasks.joined() where graph.state(TaskID(number)) != .waiting {
       tellTakenBack(TaskID(number))
     }
     self.additions.letGo(all)
-    let entry = WithdrawEntry(
-      adder: adder, attempt: attempt[adder.index], orders: additions.map(\.order.text),
+    let entry = RetractEntry(
+      generator: generator, attempt: attempt[generator.index], orders: additions.map(\.order.text),
       count: all.count)
-    steps.append(.withdraw(Withdrawal(entry: entry, tasks: tasks)))
+    steps.append(.retract(Retraction(entry: entry, tasks: tasks)))
   }
 
-  private func mayWithdraw(_ task: TaskID, with all: Set<Int32>) -> Bool {
+  private func mayRetract(_ task: TaskID, with all: Set<Int32>) -> Bool {
     switch graph.state(task) {
     case .waiting:
       if graph.has(.ran, task) || graph.has(.delayed, task) || lostCount[task.index] > 0 {
@@ -338,7 +341,8 @@ extension Scheduler {
     case .skipped:
       let isByItself = plan.flags(task).contains(.conditionFalse)
       if !isByItself, !graph.has(.skippedUpstream, task) { return false }
-    case .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed,
+    case .ready, .checking, .prefetched, .running, .suspended, .succeeded, .upToDate,
+      .failedAllowed,
       .failed, .cancelled:
       return false
     }
@@ -346,24 +350,24 @@ extension Scheduler {
   }
 
   /// The tasks were renamed, or stay.
-  mutating func withdraw(_ withdrawal: Withdrawal) {
-    additions.noteAnswer(about: withdrawal.numbers)
+  mutating func retract(_ retraction: Retraction) {
+    additions.noteAnswer(about: retraction.numbers)
     services.review.touchAll()
-    guard let renamed = withdrawal.plan else {
-      for task in withdrawal.numbers.lazy.map({ TaskID($0) }) where graph.state(task) == .skipped {
+    guard let renamed = retraction.plan else {
+      for task in retraction.numbers.lazy.map({ TaskID($0) }) where graph.state(task) == .skipped {
         tell(Transition(.skip(reasonOfSkip(of: task)), task))
       }
       return
     }
     plan = renamed
-    additions.forget(withdrawal.entry.adder)
-    steps.append(.tell(.withdraw(withdrawal.entry)))
-    for number in withdrawal.numbers {
+    additions.forget(retraction.entry.generator)
+    steps.append(.tell(.retract(retraction.entry)))
+    for number in retraction.numbers {
       // Their dependents are retracted too.
       if graph.state(TaskID(number)) == .waiting { graph.set(TaskID(number), .skipped) }
       // A retry of the failed dependency must not bring it back.
       graph.unmark(TaskID(number), .skippedUpstream)
-      tell(Transition(.skip(.withdrawn), TaskID(number)))
+      tell(Transition(.skip(.retracted), TaskID(number)))
     }
     services.countUsersAnew()
   }

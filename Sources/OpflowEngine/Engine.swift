@@ -12,7 +12,7 @@ package struct Engine: ~Copyable {
   private var encoder: JournalEncoder
   /// False in a forecast.
   private let journals: Bool
-  private var gate: OrderGate
+  private var gate: MessageGate
   private var answers = AnswerGate()
 
   /// Lines to encode and emit; the first `told` are done.
@@ -26,7 +26,7 @@ package struct Engine: ~Copyable {
   /// Since the last write that worked.
   private var unrecorded = 0
   /// Since then.
-  private var unrecordedAsked: [OrderEntry] = []
+  private var unrecordedAsked: [RequestEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
   /// For the next session, once this one has ended.
@@ -40,14 +40,14 @@ package struct Engine: ~Copyable {
 
   /// - Parameter journal: continues after the last line; nil to write nothing.
   package init(
-    plan: Plan, options: SchedulerOptions, entering: Entering, journal: JournalEncoder?,
+    plan: Plan, options: SchedulerOptions, resumeState: ResumeState, journal: JournalEncoder?,
     durability: Durability = .none, opening: [JournalEntry] = []
   ) {
     self.plan = plan
-    scheduler = Scheduler(plan: plan, options: options, entering: entering)
+    scheduler = Scheduler(plan: plan, options: options, resumeState: resumeState)
     encoder = journal ?? JournalEncoder()
     journals = journal != nil
-    gate = OrderGate(durability: durability)
+    gate = MessageGate(durability: durability)
     lines = opening
   }
 
@@ -57,7 +57,7 @@ package struct Engine: ~Copyable {
   package func attempt(of task: TaskID) -> Int32 { scheduler.attempt[task.index] }
 
   /// The number of tasks of an applied request; nil if it was not applied.
-  package func count(ofOrder id: OrderID) -> Int? { scheduler.orders.count(of: id) }
+  package func count(ofOrder id: RequestID) -> Int? { scheduler.orders.count(of: id) }
 
   // MARK: - Facts
 
@@ -68,7 +68,7 @@ package struct Engine: ~Copyable {
     case .scheduler(let event):
       guard closing == nil else { return refuse(event) }
       if case .extend(let growth) = event { plan = growth.plan }
-      if case .withdrawn(let withdrawal) = event, let renamed = withdrawal.plan { plan = renamed }
+      if case .retracted(let retraction) = event, let renamed = retraction.plan { plan = renamed }
       guard hasBegun else {
         early.append(event)
         return
@@ -76,7 +76,7 @@ package struct Engine: ~Copyable {
       scheduler.handle(event, at: now)
     case .launched(let worker, var entry):
       entry.worker = worker
-      entry.site = scheduler.site(of: worker)
+      entry.node = scheduler.node(of: worker)
       lines.append(.worker(entry))
     case .wrote: wrote(at: now)
     case .synced(let place):
@@ -87,10 +87,10 @@ package struct Engine: ~Copyable {
   }
 
   private mutating func refuse(_ event: SchedulerEvent) {
-    let refusal = OrderAnswer.refused(what: "the run has ended")
+    let refusal = RequestAnswer.refused(detail: "the run has ended")
     switch event {
-    case .order(let order, let client): answers.append(client, order.id, refusal, line: 0)
-    case .extend(let late): answers.append(late.client, late.entry.id, refusal, line: 0)
+    case .order(let order, let connection): answers.append(connection, order.id, refusal, line: 0)
+    case .extend(let late): answers.append(late.connection, late.entry.id, refusal, line: 0)
     default: break
     }
   }
@@ -136,7 +136,7 @@ package struct Engine: ~Copyable {
   private mutating func stop(at now: Instant) {
     mustStop = false
     scheduler.handle(.stop(.ioError), at: now)
-    for (worker, task, attempt) in gate.withdrawStarts() {
+    for (worker, task, attempt) in gate.retractStarts() {
       if isOver(worker, task, attempt, at: now) { continue }
       scheduler.handle(.revoked(worker, task, attempt: attempt), at: now)
     }
@@ -185,7 +185,7 @@ package struct Engine: ~Copyable {
   private mutating func isOver(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
   ) -> Bool {
-    plan.hasBlocks && scheduler.dropUnsent(worker, task, attempt, at: now)
+    plan.hasExternalTasks && scheduler.dropUnsent(worker, task, attempt, at: now)
   }
 
   /// Returns the next step that waits for no write; the caller may take it within its turn.
@@ -222,8 +222,8 @@ package struct Engine: ~Copyable {
     case .tell(let entry):
       write(entry)
       return .tell(entry)
-    case .answer(let client, let id, let answer):
-      answers.append(client, id, answer, line: end)
+    case .answer(let connection, let id, let answer):
+      answers.append(connection, id, answer, line: end)
     case let step: return step
     }
     return nil
@@ -234,7 +234,7 @@ package struct Engine: ~Copyable {
   private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
     case .finish, .answer: true
-    case .tell, .began, .launch, .seat, .discard, .withdraw, .write, .sync, .order, .dismiss,
+    case .tell, .began, .launch, .slot, .discard, .retract, .write, .sync, .order, .dismiss,
       .passOn:
       false
     }
@@ -248,7 +248,7 @@ package struct Engine: ~Copyable {
     if !hasFailed { encoder.append(entry, at: wall, plan: plan) }
   }
 
-  private mutating func hold(_ order: WorkerOrder, for worker: WorkerID) {
+  private mutating func hold(_ order: WorkerMessage, for worker: WorkerID) {
     var mustNotRepeat = false
     if let (task, _) = order.start {
       mustNotRepeat = plan.flags(task).contains(.failWhenInterrupted)
@@ -316,14 +316,15 @@ package struct Engine: ~Copyable {
   ///
   /// - Parameter segment: already checked against the plan.
   package func answer(
-    toExtension id: OrderID, by segment: Plan, of adder: TaskID = .none
-  ) -> OrderAnswer? {
-    if closing != nil { return .refused(what: "the run has ended") }
-    if hasFailed { return .refused(what: "the journal cannot be written, and the run ends") }
+    toExtension id: RequestID, by segment: Plan, of generator: TaskID = .none
+  ) -> RequestAnswer? {
+    if closing != nil { return .refused(detail: "the run has ended") }
+    if hasFailed { return .refused(detail: "the journal cannot be written, and the run ends") }
     if let count = count(ofOrder: id) { return .done(count: count) }
     let fault =
-      scheduler.fault(ofExtensionBy: adder) ?? scheduler.fault(ofSegment: segment, by: adder)
-    return fault.map { .refused(what: $0) }
+      scheduler.fault(ofExtensionBy: generator)
+      ?? scheduler.fault(ofSegment: segment, by: generator)
+    return fault.map { .refused(detail: $0) }
   }
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
@@ -335,7 +336,7 @@ package struct Engine: ~Copyable {
   package var lookCount: Int { scheduler.lookCount }
 
   /// Its time is over, and nothing runs there.
-  package func isOver(_ site: SiteID) -> Bool { closing == nil && scheduler.isOver(site) }
+  package func isOver(_ node: NodeID) -> Bool { closing == nil && scheduler.isOver(node) }
 
   /// Whether only services are left, which stay until the run is stopped.
   package var isServing: Bool { closing == nil && scheduler.isServing }
@@ -354,7 +355,7 @@ package struct Engine: ~Copyable {
   package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }
 
   /// Reported requests missing in a failed journal: they have no effect.
-  package var unrecordedOrders: [OrderEntry] { hasFailed ? unrecordedAsked : [] }
+  package var unrecordedOrders: [RequestEntry] { hasFailed ? unrecordedAsked : [] }
 
   /// The local `cpu` wanted of other runs, and what can be given to them.
   package func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
@@ -369,7 +370,7 @@ package struct Engine: ~Copyable {
 }
 
 /// How the tasks of a plan enter a session.
-package struct Entering: Sendable {
+package struct ResumeState: Sendable {
   package var initial: [InitialState]
   /// The last attempt in earlier sessions, by task.
   package var attempts: [Int32]
@@ -387,9 +388,9 @@ package struct Entering: Sendable {
   /// Changed by earlier requests.
   package var priorities: [TaskID: Int16] = [:]
   /// With their numbers of tasks.
-  package var orders: [OrderID: Int] = [:]
+  package var orders: [RequestID: Int] = [:]
   /// Of the previous session; they still hold.
-  package var standing = StandingOrders()
+  package var standing = StandingRequests()
   /// If this session continues the previous one.
   package var triesUsed: [TaskID: TriesUsed] = [:]
   /// Given in an earlier session that died before the task ended.
@@ -427,9 +428,9 @@ package struct Entering: Sendable {
 /// Holds answers to requests, in order of arrival, until their journal lines are written.
 struct AnswerGate: Sendable {
   private struct Held {
-    var client: ClientID
-    var order: OrderID
-    var answer: OrderAnswer
+    var connection: ConnectionID
+    var order: RequestID
+    var answer: RequestAnswer
     /// The journal offset to wait for.
     var line: UInt64
   }
@@ -437,8 +438,10 @@ struct AnswerGate: Sendable {
   private var held: [Held] = []
   private var hasFailed = false
 
-  mutating func append(_ client: ClientID, _ order: OrderID, _ answer: OrderAnswer, line: UInt64) {
-    let entry = Held(client: client, order: order, answer: answer, line: line)
+  mutating func append(
+    _ connection: ConnectionID, _ order: RequestID, _ answer: RequestAnswer, line: UInt64
+  ) {
+    let entry = Held(connection: connection, order: order, answer: answer, line: line)
     held.append(hasFailed ? Self.untold(entry) : entry)
   }
 
@@ -446,7 +449,7 @@ struct AnswerGate: Sendable {
   mutating func release(upTo place: UInt64) -> EngineStep? {
     guard let first = held.first, first.line <= place else { return nil }
     held.removeFirst()
-    return .answer(first.client, first.order, first.answer)
+    return .answer(first.connection, first.order, first.answer)
   }
 
   /// Refuses all answers beyond `place`, since a resume will not know those requests.
@@ -461,7 +464,7 @@ struct AnswerGate: Sendable {
     var entry = entry
     entry.line = 0
     if case .done = entry.answer {
-      entry.answer = .refused(what: "the journal cannot be written, and the run ends")
+      entry.answer = .refused(detail: "the journal cannot be written, and the run ends")
     }
     return entry
   }

@@ -9,22 +9,22 @@ package enum EngineStep: Equatable, Sendable {
   /// It was prefetched.
   case began(TaskID, attempt: Int32)
   /// Answered by `launched` and later `workerReady`, or by `launchFailed`.
-  case launch(WorkerID, WorkerKind, SiteID)
+  case launch(WorkerID, WorkerKind, NodeID)
   /// Send this worker's commands to that client: it is one of its slots.
-  case seat(WorkerID, HostID)
+  case slot(WorkerID, ClientID)
   /// Kill it, though its task may still run; answered by `workerLost` once no process is left.
   case discard(WorkerID)
-  /// Answered by `withdrawn` before the next step.
-  case withdraw(Withdrawal)
+  /// Answered by `retracted` before the next step.
+  case retract(Retraction)
   /// Append `unwritten` to the journal; answered by `wrote` or `journalFailed` before the next
   /// step.
   case write
   /// Answered by `synced` or `journalFailed`.
   case sync(upTo: UInt64, SyncKind)
   /// Its lines are written, and synced if required.
-  case order(WorkerID, WorkerOrder)
+  case order(WorkerID, WorkerMessage)
   /// If the request was applied, its line is written, and synced if required.
-  case answer(ClientID, OrderID, OrderAnswer)
+  case answer(ConnectionID, RequestID, RequestAnswer)
   /// No line follows.
   case dismiss
   /// The last step.
@@ -141,16 +141,16 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// A value for other tasks; the task's end follows.
   case value(WorkerID, TaskID, attempt: Int32, TaskValue)
   /// An error in its values; its end follows.
-  case fault(WorkerID, TaskID, attempt: Int32, what: String)
+  case fault(WorkerID, TaskID, attempt: Int32, detail: String)
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
-  case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, what: String)
+  case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, detail: String)
   case revoked(WorkerID, TaskID, attempt: Int32)
   /// It cannot create a process now; the task has not started.
-  case lacks(WorkerID, TaskID, attempt: Int32, what: String)
+  case lacks(WorkerID, TaskID, attempt: Int32, detail: String)
   /// Inputs and outputs are recorded under this origin number; the end follows.
   case recorded(WorkerID, TaskID, attempt: Int32, origin: UInt64)
   /// The success makes nothing up to date; the end follows.
-  case unkept(WorkerID, TaskID, attempt: Int32, what: String)
+  case discarded(WorkerID, TaskID, attempt: Int32, detail: String)
   /// From a cache; the end follows.
   case restored(WorkerID, TaskID, attempt: Int32)
   case ready(WorkerID, TaskID, attempt: Int32, ports: [UInt16])
@@ -161,7 +161,7 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// The answer to an up-to-date check.
   indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
   /// From a client with external tasks.
-  indirect case block(HostID, BlockFact)
+  indirect case block(ClientID, ExternalTaskFact)
   /// Without content.
   case heard(WorkerID)
   /// The coordinator did not run for that long: messages are unread, and silence does not count.
@@ -171,7 +171,7 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// Start nothing new, stop running tasks by their stop rules, then run `finally` tasks.
   case stop(StopCause)
   /// The last client of the run has ended: like `stop` by SIGTERM.
-  case hostsGone
+  case clientsGone
   /// If only services that stay up are left: end all but these, which pass to the next session.
   case endServices(but: Set<TaskID>)
   case kill
@@ -179,34 +179,34 @@ package enum SchedulerEvent: Equatable, Sendable {
   case suspend
   case proceed
   /// The next node by number; nil: its first worker reports the resources.
-  indirect case siteJoined(SiteID, SiteOffer?, SiteIdentity)
+  indirect case nodeJoined(NodeID, NodeOffer?, NodeIdentity)
   /// It is preempted or its time is over: failures there cost nothing.
-  case siteLeaving(SiteID, complaint: String)
+  case nodeLeaving(NodeID, complaint: String)
   /// Nil: not limited. Near the local node's end the session stops.
-  case siteEnds(SiteID, Instant?)
-  /// The connection is lost; processes there may go on until `siteLost`.
-  case siteSilent(SiteID, complaint: String)
+  case nodeEnds(NodeID, Instant?)
+  /// The connection is lost; processes there may go on until `nodeLost`.
+  case nodeSilent(NodeID, complaint: String)
   /// With all its processes.
-  case siteLost(SiteID, complaint: String)
+  case nodeLost(NodeID, complaint: String)
   /// Every requested node has joined or will not come; a lost one may come back.
-  case sitesKnown
+  case nodesKnown
   /// The session stops if waiting tasks have no node in use.
-  case sitesExhausted(complaint: String)
+  case nodesExhausted(complaint: String)
   /// `cpu` and `memory`: of the local node.
   case capacity(resource: Int, UInt64)
   /// The local `cpu` that other runs use.
   case away(UInt64)
   case prioritise([TaskPriority])
   /// Answered by `answer`.
-  indirect case order(Order, from: ClientID)
+  indirect case order(ControlRequest, from: ConnectionID)
   /// The caller has asked `Engine.answer(toExtension:)` before; answered by `answer`.
   indirect case extend(RunGrowth)
-  /// The answer to `EngineStep.withdraw`.
-  indirect case withdrawn(Withdrawal)
+  /// The answer to `EngineStep.retract`.
+  indirect case retracted(Retraction)
 }
 
 /// A requester that waits for an answer.
-package struct ClientID: Hashable, Sendable {
+package struct ConnectionID: Hashable, Sendable {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
 }

@@ -61,8 +61,8 @@ extension Scheduler {
     }
     loans.begin(task, on: worker)
     let own = Int32(clamping: max(1, resources.processors(of: share)))
-    let site = workforce.workers[worker.index].site
-    let all = Int32(clamping: resources.processors(at: site))
+    let node = workforce.workers[worker.index].node
+    let all = Int32(clamping: resources.processors(at: node))
     send(.jobs(task, own: own - 1, all: max(own, all)), to: worker)
   }
 
@@ -80,67 +80,67 @@ extension Scheduler {
     }
     let lent = workforce.workers[worker.index].share?.lent ?? 0
     guard count > 0, count <= lent else { return breach(worker, "tokens", task) }
-    resources.takeBack(count, at: workforce.workers[worker.index].site)
+    resources.takeBack(count, at: workforce.workers[worker.index].node)
     workforce.noteLent(-count, to: worker)
     loans.noteReturned(count, by: worker, at: now)
   }
 
   /// - Parameter home: the node of a task with services.
-  mutating func noteLacking(_ lane: Int, _ task: TaskID, at home: SiteID) {
-    if resources.serviceLanes.contains(lane) {
+  mutating func noteLacking(_ demandClass: Int, _ task: TaskID, at home: NodeID) {
+    if resources.serviceClasses.contains(demandClass) {
       guard let amounts = amountsTogether(task, at: home) else { return }
       let lacks = resources.lackingProcessors(amounts, at: home)
       if home == .local { lacking.here += lacks } else { lacking.elsewhere += lacks }
-    } else if resources.isLocal(lane) {
-      let sites = Resources.here.filter { hasWorker(for: task, at: $0) }
-      lacking.here += resources.lackingProcessors(lane, at: sites)
+    } else if resources.isLocal(demandClass) {
+      let nodes = Resources.here.filter { hasWorker(for: task, at: $0) }
+      lacking.here += resources.lackingProcessors(demandClass, at: nodes)
     } else {
-      let limits = limits(of: task, lane)
-      let sites = machines.inUse.filter {
+      let limits = limits(of: task, demandClass)
+      let nodes = machines.inUse.filter {
         allows(limits, $0) && hasWorker(for: task, at: $0)
       }
-      lacking.elsewhere += resources.lackingProcessors(lane, at: sites)
+      lacking.elsewhere += resources.lackingProcessors(demandClass, at: nodes)
     }
   }
 
-  private func hasWorker(for task: TaskID, at site: SiteID) -> Bool {
+  private func hasWorker(for task: TaskID, at node: NodeID) -> Bool {
     let kind = workerKind(of: task)
-    return kind == .block || workforce.canTake(kind, at: site)
+    return kind == .block || workforce.canTake(kind, at: node)
   }
 
   mutating func lend() {
     loans.keepRunning(on: workforce)
     loans.wake = nil
     guard options.lendsTokens else { return }
-    var sites: [SiteID] = []
+    var nodes: [NodeID] = []
     for loan in loans.open {
-      let site = workforce.workers[loan.worker.index].site
-      if !sites.contains(site) { sites.append(site) }
+      let node = workforce.workers[loan.worker.index].node
+      if !nodes.contains(node) { nodes.append(node) }
     }
     var elsewhere = lacking.elsewhere
-    for site in sites {
-      let waitedFor = site == .local ? lacking.here : elsewhere
-      let wanted = max(waitedFor, resources.overdrawnProcessors(at: site))
+    for node in nodes {
+      let waitedFor = node == .local ? lacking.here : elsewhere
+      let wanted = max(waitedFor, resources.overdrawnProcessors(at: node))
       if wanted > 0 {
-        let asked = askBack(wanted, at: site)
-        if site != .local { elsewhere -= min(elsewhere, asked) }
+        let asked = askBack(wanted, at: node)
+        if node != .local { elsewhere -= min(elsewhere, asked) }
       } else {
-        lend(at: site)
+        lend(at: node)
       }
     }
   }
 
   /// Recalls tokens from the tasks with most; returns the number on their way back.
-  private mutating func askBack(_ count: UInt64, at site: SiteID) -> UInt64 {
+  private mutating func askBack(_ count: UInt64, at node: NodeID) -> UInt64 {
     var coming = loans.open.reduce(0 as UInt64) { sum, loan in
-      workforce.workers[loan.worker.index].site == site ? sum + UInt64(loan.asked) : sum
+      workforce.workers[loan.worker.index].node == node ? sum + UInt64(loan.asked) : sum
     }
     var asked = [Int32](repeating: 0, count: loans.open.count)
     while coming < count {
       var most: (place: Int, left: Int32)?
       for (place, loan) in loans.open.enumerated() {
         let record = workforce.workers[loan.worker.index]
-        guard record.site == site, !record.isDiscarded else { continue }
+        guard record.node == node, !record.isDiscarded else { continue }
         let left = (record.share?.lent ?? 0) - loan.asked - asked[place]
         if left > most?.left ?? 0 { most = (place, left) }
       }
@@ -157,10 +157,10 @@ extension Scheduler {
   }
 
   /// Lends idle `cpu` so that all have as much.
-  private mutating func lend(at site: SiteID) {
-    var idle = min(resources.idleProcessors(at: site), Self.mostLent)
+  private mutating func lend(at node: NodeID) {
+    var idle = min(resources.idleProcessors(at: node), Self.mostLent)
     if idle == 0 { return }
-    let able = loans.open.indices.filter { mayBorrow(loans.open[$0], at: site) }
+    let able = loans.open.indices.filter { mayBorrow(loans.open[$0], at: node) }
     var places = able.filter { loans.open[$0].restsUntil.map { $0 <= now } ?? true }
     guard !places.isEmpty else {
       let next = able.compactMap { loans.open[$0].restsUntil }.min()
@@ -179,7 +179,7 @@ extension Scheduler {
     for (place, count) in lent.enumerated() where count > 0 {
       let loan = loans.open[place]
       loans.endRest(at: place)
-      resources.lend(count, at: site)
+      resources.lend(count, at: node)
       workforce.noteLent(count, to: loan.worker)
       send(.tokens(loan.task, count), to: loan.worker)
     }
@@ -193,9 +193,9 @@ extension Scheduler {
     return Int32(clamping: resources.processors(of: share)) &+ share.lent
   }
 
-  private func mayBorrow(_ loan: Loans.Loan, at site: SiteID) -> Bool {
+  private func mayBorrow(_ loan: Loans.Loan, at node: NodeID) -> Bool {
     let record = workforce.workers[loan.worker.index]
-    return record.site == site && !record.isStopping && !record.standsStill && !record.isDiscarded
+    return record.node == node && !record.isStopping && !record.standsStill && !record.isDiscarded
       && loan.asked == 0
   }
 

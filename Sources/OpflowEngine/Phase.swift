@@ -35,7 +35,7 @@ extension Scheduler {
     // An exempt task may need a retried one.
     graph.endExemption()
     exemptAll()
-    withdraw()
+    retract()
   }
 
   mutating func exemptAll() {
@@ -45,13 +45,13 @@ extension Scheduler {
     }
   }
 
-  private mutating func withdraw() {
+  private mutating func retract() {
     returnSetAside()
     for rank in ready.removeAll() { offer(TaskID(ranking.task[Int(rank)])) }
     for task in blocks.removeWaiting() { offer(task) }
-    if !gates.isEmpty { withdrawGates() }
-    if !checks.isEmpty { withdrawChecks() }
-    withdrawTaken()
+    if !approvals.isEmpty { retractApprovals() }
+    if !checks.isEmpty { retractChecks() }
+    retractTaken()
     let delayed = timers.elements
     timers.removeAll()
     for timer in delayed {
@@ -66,7 +66,7 @@ extension Scheduler {
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
       if record.phase == .launching, !record.current.isNone, !mayStart(record.current) {
-        giveBackAssigned(workforce.withdraw(worker))
+        giveBackAssigned(workforce.retract(worker))
       }
       takeBackAll(of: worker)
     }
@@ -75,7 +75,7 @@ extension Scheduler {
   /// Starts nothing new and stops running tasks by their stop rules.
   ///
   /// - Parameter what: the reason, if no signal was sent.
-  mutating func stop(_ cause: StopCause, what: String = "", letsFinallyGo: Bool = true) {
+  mutating func stop(_ cause: StopCause, detail: String = "", letsFinallyGo: Bool = true) {
     if case .signal = cause, phase.stopCause == nil, isServing {
       return leaveService()
     }
@@ -84,28 +84,28 @@ extension Scheduler {
     let stopsRunning = phase.stop(cause)
     // Other processes then see that the run is stopping.
     if isFirst, case .signal(let signal) = cause {
-      steps.append(.tell(.stop(StopEntry(signal: signal, what: what))))
+      steps.append(.tell(.stop(StopEntry(signal: signal, detail: detail))))
     }
     if letsFinallyGo { letFinallyGo() }
     guard stopsRunning else { return }
-    withdraw()
+    retract()
     stopRunning()
   }
 
-  mutating func stopForHosts() {
+  mutating func stopForClients() {
     guard phase.stopCause == nil else { return }
-    stop(.signal(Self.terminate), what: StopEntry.hostsGone)
+    stop(.signal(Self.terminate), detail: StopEntry.clientsGone)
   }
 
   mutating func kill() {
     services.passNothingOn()
     phase.kill()
-    withdraw()
+    retract()
     stopRunning()
   }
 
   private mutating func stopRunning() {
-    if !gates.isEmpty { stopGates() }
+    if !approvals.isEmpty { stopApprovals() }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
@@ -127,17 +127,17 @@ extension Scheduler {
       tell(told)
     }
     let grace = phase.isKilled ? 0 : Int64(plan.policy(task).stopGraceMilliseconds)
-    let isBlock = workforce.workers[worker.index].kind == .block
-    if isBlock { blocks.note(stop: .stopped(reason), of: worker) }
+    let isExternal = workforce.workers[worker.index].kind == .block
+    if isExternal { blocks.note(stop: .stopped(reason), of: worker) }
     // opflow cannot kill an external task: waiting ends with its grace.
-    let slack = isBlock ? 0 : SchedulerOptions.stopSlackMilliseconds
+    let slack = isExternal ? 0 : SchedulerOptions.stopSlackMilliseconds
     workforce.noteStop(of: worker, by: now.advanced(byMilliseconds: grace + slack))
     send(.stop(task, attempt: attempt[task.index], reason: reason), to: worker)
   }
 
   mutating func suspend() {
     guard phase.suspend() else { return }
-    gates.suspend(at: now)
+    approvals.suspend(at: now)
     tell(Transition(.pause, .none))
     for worker in workforce.living {
       // Time in which the coordinator itself is stopped does not count.
@@ -147,7 +147,7 @@ extension Scheduler {
       guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill,
         record.kind != .block
       else { continue }
-      // If still `handed`, the report that it began is most likely on its way.
+      // If still `prefetched`, the report that it began is most likely on its way.
       if graph.state(task) == .running { graph.set(task, .suspended) }
       send(.suspend(task, attempt: attempt[task.index]), to: worker)
     }
@@ -155,7 +155,7 @@ extension Scheduler {
 
   mutating func proceed() {
     guard phase.proceed() else { return }
-    gates.proceed(at: now)
+    approvals.proceed(at: now)
     tell(Transition(.proceed, .none))
     workforce.watch.listenAnew(at: now)
     for worker in workforce.living {
@@ -180,8 +180,8 @@ extension Scheduler {
     }
     // The usual case after a task's end; inlined to avoid copies.
     if !plan.hasServices, workforce.heldCount > 0 { return }
-    if options.usesSites, let exhaustion {
-      stop(.signal(Self.terminate), what: exhaustion)
+    if options.usesNodes, let exhaustion {
+      stop(.signal(Self.terminate), detail: exhaustion)
       settleReady()
     }
     guard mayEnd else { return }
@@ -229,7 +229,7 @@ extension Scheduler {
   }
 
   private var isAtRest: Bool {
-    ready.count == 0 && machines.setAside.isEmpty && gates.isEmpty && checks.isEmpty
+    ready.count == 0 && machines.setAside.isEmpty && approvals.isEmpty && checks.isEmpty
       && blocks.waiting.isEmpty
       && (plan.hasServices ? allowServicesNextStep : workforce.heldCount == 0)
   }

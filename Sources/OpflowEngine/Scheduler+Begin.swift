@@ -73,7 +73,7 @@ extension Scheduler {
   mutating func spread(from task: TaskID) {
     if isService(task), graph.state(task).isTerminal {
       noteServiceOver(task)
-      withdrawUsers(of: task)
+      retractUsers(of: task)
     }
     graph.spread(
       from: task, isStopping: phase.stopCause != nil,
@@ -117,7 +117,7 @@ extension Scheduler {
     // A request may have retried a dependency, or its service must come up again.
     let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
     if graph.unmetNeeds(of: task) == 0, !mayLack { return becomeReady(task) }
-    if isService(task) { withdrawAgain(usersOf: task) }
+    if isService(task) { retractAgain(usersOf: task) }
     graph.waitAnew(task)
     followChanges()
   }
@@ -145,12 +145,12 @@ extension Scheduler {
   }
 
   mutating func enqueue(_ task: TaskID) {
-    if isGate(task) { return gates.enqueue(task) }
+    if isApproval(task) { return approvals.enqueue(task) }
     if wantsCheck(task) { return checks.enqueue(task) }
-    if isBlock(task), !blocks.isOffered(task) { return blocks.wait(task) }
+    if isExternal(task), !blocks.isOffered(task) { return blocks.wait(task) }
     // An idle service starts with its users, or after the other services.
     if isService(task), !stands(task) || services.deferred.contains(task) { return }
-    ready.push(ranking.rank[task.index], lane: resources.lane(of: task))
+    ready.push(ranking.rank[task.index], demandClass: resources.demandClass(of: task))
   }
 
   /// Journals, before the first start, that `finally` tasks are due, for a resume.
@@ -167,7 +167,7 @@ extension Scheduler {
 
 /// Requests to a lost session that hold in the next one, whose first journal line repeats them.
 extension Scheduler {
-  mutating func obey(_ standing: StandingOrders) {
+  mutating func apply(_ standing: StandingRequests) {
     for (resource, amount) in standing.capacities.sorted(by: { $0.key < $1.key }) {
       let most = resource == plan.gpuResource ? options.capacities(of: plan)[resource] : .max
       setCapacity(min(amount, most), of: resource)
@@ -193,7 +193,7 @@ extension Scheduler {
   }
 
   /// The previous session was stopping.
-  mutating func stop(as standing: StandingOrders) {
+  mutating func stop(as standing: StandingRequests) {
     if standing.isCancelled {
       stop(.request, letsFinallyGo: false)
     } else if let signal = standing.stopSignal {

@@ -12,50 +12,53 @@ extension Scheduler {
   }
 
   private mutating func startReady() {
-    if !gates.ready.isEmpty { openGates() }
+    if !approvals.ready.isEmpty { openApprovals() }
     if checks.hasPending { giveChecks() }
     if !services.taken.isEmpty { startTaken() }
-    guard ready.count > 0 || workforce.aheadCount > 0 else { return }
+    guard ready.count > 0 || workforce.prefetchedCount > 0 else { return }
     resources.clearReservations()
     var firstBlocked: Int?
     var lacks = Lacks()
     var standing = TaskID.none
-    pass: while let (lane, rank) = ready.best {
+    pass: while let (demandClass, rank) = ready.best {
       lookCount += 1
       var want: ReadyQueues.Want?
       let task = TaskID(ranking.task[Int(rank)])
       let place =
-        resources.serviceLanes.contains(lane)
-        ? jointPlace(task, lane)
-        : resources.isLocal(lane) ? placeHere(task, lane) : placeAnywhere(task, lane)
+        resources.serviceClasses.contains(demandClass)
+        ? jointPlace(task, demandClass)
+        : resources.isLocal(demandClass)
+          ? placeHere(task, demandClass) : placeAnywhere(task, demandClass)
       switch place {
-      case .site(let site):
-        _ = ready.pop(lane)
-        if resources.serviceLanes.contains(lane) {
-          takeTogether(task, at: site)
+      case .node(let node):
+        _ = ready.pop(demandClass)
+        if resources.serviceClasses.contains(demandClass) {
+          takeTogether(task, at: node)
         } else {
-          assign(task, lane, at: site)
+          assign(task, demandClass, at: node)
         }
         if !isFull { continue pass }
-        if firstBlocked == nil { firstBlocked = ready.best?.lane }
+        if firstBlocked == nil { firstBlocked = ready.best?.demandClass }
         break pass
       case .noTime:
-        _ = ready.pop(lane)
+        _ = ready.pop(demandClass)
         machines.setAside(task)
         continue pass
       case .noRoom(let home):
-        if !loans.isEmpty || resources.away > 0 { noteLacking(lane, task, at: home) }
+        if !loans.isEmpty || resources.away > 0 { noteLacking(demandClass, task, at: home) }
         // A service that stays up waits for room without reserving it.
         if isService(task) {
           if standing.isNone { standing = task }
         } else {
-          reserve(for: task, lane, at: home)
-          if plan.hasServices { note(&lacks, task, lane, at: home) }
+          reserve(for: task, demandClass, at: home)
+          if plan.hasServices { note(&lacks, task, demandClass, at: home) }
         }
-        if resources.serviceLanes.contains(lane) { want = self.want(of: task, lane) }
+        if resources.serviceClasses.contains(demandClass) {
+          want = self.want(of: task, demandClass)
+        }
       case .noWorker, .notYet: break
       }
-      if firstBlocked == nil { firstBlocked = lane }
+      if firstBlocked == nil { firstBlocked = demandClass }
       if let want { ready.block(wanting: want) } else { ready.block() }
       // A task behind a service that stays up may need room made for it.
       if !lacks.here.isNone || standing.isNone,
@@ -64,64 +67,64 @@ extension Scheduler {
         break
       }
     }
-    if workforce.aheadCount > 0 { takeBackAhead() }
-    if let firstBlocked, options.handsAhead {
-      handAhead(from: firstBlocked)
+    if workforce.prefetchedCount > 0 { takeBackPrefetched() }
+    if let firstBlocked, options.prefetches {
+      prefetch(from: firstBlocked)
     }
     ready.unblock()
     if lacks.here.isNone, !standing.isNone, isAtRestButServices { lacks.here = standing }
     if !lacks.here.isNone { makeRoom(for: lacks.here, at: .local) }
-    if let (task, site) = lacks.elsewhere {
-      makeRoom(for: task, at: site)
+    if let (task, node) = lacks.elsewhere {
+      makeRoom(for: task, at: node)
     }
   }
 
   /// Whether no ready task fits and no shortfall must be computed, as after nearly every start.
   @inline(__always)
   private var isFull: Bool {
-    !options.usesSites && !plan.hasServices && loans.isEmpty && resources.away == 0
+    !options.usesNodes && !plan.hasServices && loans.isEmpty && resources.away == 0
       && !resources.mayFitMore
   }
 
   /// The first ready tasks that do not fit, and the remote one's node.
   private struct Lacks {
     var here = TaskID.none
-    var elsewhere: (TaskID, SiteID)?
+    var elsewhere: (TaskID, NodeID)?
   }
 
   /// Returns what a local task wants together with its services. Mutating, as `placeHere`.
-  private mutating func want(of task: TaskID, _ lane: Int) -> ReadyQueues.Want? {
-    guard resources.isLocal(lane), let amounts = amountsTogether(task, at: .local) else {
+  private mutating func want(of task: TaskID, _ demandClass: Int) -> ReadyQueues.Want? {
+    guard resources.isLocal(demandClass), let amounts = amountsTogether(task, at: .local) else {
       return nil
     }
     return ReadyQueues.Want(
       amounts: plan.resources.indices.map { amounts.sum(of: $0) }, isService: isService(task))
   }
 
-  private func note(_ lacks: inout Lacks, _ task: TaskID, _ lane: Int, at home: SiteID) {
-    if resources.isLocal(lane) {
+  private func note(_ lacks: inout Lacks, _ task: TaskID, _ demandClass: Int, at home: NodeID) {
+    if resources.isLocal(demandClass) {
       if lacks.here.isNone { lacks.here = task }
     } else if lacks.elsewhere == nil {
-      let site = home == .local ? roomiest(for: task, lane) : home
-      lacks.elsewhere = site.map { (task, $0) }
+      let node = home == .local ? roomiest(for: task, demandClass) : home
+      lacks.elsewhere = node.map { (task, $0) }
     }
   }
 
-  private mutating func reserve(for task: TaskID, _ lane: Int, at home: SiteID) {
-    if resources.serviceLanes.contains(lane) {
+  private mutating func reserve(for task: TaskID, _ demandClass: Int, at home: NodeID) {
+    if resources.serviceClasses.contains(demandClass) {
       if let amounts = amountsTogether(task, at: home) { resources.reserve(amounts, at: home) }
-    } else if let limits = resources.isLocal(lane) ? nil : limits(of: task, lane) {
-      let allowed = resources.roomySites.filter { allows(limits, $0) }
-      resources.reserve(lane, atOneOf: allowed)
+    } else if let limits = resources.isLocal(demandClass) ? nil : limits(of: task, demandClass) {
+      let allowed = resources.roomyNodes.filter { allows(limits, $0) }
+      resources.reserve(demandClass, atOneOf: allowed)
     } else {
-      resources.reserve(lane, atOneOf: resources.candidates(for: lane))
+      resources.reserve(demandClass, atOneOf: resources.candidates(for: demandClass))
     }
   }
 
   enum Place {
-    case site(SiteID)
+    case node(NodeID)
     /// Resources are lacking; with the node of the task's services, if any.
-    case noRoom(SiteID)
+    case noRoom(NodeID)
     /// Resources are free, but no worker.
     case noWorker
     /// A service must end first, or no node has room for both.
@@ -131,82 +134,82 @@ extension Scheduler {
   }
 
   /// Mutating although it changes nothing: a call that only reads copies the scheduler.
-  private mutating func placeHere(_ task: TaskID, _ lane: Int) -> Place {
-    guard resources.fits(lane, at: .local) else { return .noRoom(.local) }
+  private mutating func placeHere(_ task: TaskID, _ demandClass: Int) -> Place {
+    guard resources.fits(demandClass, at: .local) else { return .noRoom(.local) }
     let kind = workerKind(of: task)
     // Queued external tasks are offered.
-    return kind == .block || workforce.canTake(kind, at: .local) ? .site(.local) : .noWorker
+    return kind == .block || workforce.canTake(kind, at: .local) ? .node(.local) : .noWorker
   }
 
   /// Prefers the node of its dependencies, then the least loaded one.
-  private mutating func placeAnywhere(_ task: TaskID, _ lane: Int) -> Place {
+  private mutating func placeAnywhere(_ task: TaskID, _ demandClass: Int) -> Place {
     let kind = workerKind(of: task)
-    let preferred = siteOfNeeds(of: task)
-    let limits = limits(of: task, lane)
-    var best: SiteID?
+    let preferred = nodeOfNeeds(of: task)
+    let limits = limits(of: task, demandClass)
+    var best: NodeID?
     var leastLoad = 0.0
     var hasRoom = false
-    for site in resources.roomySites where resources.fits(lane, at: site) {
-      if limits != nil, !allows(limits, site) { continue }
+    for node in resources.roomyNodes where resources.fits(demandClass, at: node) {
+      if limits != nil, !allows(limits, node) { continue }
       hasRoom = true
-      guard workforce.canTake(kind, at: site) else { continue }
-      if site == preferred { return .site(site) }
-      let load = resources.load(of: site)
-      if best == nil || load < leastLoad { (best, leastLoad) = (site, load) }
+      guard workforce.canTake(kind, at: node) else { continue }
+      if node == preferred { return .node(node) }
+      let load = resources.load(of: node)
+      if best == nil || load < leastLoad { (best, leastLoad) = (node, load) }
     }
-    if let best { return .site(best) }
+    if let best { return .node(best) }
     if hasRoom { return .noWorker }
-    let lacksTime = limits?.need.map { self.lacksTime(for: $0, lane) } ?? false
+    let lacksTime = limits?.need.map { self.lacksTime(for: $0, demandClass) } ?? false
     return lacksTime ? .noTime : .noRoom(.local)
   }
 
   /// Returns the node of the first dependency that ran remotely.
-  func siteOfNeeds(of task: TaskID) -> SiteID? {
+  func nodeOfNeeds(of task: TaskID) -> NodeID? {
     for edge in plan.needs(task).prefix(SchedulerOptions.maxNeedsLookedAt) {
-      let site = ranAt[Int(plan.needTargets[edge])]
-      if site != .local { return site }
+      let node = ranAt[Int(plan.needTargets[edge])]
+      if node != .local { return node }
     }
     return nil
   }
 
-  private mutating func assign(_ task: TaskID, _ lane: Int, at site: SiteID) {
-    let worker = claim(for: task, at: site)
-    let share = resources.take(lane, at: site)
-    if workforce.assign(task, lane: lane, share, to: worker, at: now) {
+  private mutating func assign(_ task: TaskID, _ demandClass: Int, at node: NodeID) {
+    let worker = claim(for: task, at: node)
+    let share = resources.take(demandClass, at: node)
+    if workforce.assign(task, demandClass: demandClass, share, to: worker, at: now) {
       start(task, on: worker)
     }
   }
 
   @inline(__always)
-  private mutating func claim(for task: TaskID, at site: SiteID) -> WorkerID {
+  private mutating func claim(for task: TaskID, at node: NodeID) -> WorkerID {
     let kind = workerKind(of: task)
-    if kind == .block { return seat(for: task) }
-    let (worker, isNew) = workforce.claim(kind, at: site, now: now)
-    if isNew { steps.append(.launch(worker, kind, site)) }
+    if kind == .block { return slot(for: task) }
+    let (worker, isNew) = workforce.claim(kind, at: node, now: now)
+    if isNew { steps.append(.launch(worker, kind, node)) }
     return worker
   }
 
-  mutating func start(_ task: TaskID, on worker: WorkerID, isAhead: Bool = false) {
-    if !additions.isEmpty { askToWithdraw(additionsOf: task) }
-    graph.set(task, isAhead ? .handed : .running)
+  mutating func start(_ task: TaskID, on worker: WorkerID, isPrefetched: Bool = false) {
+    if !additions.isEmpty { askToRetract(additionsOf: task) }
+    graph.set(task, isPrefetched ? .prefetched : .running)
     attempt[task.index] += 1
     noteStarting(of: task)
-    if options.usesSites { ranAt[task.index] = workforce.workers[worker.index].site }
+    if options.usesNodes { ranAt[task.index] = workforce.workers[worker.index].node }
     if machines.isAnyLimited { noteEnd(of: task, on: worker) }
     let number = attempt[task.index]
     var transition = Transition(.start, task, attempt: number)
     transition.worker = worker
-    transition.isAhead = isAhead
+    transition.isPrefetched = isPrefetched
     if plan.hasChecks { noteStart(of: task, in: &transition) }
     tell(consume transition)
-    if isBlock(task) {
+    if isExternal(task) {
       // The client finds its values itself.
       if plan.flags(task).contains(.readsValues) { noteRead(by: task) }
       return send(.run(task, attempt: number), to: worker)
     }
     if phase.step == .finally, !workforce.workers[worker.index].knowsRunState {
       workforce.noteRunState(knownBy: worker)
-      send(.conclude(runState), to: worker)
+      send(.setRunState(runState), to: worker)
     }
     if plan.flags(task).contains(.readsValues) || values.arguments != nil {
       noteRead(by: task)
@@ -214,8 +217,8 @@ extension Scheduler {
     }
     if resources.haveDevices { tellDevices(of: task, to: worker) }
     if plan.hasServices { tellPorts(of: task, to: worker) }
-    if plan.hasJobservers, !isAhead { beginLoan(of: task, on: worker) }
-    send(isAhead ? .follow(task, attempt: number) : .run(task, attempt: number), to: worker)
+    if plan.hasJobservers, !isPrefetched { beginLoan(of: task, on: worker) }
+    send(isPrefetched ? .follow(task, attempt: number) : .run(task, attempt: number), to: worker)
   }
 }
 
@@ -230,9 +233,9 @@ extension Scheduler {
 
   mutating func findBeyondDevices() {
     guard resources.haveDevices else { return }
-    beyondDevices = resources.lanes(beyond: options.gpus, isLocal: true)
+    beyondDevices = resources.demandClasses(beyond: options.gpus, isLocal: true)
     if machines.areKnown || machines.noneComing != nil, let most = machines.mostDevices {
-      beyondDevices += resources.lanes(beyond: most, isLocal: false)
+      beyondDevices += resources.demandClasses(beyond: most, isLocal: false)
     }
   }
 
@@ -240,22 +243,23 @@ extension Scheduler {
   /// than any remote one ever had.
   mutating func failBeyondDevices() -> Bool {
     if beyondDevices.isEmpty { return false }
-    let lanes = Set(beyondDevices)
-    let aside = machines.setAside.filter { lanes.contains(resources.lane(of: $0)) }
+    let demandClasses = Set(beyondDevices)
+    let aside = machines.setAside.filter { demandClasses.contains(resources.demandClass(of: $0)) }
     for task in aside where mayStart(task) { machines.takeBack(task) }
-    let queued = lanes.contains { ready.head($0) != nil }
+    let queued = demandClasses.contains { ready.head($0) != nil }
     let ranks =
-      queued ? ready.ranks.filter { lanes.contains(laneOf($0)) && mayStart(taskOf($0)) } : []
-    ready.remove(Set(ranks), of: lanes)
+      queued
+      ? ready.ranks.filter { demandClasses.contains(classOf($0)) && mayStart(taskOf($0)) } : []
+    ready.remove(Set(ranks), of: demandClasses)
     let tasks = ranks.map { taskOf($0) } + aside.filter { mayStart($0) }
     // An earlier failure may have ended a task that needs the same service.
     for task in tasks.sorted(by: { $0.rawValue < $1.rawValue })
     where graph.state(task) == .ready {
       var transition = Transition(.failure, task, reason: .refused)
-      let lane = resources.lane(of: task)
-      transition.what =
-        "it wants \(resources.gpus(of: lane)) of gpu, and "
-        + (resources.isLocal(lane)
+      let demandClass = resources.demandClass(of: task)
+      transition.detail =
+        "it wants \(resources.gpus(of: demandClass)) of gpu, and "
+        + (resources.isLocal(demandClass)
           ? "this machine has \(options.gpus)"
           : "no machine of the run has more than \(machines.mostDevices ?? 0)")
       graph.set(task, .waiting)
@@ -267,11 +271,11 @@ extension Scheduler {
   var lackingDevices: TaskID? {
     guard resources.haveDevices else { return nil }
     let most = machines.inUse.compactMap { machines[$0].offer?.gpus }.max() ?? 0
-    let lanes = Set(resources.lanes(beyond: most, isLocal: false))
-    return ready.ranks.filter { lanes.contains(laneOf($0)) }.min().map { taskOf($0) }
+    let demandClasses = Set(resources.demandClasses(beyond: most, isLocal: false))
+    return ready.ranks.filter { demandClasses.contains(classOf($0)) }.min().map { taskOf($0) }
   }
 
   private func taskOf(_ rank: Int32) -> TaskID { TaskID(ranking.task[Int(rank)]) }
 
-  private func laneOf(_ rank: Int32) -> Int { resources.lane(of: taskOf(rank)) }
+  private func classOf(_ rank: Int32) -> Int { resources.demandClass(of: taskOf(rank)) }
 }

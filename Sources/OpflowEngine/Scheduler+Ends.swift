@@ -4,26 +4,26 @@ internal import OpflowPlan
 internal import OpflowWire
 
 extension Scheduler {
-  mutating func ended(_ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, what: String) {
+  mutating func ended(_ worker: WorkerID, _ task: TaskID, _ outcome: Outcome, detail: String) {
     let excuse =
-      options.usesSites && !isOrdinary(outcome, of: task)
-      ? machines.excuse(at: workforce.workers[worker.index].site) : nil
+      options.usesNodes && !isOrdinary(outcome, of: task)
+      ? machines.excuse(at: workforce.workers[worker.index].node) : nil
     let wall = min(outcome.usage.wallMicroseconds, SchedulerOptions.shortTaskMicroseconds * 8)
     let freed = workforce.ended(worker, continues: outcome.isSuccess, wall: wall, at: now)
     if freed.share != nil { release(freed.share, of: task) }
     if workforce.workers[worker.index].kind == .block { blocks.free(worker) }
-    if workforce.workers[worker.index].isOfEarlierDrive {
+    if workforce.workers[worker.index].isOfEarlierSession {
       discard(worker, complaint: "")
     }
     graph.mark(task, .ran)
     noteChange()
 
     if let excuse, isExcused(outcome), !graph.has(.cancelling, task), phase.stopCause == nil {
-      let site = workforce.workers[worker.index].site
+      let node = workforce.workers[worker.index].node
       if outcome.reason == .stopped(.timeOver) {
-        return interrupted(task, at: site, outcome, complaint: excuse)
+        return interrupted(task, at: node, outcome, complaint: excuse)
       }
-      return interrupted(task, at: site, complaint: excuse)
+      return interrupted(task, at: node, complaint: excuse)
     }
 
     let left = leftBehind.isEmpty ? nil : leftBehind.removeValue(forKey: task)
@@ -33,8 +33,8 @@ extension Scheduler {
       task, attempt: attempt[task.index], isSuccess: outcome.isSuccess)
     var transition = Transition(.success, task, attempt: attempt[task.index])
     transition.outcome = outcome
-    let text = fetch.map(\.report.what) ?? fault ?? takeUnkept(task) ?? what
-    if !text.isEmpty { transition.what = text }
+    let text = fetch.map(\.report.detail) ?? fault ?? takeDiscarded(task) ?? detail
+    if !text.isEmpty { transition.detail = text }
     if let left { note(left, in: &transition) }
     if let fetch { transition.fetch = fetch }
     if isService(task) {
@@ -54,7 +54,7 @@ extension Scheduler {
       settle(task, as: .cancelled, consume transition)
     case .stopped(.serviceLost)
     where phase.stopCause == nil || plan.flags(task).contains(.finally):
-      if let lost = services.takeLoss(of: task) { transition.what = plan.nameString(lost) }
+      if let lost = services.takeLoss(of: task) { transition.detail = plan.nameString(lost) }
       failed(task, consume transition, having: read)
     case .stopped:
       transition.event = .cancel
@@ -68,7 +68,7 @@ extension Scheduler {
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
       if plan.hasEmptyMatrix(task) {
-        transition.what = Plan.emptyMatrixText
+        transition.detail = Plan.emptyMatrixText
       }
       if isRestored { transition.isRestored = true }
       settle(task, as: .succeeded, consume transition)

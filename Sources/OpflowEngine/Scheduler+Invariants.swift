@@ -7,7 +7,7 @@ extension Scheduler {
     shares += services.taken.all.map(\.share)
     if let problem = phase.checkInvariants() ?? ready.checkInvariants()
       ?? workforce.checkInvariants() ?? resources.checkInvariants(holding: shares)
-      ?? checkSites() ?? blocks.checkInvariants(workforce)
+      ?? checkNodes() ?? blocks.checkInvariants(workforce)
     {
       return problem
     }
@@ -18,10 +18,10 @@ extension Scheduler {
     if holders.count != workforce.heldCount {
       return "\(workforce.heldCount) tasks held, \(holders.count) found"
     }
-    let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) }).union(gates.ready)
+    let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) }).union(approvals.ready)
       .union(checks.waiting).union(machines.setAside).union(blocks.waiting)
     if queued.count
-      != ready.count + gates.ready.count + checks.waiting.count + machines.setAside.count
+      != ready.count + approvals.ready.count + checks.waiting.count + machines.setAside.count
       + blocks.waiting.count
     {
       return "a task is queued twice"
@@ -43,10 +43,10 @@ extension Scheduler {
       if holders.updateValue(worker, forKey: task) != nil {
         return "task \(task.rawValue) is held twice"
       }
-      if resources.lane(of: task) != Int(record.lane) {
+      if resources.demandClass(of: task) != Int(record.demandClass) {
         return "a worker has a task that wants what the one before it does not free"
       }
-      if resources.isLocal(Int(record.lane)) != (record.site == .local) {
+      if resources.isLocal(Int(record.demandClass)) != (record.node == .local) {
         return "a task is on a machine that it is not for"
       }
     }
@@ -56,8 +56,8 @@ extension Scheduler {
       return "\(plan.nameString(record.current)), assigned to a launching worker, is"
         + " \(graph.state(record.current))"
     }
-    for handed in record.ahead where graph.state(handed.task) != .handed {
-      return "a task handed ahead is \(graph.state(handed.task))"
+    for prefetched in record.ahead where graph.state(prefetched.task) != .prefetched {
+      return "a task handed ahead is \(graph.state(prefetched.task))"
     }
     return nil
   }
@@ -66,19 +66,20 @@ extension Scheduler {
     _ task: TaskID, holder: WorkerID?, queued: Set<TaskID>, delayed: Set<TaskID>
   ) -> String? {
     let isHeldBack = graph.has(.held, task)
-    if isGate(task) {
+    if isApproval(task) {
       if holder != nil { return "is a gate, and a worker has it" }
-      if (gates.open[task] != nil) != (graph.state(task) == .running) {
+      if (approvals.open[task] != nil) != (graph.state(task) == .running) {
         return "is a gate that is \(graph.state(task))"
       }
     }
-    if isBlock(task), queued.contains(task), blocks.isOffered(task) == blocks.waiting.contains(task)
+    if isExternal(task), queued.contains(task),
+      blocks.isOffered(task) == blocks.waiting.contains(task)
     {
       return "is a block that waits though it is offered, or stands in a queue though it is not"
     }
     switch graph.state(task) {
-    case .handed, .running, .suspended:
-      if holder == nil, !isGate(task) { return "runs nowhere" }
+    case .prefetched, .running, .suspended:
+      if holder == nil, !isApproval(task) { return "runs nowhere" }
       if queued.contains(task) { return "runs and is queued" }
     case .checking:
       if !checks.isOpen(task) { return "is checked by nobody" }
@@ -108,18 +109,18 @@ extension Scheduler {
     return nil
   }
 
-  private func checkSites() -> String? {
-    if machines.sites.count != workforce.sites.count - 1 { return "a site stands in one place" }
-    for (index, site) in machines.sites.enumerated() {
-      let id = SiteID(Int32(truncatingIfNeeded: index + 1))
-      if site.isThere != workforce.isThere(id) { return "a site is gone for some" }
+  private func checkNodes() -> String? {
+    if machines.nodes.count != workforce.nodes.count - 1 { return "a site stands in one place" }
+    for (index, node) in machines.nodes.enumerated() {
+      let id = NodeID(Int32(truncatingIfNeeded: index + 1))
+      if node.isThere != workforce.isThere(id) { return "a site is gone for some" }
       let cpu = resources.pools[id.index].capacity[Int(ResourceEntry.cpu)]
-      if cpu != (site.isInUse ? site.offer?.cpu ?? 0 : 0) {
-        return "site \(id.rawValue) is \(site.state) and offers \(cpu) processors"
+      if cpu != (node.isInUse ? node.offer?.cpu ?? 0 : 0) {
+        return "site \(id.rawValue) is \(node.state) and offers \(cpu) processors"
       }
     }
     for task in machines.setAside
-    where graph.state(task) != .ready || resources.isLocal(resources.lane(of: task)) {
+    where graph.state(task) != .ready || resources.isLocal(resources.demandClass(of: task)) {
       return "\(plan.nameString(task)) waits for time and is \(graph.state(task))"
     }
     return machines.checkInvariants()

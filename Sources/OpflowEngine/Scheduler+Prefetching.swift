@@ -5,25 +5,28 @@ extension Scheduler {
   /// Busy workers with short tasks then need not wait for the coordinator. A prefetched task takes
   /// over the resources of one of its class, unless that one's end may make a much better task
   /// ready.
-  mutating func handAhead(from lane: Int) {
-    guard phase.isOrdinary, !resources.serviceLanes.contains(lane),
-      let rank = ready.head(lane)
+  mutating func prefetch(from demandClass: Int) {
+    guard phase.isOrdinary, !resources.serviceClasses.contains(demandClass),
+      let rank = ready.head(demandClass)
     else { return }
     let kind = workerKind(of: TaskID(ranking.task[Int(rank)]))
-    let depth = workforce.paces[kind].aheadNow(ready: ready.count, alive: workforce.count(of: kind))
+    let depth = workforce.throughputs[kind].prefetchedNow(
+      ready: ready.count, alive: workforce.count(of: kind))
     // One per worker in turn, so that backlogs stay equal.
     var misses = 0
     for count in 0..<depth {
       var place = 0
-      while let worker = workforce.backlogs.worker(lane: lane, depth: count, place: place) {
-        guard let rank = ready.head(lane) else { return }
+      while let worker = workforce.backlogs.worker(
+        demandClass: demandClass, depth: count, place: place)
+      {
+        guard let rank = ready.head(demandClass) else { return }
         let task = TaskID(ranking.task[Int(rank)])
         // It keeps coming back: a free worker starts it.
         if returnCount[task.index] >= SchedulerOptions.mostReturns { return }
         if mayFollow(task, rank, on: worker) {
-          _ = ready.pop(lane)
+          _ = ready.pop(demandClass)
           // The worker moves to the next depth, and another one takes its place.
-          handAhead(task, rank, to: worker)
+          prefetch(task, rank, to: worker)
         } else {
           place += 1
           misses += 1
@@ -43,11 +46,11 @@ extension Scheduler {
     {
       return false
     }
-    if options.usesSites {
-      let site = workforce.workers[worker.index].site
+    if options.usesNodes {
+      let node = workforce.workers[worker.index].node
       // The node takes no new tasks, though one without resources would fit.
-      if site != .local, !machines.isInUse(site) { return false }
-      if machines.mayRestrict, !mayRun(task, at: site) { return false }
+      if node != .local, !machines.isInUse(node) { return false }
+      if machines.mayRestrict, !mayRun(task, at: node) { return false }
     }
     if endCouldUnlockBetter(than: rank, endOf: workforce.workers[worker.index].current) {
       return false
@@ -60,23 +63,23 @@ extension Scheduler {
     return true
   }
 
-  private mutating func handAhead(_ task: TaskID, _ rank: Int32, to worker: WorkerID) {
-    workforce.handAhead(task, to: worker)
-    start(task, on: worker, isAhead: true)
-    leastUrgentAhead.push(
-      RankedAhead(rank: rank, worker: worker, task: task, attempt: attempt[task.index]))
+  private mutating func prefetch(_ task: TaskID, _ rank: Int32, to worker: WorkerID) {
+    workforce.prefetch(task, to: worker)
+    start(task, on: worker, isPrefetched: true)
+    leastUrgentPrefetched.push(
+      RankedPrefetch(rank: rank, worker: worker, task: task, attempt: attempt[task.index]))
     // Most entries are outdated by now.
-    if leastUrgentAhead.count > 4 * workforce.aheadCount + 64 { rankAheadAnew() }
+    if leastUrgentPrefetched.count > 4 * workforce.prefetchedCount + 64 { rankPrefetchedAgain() }
   }
 
-  mutating func rankAheadAnew() {
-    leastUrgentAhead.removeAll()
+  mutating func rankPrefetchedAgain() {
+    leastUrgentPrefetched.removeAll()
     for worker in workforce.living {
-      for handed in workforce.workers[worker.index].ahead where !handed.isRevoking {
-        leastUrgentAhead.push(
-          RankedAhead(
-            rank: ranking.rank[handed.task.index], worker: worker, task: handed.task,
-            attempt: attempt[handed.task.index]))
+      for prefetched in workforce.workers[worker.index].ahead where !prefetched.isRevoking {
+        leastUrgentPrefetched.push(
+          RankedPrefetch(
+            rank: ranking.rank[prefetched.task.index], worker: worker, task: prefetched.task,
+            attempt: attempt[prefetched.task.index]))
       }
     }
   }
@@ -94,34 +97,36 @@ extension Scheduler {
   // MARK: - Recalling
 
   /// Recalls prefetched tasks that could start earlier elsewhere, or later than a much better task.
-  mutating func takeBackAhead() {
+  mutating func takeBackPrefetched() {
     takeBackForIdle()
     let best = ready.first ?? .max
-    while let last = leastUrgentAhead.first, ranking.isMuchBetter(best, than: last.rank) {
-      _ = leastUrgentAhead.pop()
+    while let last = leastUrgentPrefetched.first, ranking.isMuchBetter(best, than: last.rank) {
+      _ = leastUrgentPrefetched.pop()
       let record = workforce.workers[last.worker.index]
       guard !record.isDiscarded, attempt[last.task.index] == last.attempt,
         let place = record.ahead.firstIndex(where: { $0.task == last.task })
       else { continue }
-      revokeAhead(place, of: last.worker)
+      revokePrefetched(place, of: last.worker)
     }
   }
 
   /// Recalls the last tasks of the longest backlogs for idle workers.
   private mutating func takeBackForIdle() {
-    for lane in workforce.backlogs.lanesAhead.prefix(SchedulerOptions.maxLanesLookedAt) {
-      var depth = workforce.backlogs.deepest(lane: lane) ?? 0
-      guard depth > 0, let (site, count) = roomForOthers(in: lane, depth) else { continue }
+    for demandClass in workforce.backlogs.classesPrefetched.prefix(
+      SchedulerOptions.maxClassesLookedAt)
+    {
+      var depth = workforce.backlogs.deepest(demandClass: demandClass) ?? 0
+      guard depth > 0, let (node, count) = roomForOthers(in: demandClass, depth) else { continue }
       var room = count
       while depth > 0, room > 0 {
-        for worker in workforce.backlogs.workers(lane: lane, depth: depth) {
+        for worker in workforce.backlogs.workers(demandClass: demandClass, depth: depth) {
           // It would be prefetched and recalled again.
           if machines.mayRestrict,
-            !mayRun(workforce.workers[worker.index].ahead[depth - 1].task, at: site)
+            !mayRun(workforce.workers[worker.index].ahead[depth - 1].task, at: node)
           {
             continue
           }
-          if revokeAhead(depth - 1, of: worker) { room -= 1 }
+          if revokePrefetched(depth - 1, of: worker) { room -= 1 }
           if room == 0 { break }
         }
         depth -= 1
@@ -130,14 +135,15 @@ extension Scheduler {
   }
 
   /// A node where tasks of the class can start at once, and how many.
-  private func roomForOthers(in lane: Int, _ depth: Int) -> (SiteID, Int)? {
-    guard let worker = workforce.backlogs.workers(lane: lane, depth: depth).first else {
+  private func roomForOthers(in demandClass: Int, _ depth: Int) -> (NodeID, Int)? {
+    guard let worker = workforce.backlogs.workers(demandClass: demandClass, depth: depth).first
+    else {
       return nil
     }
     let kind = workforce.workers[worker.index].kind
-    for site in resources.candidates(for: lane).prefix(SchedulerOptions.maxSitesLookedAt) {
-      let count = workforce.startable(kind, at: site)
-      if count > 0, resources.fits(lane, at: site) { return (site, count) }
+    for node in resources.candidates(for: demandClass).prefix(SchedulerOptions.maxNodesLookedAt) {
+      let count = workforce.startable(kind, at: node)
+      if count > 0, resources.fits(demandClass, at: node) { return (node, count) }
     }
     return nil
   }
@@ -153,13 +159,13 @@ extension Scheduler {
   mutating func takeBackAll(of worker: WorkerID) {
     if workforce.workers[worker.index].isDiscarded { return }
     for place in workforce.workers[worker.index].ahead.indices {
-      revokeAhead(place, of: worker)
+      revokePrefetched(place, of: worker)
     }
   }
 
   /// Only the first call has an effect.
   @discardableResult
-  mutating func revokeAhead(_ place: Int, of worker: WorkerID) -> Bool {
+  mutating func revokePrefetched(_ place: Int, of worker: WorkerID) -> Bool {
     guard workforce.noteRevoking(place, of: worker) else { return false }
     let task = workforce.workers[worker.index].ahead[place].task
     send(.revoke(task, attempt: attempt[task.index]), to: worker)
@@ -174,14 +180,14 @@ extension Scheduler {
   /// coordinator may sleep and handle many in one turn, since a wakeup for each costs as much as
   /// everything else.
   var restNanoseconds: Int64 {
-    guard workforce.aheadCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
+    guard workforce.prefetchedCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
       !phase.isSuspended, !phase.isPaused, orders.isEmpty, !resources.mayFitMore
     else { return 0 }
     var rest = SchedulerOptions.maxRestMicroseconds
     for kind in WorkerKind.allCases where kind != .service {
       guard workforce.areAllAtWork(kind) else { return 0 }
       guard let least = workforce.backlogs.least(of: kind) else { continue }
-      let mean = workforce.paces[kind].meanWallMicroseconds
+      let mean = workforce.throughputs[kind].meanWallMicroseconds
       rest = min(rest, Int64(least - 1) * mean / 2)
     }
     return rest < SchedulerOptions.minRestMicroseconds ? 0 : rest * 1000
@@ -189,11 +195,11 @@ extension Scheduler {
 }
 
 /// With its rank when it was prefetched.
-struct RankedAhead: HeapElement {
+struct RankedPrefetch: HeapElement {
   var rank: Int32
   var worker: WorkerID
   var task: TaskID
   var attempt: Int32
 
-  func isBefore(_ other: RankedAhead) -> Bool { rank > other.rank }
+  func isBefore(_ other: RankedPrefetch) -> Bool { rank > other.rank }
 }

@@ -9,7 +9,7 @@ extension Scheduler {
       for service in plan.services(neededBy: task) { services.review.touch(service) }
     }
     // A service may be on a node that it has to leave.
-    if options.usesSites { services.review.touchAll() }
+    if options.usesNodes { services.review.touchAll() }
     let conditions = reviewConditions
     services.review.note(conditions)
     var unused: [TaskID] = []
@@ -28,10 +28,10 @@ extension Scheduler {
       let deferred = services.deferred.sorted { $0.rawValue < $1.rawValue }
       services.deferred.removeAll()
       for service in deferred where graph.state(service) == .ready { offer(service) }
-      services.hasWithdrawn = true
+      services.hasRetracted = true
     }
-    if !unused.isEmpty || services.hasWithdrawn {
-      services.hasWithdrawn = false
+    if !unused.isEmpty || services.hasRetracted {
+      services.hasRetracted = false
       dispatch()
     }
     // Other services may have lost their last user with them.
@@ -57,12 +57,13 @@ extension Scheduler {
         end(service)
       }
     case .waiting, .ready:
-      if !isNeeded { withdrawTaken([service]) }
+      if !isNeeded { retractTaken([service]) }
       // Retracted tasks get their end with that.
       if additions.isLetGo(service) { return false }
       return !isNeeded && (!stands(service) || services.isLeaving)
         && firstOpenUser(of: service) == nil
-    case .checking, .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
+    case .checking, .prefetched, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+      .cancelled:
       break
     }
     return false
@@ -132,7 +133,7 @@ extension Scheduler {
 
   /// Nothing but services runs or can start.
   var isAtRestButServices: Bool {
-    services.taken.isEmpty && services.keptOver.isEmpty && gates.isEmpty && checks.isEmpty
+    services.taken.isEmpty && services.keptOver.isEmpty && approvals.isEmpty && checks.isEmpty
       && timers.first == nil && machines.setAside.isEmpty
       && orders.isEmpty && !phase.isSuspended
       && workforce.heldCount == runningServices && isNothingReadyButServices
@@ -185,13 +186,13 @@ extension Scheduler {
   }
 
   /// Ends idle services that hold what a ready task lacks.
-  mutating func makeRoom(for task: TaskID, at site: SiteID) {
+  mutating func makeRoom(for task: TaskID, at node: NodeID) {
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     if services.use.idle.isEmpty, !isOnlyServices || services.use.idleStanding.isEmpty { return }
-    let lane = resources.lane(of: task)
+    let demandClass = resources.demandClass(of: task)
     let together =
-      resources.serviceLanes.contains(lane)
-      ? amountsTogether(task, at: site) : [resources.wanted(lane)]
+      resources.serviceClasses.contains(demandClass)
+      ? amountsTogether(task, at: node) : [resources.wanted(demandClass)]
     guard let amounts = together else { return }
     var needed = Set(servicesWanted(by: task))
     for user in usersAtWork { needed.formUnion(servicesWanted(by: user)) }
@@ -204,15 +205,15 @@ extension Scheduler {
     // again. Those taken for a task stay.
     let giveWay = services.taken.all.map(\.task).filter { waiting in
       stands(waiting) && !needed.contains(waiting)
-        && (site == .local
+        && (node == .local
           || shares(of: [waiting] + servicesWanted(by: waiting)).contains {
-            resources.helps($0, amounts, at: site)
+            resources.helps($0, amounts, at: node)
           })
     }
     if isOnlyServices, !giveWay.isEmpty {
       services.deferred.formUnion(giveWay)
-      let withdrawn = Set(giveWay).union(giveWay.flatMap { takenUsers(of: $0) })
-      withdrawTaken(services.taken.all.map(\.task).filter { withdrawn.contains($0) })
+      let retracted = Set(giveWay).union(giveWay.flatMap { takenUsers(of: $0) })
+      retractTaken(services.taken.all.map(\.task).filter { retracted.contains($0) })
     }
     for entry in services.taken.all where stands(entry.task) {
       needed.formUnion(servicesWanted(by: entry.task))
@@ -224,7 +225,7 @@ extension Scheduler {
       (service: workforce.workers[$0.index].current, share: workforce.workers[$0.index].share)
     }
     for (service, share) in running {
-      guard !needed.contains(service), let share, resources.helps(share, amounts, at: site) else {
+      guard !needed.contains(service), let share, resources.helps(share, amounts, at: node) else {
         continue
       }
       // Users end first, and the service in a later pass.
@@ -270,12 +271,12 @@ extension Scheduler {
       return cancelService(service, transition)
     }
     if wasUnneeded {
-      if let need { transition.what = plan.nameString(need) }
+      if let need { transition.detail = plan.nameString(need) }
       return endUnneeded(service, transition, wasUp: wasUp)
     }
     switch transition.outcome.reason {
     case .stopped(.serviceLost) where phase.stopCause == nil:
-      transition.what = lost.map { plan.nameString($0) } ?? transition.what
+      transition.detail = lost.map { plan.nameString($0) } ?? transition.detail
       let isLeft = plan.services(neededBy: service).allSatisfy {
         !graph.state($0).isTerminal || graph.state($0).isSuccess
       }
@@ -362,9 +363,10 @@ extension Scheduler {
 
   mutating func takeOver(_ held: [HeldService]) {
     for entry in held {
-      let lane = resources.lane(of: entry.service)
-      let share = resources.take(resources.wantedOfFree(lane), of: lane, at: .local)
-      let worker = workforce.takeOver(entry.service, lane: lane, share, at: Instant(nanoseconds: 0))
+      let demandClass = resources.demandClass(of: entry.service)
+      let share = resources.take(resources.wantedOfFree(demandClass), of: demandClass, at: .local)
+      let worker = workforce.takeOver(
+        entry.service, demandClass: demandClass, share, at: Instant(nanoseconds: 0))
       precondition(worker == entry.worker, "workers that were taken over come first")
       services.keepOver(entry.service, entry.ports)
       services.use.noteWorker(worker, of: entry.service)
@@ -377,7 +379,7 @@ extension Scheduler {
     if options.watchesWorkers { workforce.watch.listenAnew(at: now) }
     for service in services.all where services.keptOver.contains(service) {
       var transition = Transition(.ready, service, attempt: attempt[service.index])
-      transition.what =
+      transition.detail =
         ServicePorts(plan.portNames(of: service), services.up[service] ?? []).text
       tell(transition)
     }
@@ -436,7 +438,7 @@ extension Scheduler {
         let worker = services.use.workers[service]
       else { return nil }
       let record = workforce.workers[worker.index]
-      if record.isStopping || record.isDiscarded || record.site != .local { return nil }
+      if record.isStopping || record.isDiscarded || record.node != .local { return nil }
       return HeldService(
         service: service, worker: worker, attempt: attempt[service.index], ports: ports)
     }

@@ -27,7 +27,7 @@ extension Scheduler {
 
   /// Returns direct and indirect services in start order, without ended ones and their own.
   func servicesWanted(by task: TaskID) -> [TaskID] {
-    let all = resources.serviceLanes.services(of: task)
+    let all = resources.serviceClasses.services(of: task)
     guard all.contains(where: { graph.state($0).isTerminal }) else { return all }
     var wanted: Set<TaskID> = []
     var open = plan.services(neededBy: task)
@@ -66,32 +66,34 @@ extension Scheduler {
     }
   }
 
-  func amountsTogether(_ task: TaskID, with toStart: [TaskID], at site: SiteID) -> [[DemandItem]] {
+  func amountsTogether(_ task: TaskID, with toStart: [TaskID], at node: NodeID) -> [[DemandItem]] {
     resources.together(
-      (toStart + [task]).map { resources.lane(of: $0) }, with: sharesOfServices(of: task), at: site)
+      (toStart + [task]).map { resources.demandClass(of: $0) }, with: sharesOfServices(of: task),
+      at: node)
   }
 
   /// Nil if the task must wait for one of its services.
-  func amountsTogether(_ task: TaskID, at site: SiteID) -> [[DemandItem]]? {
-    servicesToStart(with: task).map { amountsTogether(task, with: $0, at: site) }
+  func amountsTogether(_ task: TaskID, at node: NodeID) -> [[DemandItem]]? {
+    servicesToStart(with: task).map { amountsTogether(task, with: $0, at: node) }
   }
 
   /// All must fit.
-  mutating func takeTogether(_ task: TaskID, at site: SiteID) {
+  mutating func takeTogether(_ task: TaskID, at node: NodeID) {
     guard let toStart = servicesToStart(with: task) else {
       preconditionFailure("a task was to be started whose services cannot be")
     }
-    let amounts = amountsTogether(task, with: toStart, at: site)
+    let amounts = amountsTogether(task, with: toStart, at: node)
     for service in toStart where isQueued(service) {
-      ready.take(ranking.rank[service.index], lane: resources.lane(of: service))
+      ready.take(ranking.rank[service.index], demandClass: resources.demandClass(of: service))
     }
     for (task, amounts) in zip(toStart + [task], amounts) {
       graph.unmark(task, .held)
       services.deferred.remove(task)
-      let lane = resources.lane(of: task)
-      let share = resources.take(amounts, of: lane, at: site)
+      let demandClass = resources.demandClass(of: task)
+      let share = resources.take(amounts, of: demandClass, at: node)
       services.taken.append(
-        task, lane: lane, share, kind: workerKind(of: task), having: plan.services(neededBy: task))
+        task, demandClass: demandClass, share, kind: workerKind(of: task),
+        having: plan.services(neededBy: task))
       noteHeld(task)
     }
     for service in toStart { wakeUsers(of: service) }
@@ -126,37 +128,41 @@ extension Scheduler {
 
   /// Looks at queued users again: they want less once a service runs, or has ended.
   mutating func wakeUsers(of service: TaskID) {
-    for lane in resources.serviceLanes.lanes(using: service) { ready.wake(lane) }
+    for demandClass in resources.serviceClasses.demandClasses(using: service) {
+      ready.wake(demandClass)
+    }
   }
 
   mutating func startTaken() {
-    if machines.haveEnds { withdrawWithoutTime() }
+    if machines.haveEnds { retractWithoutTime() }
     for (task, place) in services.taken.takeUnsettled() {
       if !waitsForService(task, from: place) { services.taken.waitForWorker(task) }
     }
-    while let entry = services.taken.first(of: services.taken.crews.filter { isFree($0) }) {
+    while let entry = services.taken.first(of: services.taken.pools.filter { isFree($0) }) {
       if waitsForService(entry.task, from: 0) { continue }
       _ = services.taken.remove(entry.task)
-      let (worker, isNew) = workforce.claim(entry.kind, at: entry.share.site, now: now)
-      if isNew { steps.append(.launch(worker, entry.kind, entry.share.site)) }
+      let (worker, isNew) = workforce.claim(entry.kind, at: entry.share.node, now: now)
+      if isNew { steps.append(.launch(worker, entry.kind, entry.share.node)) }
       if entry.kind == .service { services.use.noteWorker(worker, of: entry.task) }
-      if workforce.assign(entry.task, lane: entry.lane, entry.share, to: worker, at: now) {
+      if workforce.assign(
+        entry.task, demandClass: entry.demandClass, entry.share, to: worker, at: now)
+      {
         start(entry.task, on: worker)
       }
     }
-    for crew in services.taken.crews where crew.kind == .service {
-      while workforce.launching(.service, at: crew.site) < services.taken.count(of: crew),
-        workforce.mayLaunch(.service, at: crew.site)
+    for pool in services.taken.pools where pool.kind == .service {
+      while workforce.launching(.service, at: pool.node) < services.taken.count(of: pool),
+        workforce.mayLaunch(.service, at: pool.node)
       {
         steps.append(
-          .launch(workforce.launch(.service, at: crew.site, now: now), .service, crew.site))
+          .launch(workforce.launch(.service, at: pool.node, now: now), .service, pool.node))
       }
     }
   }
 
-  private func isFree(_ crew: TakenTasks.CrewID) -> Bool {
-    crew.kind == .service
-      ? workforce.hasIdle(crew.kind, at: crew.site) : workforce.canTake(crew.kind, at: crew.site)
+  private func isFree(_ pool: TakenTasks.PoolID) -> Bool {
+    pool.kind == .service
+      ? workforce.hasIdle(pool.kind, at: pool.node) : workforce.canTake(pool.kind, at: pool.node)
   }
 
   /// Makes a task wait for the first of its services, from `place` on, that is not up.
@@ -189,7 +195,7 @@ extension Scheduler {
     guard services.noteUp(service, ports) else { return }
     if !workforce.workers[worker.index].isStopping { workforce.watch.clearDeadline(of: worker) }
     var transition = Transition(.ready, service, attempt: attempt[service.index])
-    transition.what = ServicePorts(names, ports).text
+    transition.detail = ServicePorts(names, ports).text
     tell(transition)
   }
 
@@ -204,28 +210,28 @@ extension Scheduler {
   // MARK: - Releasing
 
   /// Tasks are ready again, and services idle.
-  mutating func withdrawTaken(_ tasks: [TaskID]) {
+  mutating func retractTaken(_ tasks: [TaskID]) {
     for task in tasks {
       guard let entry = services.taken.remove(task) else { continue }
       release(entry.share, of: task)
-      services.hasWithdrawn = true
+      services.hasRetracted = true
       if !isService(task) || stands(task) { offer(task) }
     }
   }
 
   /// Releases the shares of tasks that may not start. Services stay for those that may.
-  mutating func withdrawTaken() {
+  mutating func retractTaken() {
     if services.taken.isEmpty { return }
     let tasks = services.taken.all.map(\.task)
     var kept = Set(tasks.filter { mayStart($0) })
     for task in kept { kept.formUnion(servicesWanted(by: task)) }
-    withdrawTaken(tasks.filter { !kept.contains($0) })
+    retractTaken(tasks.filter { !kept.contains($0) })
   }
 
   /// Stops the users of a service that is gone or ending, or releases their shares.
   mutating func leaveUsers(of service: TaskID) {
     services.forget(service)
-    withdrawTaken(takenUsers(of: service))
+    retractTaken(takenUsers(of: service))
     if services.use.users(of: service) == 0 { return }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
@@ -233,7 +239,7 @@ extension Scheduler {
         continue
       }
       if record.phase == .launching {
-        giveBackAssigned(workforce.withdraw(worker))
+        giveBackAssigned(workforce.retract(worker))
       } else if record.phase == .busy, !record.isDiscarded, !record.isStopping {
         services.noteLoss(of: service, by: record.current)
         stopCurrent(of: worker, .serviceLost)
@@ -242,7 +248,7 @@ extension Scheduler {
   }
 
   /// The service's end skips them.
-  mutating func withdrawUsers(of service: TaskID) {
+  mutating func retractUsers(of service: TaskID) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
     // The rest of the main phase is left to a resume.
@@ -253,8 +259,8 @@ extension Scheduler {
   }
 
   /// The same for a service that waits again or is skipped.
-  mutating func withdrawAgain(usersOf service: TaskID) {
-    if graph.lacksNeed(service) { return withdrawUsers(of: service) }
+  mutating func retractAgain(usersOf service: TaskID) {
+    if graph.lacksNeed(service) { return retractUsers(of: service) }
     if !graph.waitsForNeed(service) { return }
     pull(usersInQueues(of: service, isLeft: false))
   }
@@ -278,7 +284,8 @@ extension Scheduler {
     switch graph.state(user) {
     case .ready, .checking: true
     case .waiting: graph.has(.delayed, user)
-    case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
+    case .prefetched, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed,
+      .skipped,
       .cancelled:
       false
     }
@@ -286,15 +293,15 @@ extension Scheduler {
 
   /// Returns whether there are any.
   mutating func failUnservableServices(_ complaint: String) -> Bool {
-    let wanted = services.taken.all.filter { $0.share.site == .local }.map(\.task)
+    let wanted = services.taken.all.filter { $0.share.node == .local }.map(\.task)
       .filter { isService($0) }
     for service in wanted where services.taken[service] != nil {
-      withdrawTaken([service])
+      retractTaken([service])
       leaveUsers(of: service)
       pull([service])
       graph.unmark(service, .held)
       var transition = Transition(.failure, service, reason: .workerLost)
-      transition.what = complaint
+      transition.detail = complaint
       graph.set(service, .waiting)
       settle(service, as: .failed, transition)
     }
@@ -308,32 +315,32 @@ extension Scheduler {
   }
 
   /// Prefers the node of the group, then the best ones.
-  func jointPlace(_ task: TaskID, _ lane: Int) -> Place {
-    if resources.isLocal(lane) { return room(for: task, atOneOf: Resources.here) }
-    let (homes, lacksTime) = homes(of: task, lane)
+  func jointPlace(_ task: TaskID, _ demandClass: Int) -> Place {
+    if resources.isLocal(demandClass) { return room(for: task, atOneOf: Resources.here) }
+    let (homes, lacksTime) = homes(of: task, demandClass)
     if lacksTime { return .noTime }
-    if let bound = resources.binding(of: lane) {
+    if let bound = resources.binding(of: demandClass) {
       return homes.contains(bound) ? room(for: task, atOneOf: [bound]) : .notYet
     }
-    return room(for: task, atOneOf: bestHomes(homes, for: task, lane))
+    return room(for: task, atOneOf: bestHomes(homes, for: task, demandClass))
   }
 
-  private func room(for task: TaskID, atOneOf sites: [SiteID]) -> Place {
-    guard let toStart = servicesToStart(with: task), let first = sites.first else { return .notYet }
-    let lanes = (toStart + [task]).map { resources.lane(of: $0) }
+  private func room(for task: TaskID, atOneOf nodes: [NodeID]) -> Place {
+    guard let toStart = servicesToStart(with: task), let first = nodes.first else { return .notYet }
+    let demandClasses = (toStart + [task]).map { resources.demandClass(of: $0) }
     let held = sharesOfServices(of: task)
-    for site in sites
-    where resources.fit(resources.together(lanes, with: held, at: site), at: site) {
-      return .site(site)
+    for node in nodes
+    where resources.fit(resources.together(demandClasses, with: held, at: node), at: node) {
+      return .node(node)
     }
     return .noRoom(first)
   }
 
   /// Returns the nodes in use where the task fits with its services and has time; if it fits on
   /// none, the largest.
-  private func homes(of task: TaskID, _ lane: Int) -> (sites: [SiteID], lackTime: Bool) {
-    let able = machines.inUse.filter { resources.hasDevices(for: lane, at: $0) }
-    let whole = able.filter { resources.isWhole(lane, at: $0) }
+  private func homes(of task: TaskID, _ demandClass: Int) -> (nodes: [NodeID], lackTime: Bool) {
+    let able = machines.inUse.filter { resources.hasDevices(for: demandClass, at: $0) }
+    let whole = able.filter { resources.isWhole(demandClass, at: $0) }
     let fitting = whole.isEmpty ? resources.largest(of: able) : whole
     guard machines.haveEnds else { return (fitting, false) }
     let need = timeNeed(of: task)
@@ -343,9 +350,9 @@ extension Scheduler {
 
   /// By load; prefers nodes without losses of the task or its services, then with room for the
   /// largest task of the group, then where its dependencies ran.
-  private func bestHomes(_ homes: [SiteID], for task: TaskID, _ lane: Int) -> [SiteID] {
+  private func bestHomes(_ homes: [NodeID], for task: TaskID, _ demandClass: Int) -> [NodeID] {
     var best = homes
-    func prefer(_ isBetter: (SiteID) -> Bool) {
+    func prefer(_ isBetter: (NodeID) -> Bool) {
       let better = best.filter(isBetter)
       if !better.isEmpty { best = better }
     }
@@ -353,10 +360,10 @@ extension Scheduler {
       guard let lost = machines.losses[member] else { continue }
       prefer { !lost.contains(machines[$0].identity.machine) }
     }
-    prefer { resources.isWholeForGroup(of: lane, at: $0) }
-    let near = siteOfNeeds(of: task)
-    return best.map { (site: $0, load: $0 == near ? -1 : resources.load(of: $0)) }
-      .sorted { ($0.load, $0.site.rawValue) < ($1.load, $1.site.rawValue) }.map(\.site)
+    prefer { resources.isWholeForGroup(of: demandClass, at: $0) }
+    let near = nodeOfNeeds(of: task)
+    return best.map { (node: $0, load: $0 == near ? -1 : resources.load(of: $0)) }
+      .sorted { ($0.load, $0.node.rawValue) < ($1.load, $1.node.rawValue) }.map(\.node)
   }
 
   // MARK: - Moving
@@ -364,26 +371,26 @@ extension Scheduler {
   /// The node is out of use, or the group's ready tasks can only run elsewhere. A silent node is
   /// lost soon, and gets no command before.
   func isStranded(_ service: TaskID) -> Bool {
-    guard let site = resources.binding(of: resources.lane(of: service)) else { return false }
-    let machine = machines[site]
+    guard let node = resources.binding(of: resources.demandClass(of: service)) else { return false }
+    let machine = machines[node]
     if !machine.isInUse { return machine.isThere && machine.state != .silent }
     var mayGo = false
-    for lane in resources.serviceLanes.lanes(ofGroupOf: service) {
-      guard let rank = ready.head(lane) else { continue }
+    for demandClass in resources.serviceClasses.demandClasses(ofGroupOf: service) {
+      guard let rank = ready.head(demandClass) else { continue }
       let task = TaskID(ranking.task[Int(rank)])
-      let homes = homes(of: task, lane).sites
-      if homes.contains(site) { return false }
+      let homes = homes(of: task, demandClass).nodes
+      if homes.contains(node) { return false }
       if !homes.isEmpty { mayGo = true }
     }
     return mayGo
   }
 
   /// Returns the reserved node, or the least loaded.
-  func roomiest(for task: TaskID, _ lane: Int) -> SiteID? {
-    if let reserved = resources.reservedElsewhere?.site { return reserved }
-    let limits = limits(of: task, lane)
+  func roomiest(for task: TaskID, _ demandClass: Int) -> NodeID? {
+    if let reserved = resources.reservedElsewhere?.node { return reserved }
+    let limits = limits(of: task, demandClass)
     return machines.inUse.filter {
-      allows(limits, $0) && resources.isWithinCapacity(lane, at: $0)
+      allows(limits, $0) && resources.isWithinCapacity(demandClass, at: $0)
     }.min { resources.load(of: $0) < resources.load(of: $1) }
   }
 
@@ -396,16 +403,16 @@ extension Scheduler {
     }.sorted { ($1.depth, $0.worker.rawValue) < ($0.depth, $1.worker.rawValue) }.map(\.worker)
   }
 
-  mutating func withdrawTaken(at site: SiteID) {
-    withdrawTaken(services.taken.all.filter { $0.share.site == site }.map(\.task))
+  mutating func retractTaken(at node: NodeID) {
+    retractTaken(services.taken.all.filter { $0.share.node == node }.map(\.task))
   }
 
-  mutating func withdrawWithoutTime() {
+  mutating func retractWithoutTime() {
     let late = services.taken.all.filter { entry in
-      let site = entry.share.site
-      return site != .local && !isService(entry.task)
-        && !machines.hasTime(for: timeNeed(of: entry.task), at: site, now)
+      let node = entry.share.node
+      return node != .local && !isService(entry.task)
+        && !machines.hasTime(for: timeNeed(of: entry.task), at: node, now)
     }.map(\.task)
-    withdrawTaken(late)
+    retractTaken(late)
   }
 }

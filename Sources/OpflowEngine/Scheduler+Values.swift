@@ -122,7 +122,7 @@ extension Scheduler {
     case .fails: settle(task, as: .skipped, Transition(.skip(.condition), task))
     case .undecided(let why):
       var transition = Transition(.failure, task, reason: .value)
-      transition.what = why
+      transition.detail = why
       transition.allowed = plan.flags(task).contains(.allowAnyFailure)
       if transition.allowed {
         transition.fingerprint = plan.fingerprint(task)

@@ -8,9 +8,9 @@ extension Scheduler {
       ? workforce.workers[worker.index].current : .none
   }
 
-  func site(of worker: WorkerID) -> SiteID {
+  func node(of worker: WorkerID) -> NodeID {
     workforce.workers.indices.contains(worker.index)
-      ? workforce.workers[worker.index].site : .local
+      ? workforce.workers[worker.index].node : .local
   }
 
   // MARK: - Launching
@@ -57,7 +57,7 @@ extension Scheduler {
     noteBegun(task)
     if phase.stopCause != nil {
       stopCurrent(of: worker)
-    } else if site(of: worker) != .local, machines[site(of: worker)].isOver {
+    } else if node(of: worker) != .local, machines[node(of: worker)].isOver {
       stopCurrent(of: worker, .timeOver)
     }
     return true
@@ -72,14 +72,14 @@ extension Scheduler {
 
   @inline(__always)
   private mutating func noteBegun(_ task: TaskID) {
-    guard graph.state(task) == .handed else { return }
+    guard graph.state(task) == .prefetched else { return }
     graph.set(task, .running)
     if phase.isSuspended { graph.set(task, .suspended) }
     steps.append(.began(task, attempt: attempt[task.index]))
   }
 
   /// A worker that cannot create a process makes room; the last of its kind pauses instead.
-  mutating func lacks(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, what: String) {
+  mutating func lacks(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, detail: String) {
     guard mayHold(worker, task, attempt) else {
       return breach(worker, "lacks", task)
     }
@@ -87,11 +87,11 @@ extension Scheduler {
     if !isSpared, shortages >= SchedulerOptions.maxShortages {
       guard holds(worker, task, attempt, "lacks") else { return }
       let outcome = Outcome(status: .unknown, reason: .refused)
-      return ended(worker, task, outcome, what: what)
+      return ended(worker, task, outcome, detail: detail)
     }
     revoked(worker, task, attempt)
     if isSpared { return discard(worker, complaint: "") }
-    workforce.pauseCrew(of: worker)
+    workforce.pausePool(of: worker)
     noteShortage()
   }
 
@@ -155,7 +155,7 @@ extension Scheduler {
   /// Takes back the attempt number of a task that has not started.
   private mutating func takeReturn(of task: TaskID) {
     attempt[task.index] -= 1
-    if graph.state(task) == .handed, returnCount[task.index] < .max {
+    if graph.state(task) == .prefetched, returnCount[task.index] < .max {
       returnCount[task.index] += 1
     }
   }
@@ -166,7 +166,7 @@ extension Scheduler {
     leftBehind[task] = nil
     _ = services.takeLoss(of: task)
     if !recorded.isEmpty { recorded[task] = nil }
-    if !unkept.isEmpty { unkept[task] = nil }
+    if !discarded.isEmpty { discarded[task] = nil }
     if !restored.isEmpty { restored.remove(task) }
     values.forget(task)
   }
@@ -191,7 +191,7 @@ extension Scheduler {
     guard let loss = workforce.lose(worker, complaint: complaint) else { return }
     loseChecks(of: worker, complaint: loss.complaint)
     bear(loss)
-    scout(loss.site)
+    scout(loss.node)
   }
 
   /// The other workers of the kind go on. If there are none and processes are short, the kind
@@ -200,17 +200,17 @@ extension Scheduler {
     let mayWait = shortUntil != nil || shortages < SchedulerOptions.maxShortages
     guard
       let loss = workforce.launchFailed(
-        worker, complaint: complaint, waits: isShortage && mayWait && site(of: worker) == .local)
+        worker, complaint: complaint, waits: isShortage && mayWait && node(of: worker) == .local)
     else { return }
     if loss.waits { noteShortage() }
     bear(loss)
-    scout(loss.site)
+    scout(loss.node)
   }
 
   private mutating func bear(_ loss: Loss) {
     if loss.wasLaunching {
-      if loss.isLastTry, loss.site != .local {
-        giveUp(loss.site, complaint: loss.complaint)
+      if loss.isLastTry, loss.node != .local {
+        giveUp(loss.node, complaint: loss.complaint)
       }
       giveBackAssigned(Freed(task: loss.current, share: loss.share))
       failUnservable()
@@ -218,10 +218,10 @@ extension Scheduler {
     }
     release(loss.share, of: loss.current)
     if !loss.current.isNone || !loss.ahead.isEmpty, !loss.isSpared {
-      noteLoss(at: loss.site)
+      noteLoss(at: loss.node)
     }
     if !loss.current.isNone {
-      interrupted(loss.current, at: loss.site, complaint: loss.complaint)
+      interrupted(loss.current, at: loss.node, complaint: loss.complaint)
     }
     for task in loss.ahead {
       var transition = Transition(.interrupt, task, reason: loss.isSpared ? .revoked : .workerLost)
@@ -234,7 +234,7 @@ extension Scheduler {
   /// Runs the task again, or fails it by its own rule, after too many losses, or if processes
   /// survive.
   mutating func interrupted(
-    _ task: TaskID, at site: SiteID,
+    _ task: TaskID, at node: NodeID,
     _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String
   ) {
     let wasToEnd = services.stopping.contains(task)
@@ -243,11 +243,11 @@ extension Scheduler {
       _ = leaveKeptOver(task)
     }
     // A client's disconnect says nothing about its external tasks.
-    let isLostTooOften = !isBlock(task) && noteLoss(of: task, at: site) && !wasToEnd
+    let isLostTooOften = !isExternal(task) && noteLoss(of: task, at: node) && !wasToEnd
     graph.mark(task, .ran)
     var transition = Transition(.interrupt, task, attempt: attempt[task.index])
     transition.outcome = outcome
-    transition.what = complaint
+    transition.detail = complaint
     if let left = leftBehind[task] { note(left, in: &transition) }
     if graph.has(.cancelling, task) {
       transition.event = .cancel
@@ -265,11 +265,11 @@ extension Scheduler {
   }
 
   /// Counts a loss, which costs no attempt; returns whether there were too many.
-  private mutating func noteLoss(of task: TaskID, at site: SiteID) -> Bool {
-    if machines.excuse(at: site) != nil { return false }
+  private mutating func noteLoss(of task: TaskID, at node: NodeID) -> Bool {
+    if machines.excuse(at: node) != nil { return false }
     lostCount[task.index] += 1
-    if site == .local { return lostCount[task.index] > SchedulerOptions.maxLost }
-    return machines.noteLoss(of: task, at: site) || lostCount[task.index] >= Machines.mostLosses
+    if node == .local { return lostCount[task.index] > SchedulerOptions.maxLost }
+    return machines.noteLoss(of: task, at: node) || lostCount[task.index] >= Machines.mostLosses
   }
 
   /// Best first, until `max_failures` holds back the rest; returns whether any failed.
@@ -285,23 +285,23 @@ extension Scheduler {
       count += 1
     }
     let hopeless = services.taken.all.filter {
-      $0.share.site == .local && $0.kind != .service && complaints[Int($0.kind.rawValue)] != nil
+      $0.share.node == .local && $0.kind != .service && complaints[Int($0.kind.rawValue)] != nil
     }
-    withdrawTaken(hopeless.map(\.task))
+    retractTaken(hopeless.map(\.task))
     var countBefore = -1
     while count > countBefore, ready.count > 0 {
       countBefore = count
       for rank in ready.removeAll().sorted() {
         let task = TaskID(ranking.task[Int(rank)])
         if graph.state(task) != .ready { continue }
-        guard resources.isLocal(resources.lane(of: task)),
+        guard resources.isLocal(resources.demandClass(of: task)),
           let complaint = complaints[Int(workerKind(of: task).rawValue)], mayStart(task)
         else {
           offer(task)
           continue
         }
         var transition = Transition(.failure, task, reason: .workerLost)
-        transition.what = complaint
+        transition.detail = complaint
         graph.set(task, .waiting)
         settle(task, as: .failed, transition)
         count += 1
@@ -355,7 +355,7 @@ extension Scheduler {
     }
     endShortage()
     heedEnds()
-    for task in gates.overdue(at: now) { closeGate(task, .timeout) }
+    for task in approvals.overdue(at: now) { closeApproval(task, .timeout) }
     for kind in WorkerKind.allCases where workforce.noteTime(of: kind, now) {
       takeBackAll(of: kind)
     }

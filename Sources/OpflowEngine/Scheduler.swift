@@ -25,8 +25,8 @@ struct Scheduler: ~Copyable {
   /// Classes that want more GPUs than any node has, once no further node comes.
   var beyondDevices: [Int] = []
   var ready: ReadyQueues
-  var gates: Gates
-  var blocks = Blocks()
+  var approvals: Approvals
+  var blocks = ExternalTasks()
   var additions = OwnAdditions()
   var checks: Checks
   var services: Services
@@ -40,10 +40,10 @@ struct Scheduler: ~Copyable {
   var origins: [TaskID: UInt64]
   var recorded: [TaskID: UInt64] = [:]
   var numbers: SplitMix64
-  /// See `Entering`.
+  /// See `ResumeState`.
   let run: UInt64
   /// Why successes must not count as records, until the tasks end.
-  var unkept: [TaskID: String] = [:]
+  var discarded: [TaskID: String] = [:]
   /// From the cache; not ended yet.
   var restored: Set<TaskID> = []
   var phase = Phase()
@@ -52,15 +52,15 @@ struct Scheduler: ~Copyable {
   var attempt: Table<Int32>
   /// By name.
   let attemptsOfRemoved: [String: Int32]
-  /// See `Entering`.
-  let standing: StandingOrders
+  /// See `ResumeState`.
+  let standing: StandingRequests
   let triesBefore: [TaskID: TriesUsed]
   var triesUsed: Table<Int32>
   var lostCount: Table<UInt8>
   /// How often a prefetched task came back.
   var returnCount: Table<UInt8>
   /// Of the latest attempt; empty in a local run.
-  var ranAt: Table<SiteID>
+  var ranAt: Table<NodeID>
   /// Of tasks that have not ended.
   var fetches: [TaskID: FetchRecord] = [:]
   /// Of tasks that have not ended.
@@ -75,7 +75,7 @@ struct Scheduler: ~Copyable {
   /// Changed by requests.
   var priorities: [TaskID: Int16] = [:]
 
-  var orders: OrderQueue
+  var orders: RequestQueue
   /// Suspended by requests.
   var onHold: Set<TaskID> = []
   /// The number of tasks cancelled by requests.
@@ -86,7 +86,7 @@ struct Scheduler: ~Copyable {
   var withheld: [TaskID: Instant] = [:]
   var random: SplitMix64
   /// Prefetched tasks, the least urgent one on top; some entries are outdated.
-  var leastUrgentAhead = BinaryHeap<RankedAhead>()
+  var leastUrgentPrefetched = BinaryHeap<RankedPrefetch>()
 
   var failures = 0
   var openness: RunOpenness
@@ -99,45 +99,45 @@ struct Scheduler: ~Copyable {
   /// A measure of work, for tests.
   var lookCount = 0
 
-  init(plan: Plan, options: SchedulerOptions, entering: Entering) {
-    precondition(entering.attempts.count == plan.taskCount)
+  init(plan: Plan, options: SchedulerOptions, resumeState: ResumeState) {
+    precondition(resumeState.attempts.count == plan.taskCount)
     self.plan = plan
     self.options = options
-    durations = entering.durations
-    priorities = entering.priorities
+    durations = resumeState.durations
+    priorities = resumeState.priorities
     ranking = Ranking(plan: plan, durations: durations, priorities: priorities)
-    graph = TaskGraph(plan: plan, initial: entering.initial, results: entering.results)
-    services = Services(plan: plan, named: entering.named)
-    heldBefore = Set(entering.held.map(\.service))
+    graph = TaskGraph(plan: plan, initial: resumeState.initial, results: resumeState.results)
+    services = Services(plan: plan, named: resumeState.named)
+    heldBefore = Set(resumeState.held.map(\.service))
     resources = Resources(
       plan: plan, options: options,
-      groups: options.usesSites && plan.hasServices
+      groups: options.usesNodes && plan.hasServices
         ? Self.groups(plan, staying: services.standing.union(heldBefore)) : nil)
-    machines = Machines(leastGraceMilliseconds: options.usesSites ? Self.leastGrace(of: plan) : 0)
+    machines = Machines(leastGraceMilliseconds: options.usesNodes ? Self.leastGrace(of: plan) : 0)
     workforce = Workforce(
-      options: options, downloads: options.downloads(of: plan), laneCount: resources.laneCount)
+      options: options, downloads: options.downloads(of: plan), classCount: resources.classCount)
     workforce.setServices(services.all.count)
-    ready = ReadyQueues(laneCount: resources.laneCount)
-    gates = Gates(approved: entering.approved)
-    checks = Checks(asked: entering.asked)
-    origins = entering.origins
+    ready = ReadyQueues(classCount: resources.classCount)
+    approvals = Approvals(approved: resumeState.approved)
+    checks = Checks(asked: resumeState.asked)
+    origins = resumeState.origins
     numbers = SplitMix64(seed: ~options.seed)
-    attempt = Table(entering.attempts)
-    attemptsOfRemoved = entering.attemptsOfRemoved
-    standing = entering.standing
-    triesBefore = entering.triesUsed
+    attempt = Table(resumeState.attempts)
+    attemptsOfRemoved = resumeState.attemptsOfRemoved
+    standing = resumeState.standing
+    triesBefore = resumeState.triesUsed
     triesUsed = Table(repeating: 0, count: plan.taskCount)
     lostCount = Table(repeating: 0, count: plan.taskCount)
     returnCount = Table(repeating: 0, count: plan.taskCount)
-    ranAt = Table(repeating: .local, count: options.usesSites ? plan.taskCount : 0)
+    ranAt = Table(repeating: .local, count: options.usesNodes ? plan.taskCount : 0)
     random = SplitMix64(seed: options.seed)
-    openness = entering.openness
-    run = entering.run
-    startedAny = entering.owesFinally
-    ranBefore = entering.ranBefore
-    orders = OrderQueue(known: entering.orders)
-    values = Values(left: entering.values, arguments: entering.arguments)
-    if !entering.held.isEmpty { takeOver(entering.held) }
+    openness = resumeState.openness
+    run = resumeState.run
+    startedAny = resumeState.owesFinally
+    ranBefore = resumeState.ranBefore
+    orders = RequestQueue(known: resumeState.orders)
+    values = Values(left: resumeState.values, arguments: resumeState.arguments)
+    if !resumeState.held.isEmpty { takeOver(resumeState.held) }
   }
 
   mutating func handle(_ event: SchedulerEvent, at now: Instant) {
@@ -146,7 +146,7 @@ struct Scheduler: ~Copyable {
     switch event {
     case .begin:
       tellKept()
-      obey(standing)
+      apply(standing)
       takeOver(triesBefore)
       begin()
       stop(as: standing)
@@ -177,26 +177,26 @@ struct Scheduler: ~Copyable {
       if holds(worker, task, attempt, "value") {
         values.note(value, of: task)
       }
-    case .fault(let worker, let task, let attempt, let what):
+    case .fault(let worker, let task, let attempt, let detail):
       if holds(worker, task, attempt, "fault") {
-        values.note(fault: what, of: task)
+        values.note(fault: detail, of: task)
       }
     case .ended(let worker, let task, let attempt, let outcome):
       if holds(worker, task, attempt, "ended") {
-        ended(worker, task, outcome, what: "")
+        ended(worker, task, outcome, detail: "")
       }
-    case .refused(let worker, let task, let attempt, let errorNumber, let what):
+    case .refused(let worker, let task, let attempt, let errorNumber, let detail):
       if holds(worker, task, attempt, "refused") {
         let outcome = Outcome(status: .unknown, reason: .refused, errorNumber: errorNumber)
-        ended(worker, task, outcome, what: what)
+        ended(worker, task, outcome, detail: detail)
       }
     case .recorded(let worker, let task, let attempt, let origin):
       if holds(worker, task, attempt, "recorded") {
         recorded[task] = origin
       }
-    case .unkept(let worker, let task, let attempt, let what):
+    case .discarded(let worker, let task, let attempt, let detail):
       if holds(worker, task, attempt, "changed") {
-        unkept[task] = what
+        discarded[task] = detail
       }
     case .keptValue(let worker, let task, let serial, let value):
       keptValue(worker, task, serial, value)
@@ -214,8 +214,8 @@ struct Scheduler: ~Copyable {
       checked(worker, task, serial, result)
     case .revoked(let worker, let task, let attempt):
       revoked(worker, task, attempt)
-    case .lacks(let worker, let task, let attempt, let what):
-      lacks(worker, task, attempt, what: what)
+    case .lacks(let worker, let task, let attempt, let detail):
+      lacks(worker, task, attempt, detail: detail)
     case .block(let program, let fact): take(fact, of: program)
     case .heard(let worker):
       hear(worker)
@@ -223,36 +223,36 @@ struct Scheduler: ~Copyable {
     case .late(let nanoseconds): postpone(by: nanoseconds)
     case .timer: timer()
     case .stop(let cause): stop(cause)
-    case .hostsGone: stopForHosts()
+    case .clientsGone: stopForClients()
     case .endServices(let kept): if isServing { passOn(kept) }
     case .kill: kill()
     case .suspend: suspend()
     case .proceed: proceed()
-    case .siteJoined(let site, let offer, let identity):
-      join(site, offer, identity)
-    case .siteLeaving(let site, let complaint):
-      beginLeaving(site, complaint: complaint)
-    case .siteEnds(let site, let end): setEnd(end, of: site)
-    case .siteSilent(let site, let complaint):
-      silence(site, complaint: complaint)
-    case .siteLost(let site, let complaint):
-      lose(site, complaint: complaint)
-    case .sitesKnown:
+    case .nodeJoined(let node, let offer, let identity):
+      join(node, offer, identity)
+    case .nodeLeaving(let node, let complaint):
+      beginLeaving(node, complaint: complaint)
+    case .nodeEnds(let node, let end): setEnd(end, of: node)
+    case .nodeSilent(let node, let complaint):
+      silence(node, complaint: complaint)
+    case .nodeLost(let node, let complaint):
+      lose(node, complaint: complaint)
+    case .nodesKnown:
       machines.areKnown = true
       findBeyondDevices()
-    case .sitesExhausted(let complaint):
+    case .nodesExhausted(let complaint):
       machines.noneComing = complaint
       findBeyondDevices()
     case .away(let amount): resources.away = amount
     case .capacity(let resource, let amount): setCapacity(amount, of: resource)
     case .prioritise(let tasks): prioritise(tasks)
-    case .order(let order, let client): orders.append(order, from: client)
+    case .order(let order, let connection): orders.append(order, from: connection)
     case .extend(let growth): extend(by: growth)
-    case .withdrawn(let withdrawal): withdraw(withdrawal)
+    case .retracted(let retraction): retract(retraction)
     }
     if !orders.isEmpty {
       returnSetAside()
-      obey()
+      apply()
     }
     // A session stopped before it begins checks its services at the beginning.
     if !services.keptOver.isEmpty, phase.step != .begin { attendKept() }
@@ -266,7 +266,7 @@ struct Scheduler: ~Copyable {
   }
 
   @inline(__always)
-  mutating func send(_ order: WorkerOrder, to worker: WorkerID) {
+  mutating func send(_ order: WorkerMessage, to worker: WorkerID) {
     steps.append(.order(worker, order))
   }
 
@@ -278,11 +278,11 @@ struct Scheduler: ~Copyable {
       wake = wake.map { min($0, at) } ?? at
     }
     if !phase.isSuspended { consider(timers.first?.at) }
-    consider(gates.nextDeadline)
+    consider(approvals.nextDeadline)
     consider(machines.nextLook)
     consider(shortUntil)
     if !phase.isSuspended, !phase.isPaused { consider(loans.wake) }
-    for kind in WorkerKind.allCases { consider(workforce.paces[kind].slowFrom) }
+    for kind in WorkerKind.allCases { consider(workforce.throughputs[kind].slowFrom) }
     return wake
   }
 

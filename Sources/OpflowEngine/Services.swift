@@ -92,7 +92,7 @@ struct Services {
   var use = ServiceUse()
   var review = ServiceReview()
   /// Shares were released since the last dispatch that saw all of them.
-  var hasWithdrawn = false
+  var hasRetracted = false
   /// Ready services, with their ports.
   private(set) var up: [TaskID: [UInt16]] = [:]
   private(set) var stopping: Set<TaskID> = []
@@ -117,7 +117,7 @@ struct Services {
   mutating func add(servicesOf plan: Plan, from first: Int, named: TaskSet?) {
     guard plan.hasServices else { return }
     // New matrix tasks change the edges of users.
-    if plan.hasMadeLegs { countUsersAnew() }
+    if plan.hasMadeInstances { countUsersAnew() }
     let new = plan.order(addedFrom: first).lazy.map { TaskID($0) }
       .filter { plan.isService($0) }
     all += new
@@ -203,18 +203,18 @@ struct Services {
 struct TakenTasks {
   struct Entry {
     let task: TaskID
-    let lane: Int
+    let demandClass: Int
     let share: Share
     let kind: WorkerKind
     fileprivate let services: [TaskID]
     fileprivate let number: Int
     fileprivate var isStartable = false
 
-    fileprivate var crew: CrewID { CrewID(site: share.site, kind: kind) }
+    fileprivate var pool: PoolID { PoolID(node: share.node, kind: kind) }
   }
 
-  struct CrewID: Hashable {
-    let site: SiteID
+  struct PoolID: Hashable {
+    let node: NodeID
     let kind: WorkerKind
   }
 
@@ -227,7 +227,7 @@ struct TakenTasks {
   private var entries: [TaskID: Entry] = [:]
   private var lastNumber = 0
   /// They wait for a worker.
-  private var queues: [CrewID: Queue] = [:]
+  private var queues: [PoolID: Queue] = [:]
   /// They wait for a service, with its place among theirs; may contain removed ones.
   private var behind: [TaskID: [(task: TaskID, place: Int)]] = [:]
   /// Still to be classified; the services before the place are up.
@@ -240,11 +240,12 @@ struct TakenTasks {
   subscript(task: TaskID) -> Entry? { entries[task] }
 
   mutating func append(
-    _ task: TaskID, lane: Int, _ share: Share, kind: WorkerKind, having services: [TaskID]
+    _ task: TaskID, demandClass: Int, _ share: Share, kind: WorkerKind, having services: [TaskID]
   ) {
     lastNumber += 1
     entries[task] = Entry(
-      task: task, lane: lane, share: share, kind: kind, services: services, number: lastNumber)
+      task: task, demandClass: demandClass, share: share, kind: kind, services: services,
+      number: lastNumber)
     unsettled.append((task, 0))
   }
 
@@ -252,7 +253,7 @@ struct TakenTasks {
 
   mutating func remove(_ task: TaskID) -> Entry? {
     guard let entry = entries.removeValue(forKey: task) else { return nil }
-    if entry.isStartable { leaveQueue(entry.crew) }
+    if entry.isStartable { leaveQueue(entry.pool) }
     return entry
   }
 
@@ -265,7 +266,7 @@ struct TakenTasks {
 
   mutating func wait(_ task: TaskID, for service: TaskID, at place: Int) {
     guard let entry = entries[task] else { return }
-    if entry.isStartable { leaveQueue(entry.crew) }
+    if entry.isStartable { leaveQueue(entry.pool) }
     entries[task]?.isStartable = false
     behind[service, default: []].append((task, place))
   }
@@ -273,8 +274,8 @@ struct TakenTasks {
   mutating func waitForWorker(_ task: TaskID) {
     guard let entry = entries[task], !entry.isStartable else { return }
     entries[task]?.isStartable = true
-    queues[entry.crew, default: Queue()].heap.push(Ranked(rank: entry.number, value: task))
-    queues[entry.crew]?.count += 1
+    queues[entry.pool, default: Queue()].heap.push(Ranked(rank: entry.number, value: task))
+    queues[entry.pool]?.count += 1
   }
 
   /// The service is up, or has ended.
@@ -282,37 +283,37 @@ struct TakenTasks {
     if let tasks = behind.removeValue(forKey: service) { unsettled += tasks }
   }
 
-  private mutating func leaveQueue(_ crew: CrewID) {
-    queues[crew]?.count -= 1
-    if queues[crew]?.count == 0 { queues[crew] = nil }
+  private mutating func leaveQueue(_ pool: PoolID) {
+    queues[pool]?.count -= 1
+    if queues[pool]?.count == 0 { queues[pool] = nil }
   }
 
   // MARK: - Starting
 
   /// With entries that lack only a worker.
-  var crews: [CrewID] {
+  var pools: [PoolID] {
     queues.keys.sorted {
-      ($0.site.rawValue, $0.kind.rawValue) < ($1.site.rawValue, $1.kind.rawValue)
+      ($0.node.rawValue, $0.kind.rawValue) < ($1.node.rawValue, $1.kind.rawValue)
     }
   }
 
-  func count(of crew: CrewID) -> Int { queues[crew]?.count ?? 0 }
+  func count(of pool: PoolID) -> Int { queues[pool]?.count ?? 0 }
 
-  mutating func first(of crews: [CrewID]) -> Entry? {
+  mutating func first(of pools: [PoolID]) -> Entry? {
     var first: Entry?
-    for crew in crews {
-      guard let entry = self.first(of: crew) else { continue }
+    for pool in pools {
+      guard let entry = self.first(of: pool) else { continue }
       if first.map({ entry.number < $0.number }) ?? true { first = entry }
     }
     return first
   }
 
-  private mutating func first(of crew: CrewID) -> Entry? {
-    while let place = queues[crew]?.heap.first {
+  private mutating func first(of pool: PoolID) -> Entry? {
+    while let place = queues[pool]?.heap.first {
       if let entry = entries[place.value], entry.isStartable, entry.number == place.rank {
         return entry
       }
-      _ = queues[crew]?.heap.pop()
+      _ = queues[pool]?.heap.pop()
     }
     return nil
   }

@@ -8,11 +8,11 @@ package struct JournalEncoder: Sendable {
   package private(set) var bytes: [UInt8] = []
   package private(set) var nextSequence: UInt64
   /// Of the next line. A run's `resume` increments it.
-  package private(set) var drive: Int
+  package private(set) var session: Int
 
-  package init(nextSequence: UInt64 = 1, drive: Int = 1) {
+  package init(nextSequence: UInt64 = 1, session: Int = 1) {
     self.nextSequence = nextSequence
-    self.drive = drive
+    self.session = session
   }
 
   package var isEmpty: Bool { bytes.isEmpty }
@@ -24,18 +24,18 @@ package struct JournalEncoder: Sendable {
     case .transition(let transition): append(transition, at: milliseconds, plan: plan)
     case .open(var open): appendLine("open", at: milliseconds) { open.list(&$0) }
     case .resume(var resume):
-      drive += 1
+      session += 1
       appendLine("resume", at: milliseconds) { resume.list(&$0) }
     case .close(var close): appendLine("close", at: milliseconds) { close.list(&$0) }
     case .stop(var stop): appendLine("stop", at: milliseconds) { stop.list(&$0) }
     case .worker(var worker): appendLine("worker", at: milliseconds) { worker.list(&$0) }
-    case .site(var site): appendLine("site", at: milliseconds) { site.list(&$0) }
+    case .node(var node): appendLine("site", at: milliseconds) { node.list(&$0) }
     case .extend(var extend):
-      let name = extend.adder.isNone ? Self.noName : plan.nameBytes(extend.adder)
+      let name = extend.generator.isNone ? Self.noName : plan.nameBytes(extend.generator)
       appendLine("extend", of: name, at: milliseconds) { extend.list(&$0) }
-    case .withdraw(var withdraw):
-      appendLine("withdraw", of: plan.nameBytes(withdraw.adder), at: milliseconds) {
-        withdraw.list(&$0)
+    case .retract(var retract):
+      appendLine("withdraw", of: plan.nameBytes(retract.generator), at: milliseconds) {
+        retract.list(&$0)
       }
     case .order(var order): appendLine("order", at: milliseconds) { order.list(&$0, plan) }
     }
@@ -46,7 +46,7 @@ package struct JournalEncoder: Sendable {
     list: (inout FieldPass) -> Void
   ) {
     var writer = FieldWriter()
-    if drive > 1 { writer.field(.drive, drive) }
+    if session > 1 { writer.field(.session, session) }
     FieldPass.write(to: &writer, list)
     let sequence = nextSequence
     let start = bytes.count
@@ -62,15 +62,15 @@ package struct JournalEncoder: Sendable {
   /// The hot path: allocates only when the buffer grows.
   package mutating func append(_ transition: Transition, at milliseconds: Int64, plan: Plan) {
     let sequence = nextSequence
-    let drive = drive
+    let session = session
     let start = bytes.count
     let task = transition.task.isNone ? Self.noName : plan.nameBytes(transition.task)
     let culpritTask = transition.why?.culprit ?? .none
     let culprit = culpritTask.isNone ? Self.noName : plan.nameBytes(culpritTask)
     // Numbers and keys fit in 512 bytes; escaping at most doubles a text.
     var fetched = FieldWriter()
-    transition.fetch?.report.write(to: &fetched, withWhat: false)
-    let texts = transition.what.utf8.count + (transition.left?.names.utf8.count ?? 0)
+    transition.fetch?.report.write(to: &fetched, withDetail: false)
+    let texts = transition.detail.utf8.count + (transition.left?.names.utf8.count ?? 0)
     if let with = transition.with {
       fetched.begin(.with)
       fetched.hexadecimal(with, digitCount: 16)
@@ -89,7 +89,7 @@ package struct JournalEncoder: Sendable {
       line.appendHeader(
         sequence: sequence, milliseconds: milliseconds, word: transition.event.kind.word)
       line.appendEscaped(task)
-      line.append(transition, drive: drive)
+      line.append(transition, session: session)
       if !culprit.isEmpty {
         line.begin(.culprit)
         line.appendEscaped(culprit)
@@ -129,17 +129,17 @@ extension OutputSpan<UInt8> {
   }
 
   @inline(__always)
-  fileprivate mutating func append(_ transition: Transition, drive: Int) {
-    if drive > 1 { append(.drive, drive) }
+  fileprivate mutating func append(_ transition: Transition, session: Int) {
+    if session > 1 { append(.session, session) }
     appendUnlessZero(.attempt, transition.attempt)
     switch transition.event {
     case .start:
       if transition.worker != .none { append(.worker, transition.worker.rawValue) }
-      if transition.isAhead { append(.ahead, 1) }
-      appendWhat(of: transition)
+      if transition.isPrefetched { append(.ahead, 1) }
+      appendDetail(of: transition)
       return
     case .pause, .proceed, .stopping: return
-    case .ready: return appendWhat(of: transition)
+    case .ready: return appendDetail(of: transition)
     case .skip(let reason):
       begin(.reason)
       appendText(reason.word)
@@ -152,7 +152,7 @@ extension OutputSpan<UInt8> {
         for byte in part.word.utf8 { append(byte) }
       }
       if transition.isLate { append(.late, 1) }
-      appendWhat(of: transition)
+      appendDetail(of: transition)
       return
     case .fresh:
       if transition.kept != nil { append(.kept, 1) }
@@ -164,7 +164,7 @@ extension OutputSpan<UInt8> {
     appendUnlessZero(.delay, transition.delayMilliseconds)
     if transition.allowed { append(.allowed, 1) }
     if transition.event == .success || transition.allowed { appendFingerprint(of: transition) }
-    appendWhat(of: transition)
+    appendDetail(of: transition)
     if let left = transition.left {
       begin(.left)
       var text = left.text
@@ -182,10 +182,10 @@ extension OutputSpan<UInt8> {
   }
 
   @inline(__always)
-  private mutating func appendWhat(of transition: Transition) {
-    var what = transition.what
-    if what.isEmpty { return }
-    begin(.what)
-    what.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
+  private mutating func appendDetail(of transition: Transition) {
+    var detail = transition.detail
+    if detail.isEmpty { return }
+    begin(.detail)
+    detail.withUTF8 { appendEscaped(UnsafeRawBufferPointer($0)) }
   }
 }

@@ -9,11 +9,11 @@ package enum JournalEntry: Sendable, Equatable {
   indirect case resume(ResumeEntry)
   case close(CloseEntry)
   indirect case worker(WorkerEntry)
-  indirect case order(OrderEntry)
+  indirect case order(RequestEntry)
   indirect case stop(StopEntry)
-  indirect case site(SiteEntry)
+  indirect case node(NodeEntry)
   indirect case extend(ExtendEntry)
-  indirect case withdraw(WithdrawEntry)
+  indirect case retract(RetractEntry)
   case transition(Transition)
 }
 
@@ -38,7 +38,7 @@ package struct OpenEntry: Sendable, Equatable {
   package var environment: [String] = []
   /// `HASH PATH` of each manifest file, root first; the path is relative to `folder` if within it.
   package var files: [String] = []
-  package var limits = DriveLimits()
+  package var limits = SessionLimits()
   package var on: [String] = []
   /// Of relative paths, if the manifest is from standard input.
   package var folder: String
@@ -96,12 +96,12 @@ package struct ResumeEntry: Sendable, Equatable {
   package var skip: [String] = []
   package var environment: [String] = []
   package var files: [String] = []
-  package var limits = DriveLimits()
+  package var limits = SessionLimits()
   package var on: [String] = []
   /// Tasks that keep their result. Every other finished task has a `resume` line.
   package var reused: Int = 0
   /// The number of tasks' `resume` lines that follow directly. Shows whether damage hides one.
-  package var withdrawn: Int = 0
+  package var retracted: Int = 0
   package var removed: [String] = []
   /// Requests whose added tasks leave the run, since their generator runs again.
   package var dropped: [String] = []
@@ -126,7 +126,7 @@ package struct ResumeEntry: Sendable, Equatable {
     pass.texts(.env, &environment)
     pass.texts(.file, &files)
     pass.natural(.reused, &reused, evenIfZero: true)
-    pass.natural(.withdrawn, &withdrawn, evenIfZero: true)
+    pass.natural(.retracted, &retracted, evenIfZero: true)
     pass.texts(.removed, &removed)
     pass.texts(.dropped, &dropped)
     limits.list(&pass)
@@ -159,19 +159,19 @@ package struct CloseEntry: Sendable, Equatable {
 /// A session begins to stop, by a signal or as if by one.
 package struct StopEntry: Sendable, Equatable {
   package var signal: Int32
-  /// If no signal was sent: no node is left for the tasks, or `hostsGone`.
-  package var what: String
+  /// If no signal was sent: no node is left for the tasks, or `clientsGone`.
+  package var detail: String
 
-  package static let hostsGone = "the program has ended that the run is for"
+  package static let clientsGone = "the program has ended that the run is for"
 
-  package init(signal: Int32, what: String = "") {
+  package init(signal: Int32, detail: String = "") {
     self.signal = signal
-    self.what = what
+    self.detail = detail
   }
 
   mutating func list(_ pass: inout FieldPass) {
     pass.number(.signal, &signal, evenIfZero: true)
-    pass.text(.what, &what)
+    pass.text(.detail, &detail)
   }
 }
 
@@ -237,7 +237,7 @@ package struct Transition: Sendable, Equatable {
   /// Of a `start`; `none` in journals of older versions.
   package var worker = WorkerID.none
   /// Of a `start`: prefetched; runs when the worker's task before it has succeeded.
-  package var isAhead = false
+  package var isPrefetched = false
   /// Of a `failure`: it does not fail the run.
   package var allowed = false
   /// Of a `success` and an allowed `failure`.
@@ -251,7 +251,7 @@ package struct Transition: Sendable, Equatable {
 
   private struct RareDetails: Sendable, Equatable {
     var delayMilliseconds: Int64 = 0
-    var what = ""
+    var detail = ""
     var left: LeftBehind?
     var fetch: FetchRecord?
     var values: [TaskValue]?
@@ -284,9 +284,9 @@ package struct Transition: Sendable, Equatable {
 
   /// Of a start error: what failed, on which file. Of a `start` and a `resume`: what is out of
   /// date. Of a `ready`: the ports (`ServicePorts.text`).
-  package var what: String {
-    get { details.what }
-    set { details.what = newValue }
+  package var detail: String {
+    get { details.detail }
+    set { details.detail = newValue }
   }
 
   /// Of an attempt's end: processes that were killed or could not be.
@@ -371,7 +371,7 @@ package enum Why: Equatable, Sendable {
     switch self {
     case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
     case .ended, .skipped(.condition), .skipped(.emptyMatrix), .skipped(.skipOption),
-      .skipped(.order), .skipped(.unused), .skipped(.withdrawn), .rerun:
+      .skipped(.order), .skipped(.unused), .skipped(.retracted), .rerun:
       .none
     }
   }
@@ -401,7 +401,7 @@ package enum SkipReason: Equatable, Sendable {
   /// A service that no task used.
   case unused
   /// The generator that added it is tried again.
-  case withdrawn
+  case retracted
   /// This dependency failed or was skipped; `none` if the plan no longer has it.
   case upstream(TaskID)
 
@@ -412,14 +412,14 @@ package enum SkipReason: Equatable, Sendable {
     case .skipOption: "--skip"
     case .order: "order"
     case .unused: "unused"
-    case .withdrawn: "withdrawn"
+    case .retracted: "withdrawn"
     case .upstream: "upstream"
     }
   }
 
   init?(word: UnsafeRawBufferPointer, of task: TaskID) {
     let all = [
-      SkipReason.condition, .emptyMatrix, .skipOption, .order, .unused, .withdrawn, .upstream(task),
+      SkipReason.condition, .emptyMatrix, .skipOption, .order, .unused, .retracted, .upstream(task),
     ]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason
@@ -428,7 +428,7 @@ package enum SkipReason: Equatable, Sendable {
   package var isUpstream: Bool {
     switch self {
     case .upstream: true
-    case .condition, .emptyMatrix, .skipOption, .order, .unused, .withdrawn: false
+    case .condition, .emptyMatrix, .skipOption, .order, .unused, .retracted: false
     }
   }
 }
@@ -480,7 +480,7 @@ package enum RerunReason: Equatable, Sendable {
 }
 
 /// Resources that the tasks of a session share, and its failure limit.
-package struct DriveLimits: Equatable, Sendable {
+package struct SessionLimits: Equatable, Sendable {
   package struct Capacity: Equatable, Sendable {
     package var name: String
     package var amount: UInt64
@@ -518,7 +518,7 @@ package struct DriveLimits: Equatable, Sendable {
   }
 }
 
-extension DriveLimits.Capacity {
+extension SessionLimits.Capacity {
   /// `NAME:AMOUNT`, as in the journal.
   fileprivate init?(text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
@@ -538,14 +538,14 @@ extension WorkerEntry {
     pass.text(.boot, &bootID, evenIfEmpty: true)
     pass.number(.group, &autogroup, evenIfZero: true)
     pass.text(.host, &host)
-    site.list(&pass)
+    node.list(&pass)
   }
 }
 
-extension SiteID {
+extension NodeID {
   mutating func list(_ pass: inout FieldPass) {
-    pass.value(.site, &self, read: { SiteID(max(0, $0.small ?? 0)) }) { site, writer in
-      writer.fieldUnlessZero(.site, site.rawValue)
+    pass.value(.node, &self, read: { NodeID(max(0, $0.small ?? 0)) }) { node, writer in
+      writer.fieldUnlessZero(.node, node.rawValue)
     }
   }
 }
@@ -575,7 +575,7 @@ package struct RunTrace: Sendable {
   /// Passed on to attempts.
   ///
   /// - Parameter parent: the session's context; nil to continue the run's trace.
-  package func context(ofDrive parent: TraceParent?) -> TraceParent {
+  package func context(ofSession parent: TraceParent?) -> TraceParent {
     TraceParent(trace: parent?.trace ?? id, span: span, flags: parent?.flags ?? flags)
   }
 }

@@ -87,7 +87,7 @@ internal import OpflowPlan
 //   sha256, sha512  of the file
 //   source     XXH3 of the URL in the manifest
 //   etag, date, url  the server's names for this version, and the URL after redirects
-//   id, verb   of a request: its unique ID, and its kind (OrderVerb)
+//   id, verb   of a request: its unique ID, and its kind (ControlAction)
 //   by, uid    the requester: a command or a task, and the user's number
 //   expects    the attempt that it was meant for
 //   tasks, back  of a request: the selected tasks, and the tasks that wait again with them
@@ -120,7 +120,7 @@ internal import OpflowPlan
 // skipped; a `resume` line before it takes those that had ended out of that state.
 //
 // `site` stands where a node joins, before any of its workers, and where its use changes
-// (SiteState). The tasks of a lost node end after it, on lines of their own.
+// (NodeState). The tasks of a lost node end after it, on lines of their own.
 //
 // A task with `inputs` keeps its result by a `fresh` line: it is checked when its turn comes, and
 // so are its dependents that a resume would keep. If one of them runs again, its `resume` line
@@ -141,13 +141,13 @@ package enum JournalEvent: Equatable, Sendable {
   case worker
   case order
   case stop
-  case site
+  case node
   case extend
-  case withdraw
+  case retract
   case transition(TransitionKind)
   case unknown
 
-  var changesPlan: Bool { self == .extend || self == .withdraw }
+  var changesPlan: Bool { self == .extend || self == .retract }
 
   /// A `resume` line is about the run or about a task; only TASK shows which.
   @inline(__always)
@@ -159,9 +159,9 @@ package enum JournalEvent: Equatable, Sendable {
     case "worker": self = .worker
     case "order": self = .order
     case "stop": self = .stop
-    case "site": self = .site
+    case "site": self = .node
     case "extend": self = .extend
-    case "withdraw": self = .withdraw
+    case "withdraw": self = .retract
     default:
       let kind = TransitionKind.allCases.first { word.equals($0.word) }
       self = kind.map { .transition($0) } ?? .unknown

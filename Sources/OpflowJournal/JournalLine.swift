@@ -134,9 +134,9 @@ extension JournalLine {
     case .worker: worker.map { .worker($0) }
     case .order: order(plan: plan).map { .order($0) }
     case .stop: stop.map { .stop($0) }
-    case .site: site.map { .site($0) }
+    case .node: node.map { .node($0) }
     case .extend: extend(plan: plan).map { .extend($0) }
-    case .withdraw: .withdraw(withdraw(plan: plan))
+    case .retract: .retract(retract(plan: plan))
     case .transition(let event): transition(event, plan: plan).map { .transition($0) }
     case .unknown: nil
     }
@@ -152,7 +152,7 @@ extension JournalLine {
     }
     transition.attempt = fields.attempt
     transition.worker = fields.worker
-    transition.isAhead = fields.isAhead
+    transition.isPrefetched = fields.isPrefetched
     transition.outcome = fields.end.outcome
     if transition.event.kind == .skip || transition.event.kind == .resume {
       transition.outcome.reason = nil
@@ -160,7 +160,7 @@ extension JournalLine {
     transition.allowed = fields.allowed
     transition.delayMilliseconds = fields.delayMilliseconds
     transition.fingerprint = fields.fingerprint.value
-    transition.what = Field.text(fields.what) ?? ""
+    transition.detail = Field.text(fields.detail) ?? ""
     transition.left = Field.text(fields.left).flatMap {
       LeftBehind(text: $0, processes: Field.text(fields.pids) ?? "")
     }
@@ -216,8 +216,8 @@ extension JournalLine {
   }
 
   /// Of a run's `resume`.
-  var drive: Int {
-    first(.drive) { TransitionFields.drive(Int($0.natural), at: sequence) } ?? 1
+  var session: Int {
+    first(.session) { TransitionFields.session(Int($0.natural), at: sequence) } ?? 1
   }
 }
 
@@ -254,7 +254,7 @@ extension JournalLine {
   package var fetch: FetchRecord? {
     var report = FetchReport()
     read { report.list(&$0) }
-    report.what = ""
+    report.detail = ""
     return report.source == 0 ? nil : FetchRecord(report)
   }
 }

@@ -2,10 +2,10 @@ internal import OpflowBase
 package import OpflowPlan
 
 /// An applied request. Its line changes tasks that do not run.
-package struct OrderEntry: Sendable, Equatable {
-  package var id: OrderID
-  package var verb: OrderVerb
-  package var asker: OrderAsker
+package struct RequestEntry: Sendable, Equatable {
+  package var id: RequestID
+  package var verb: ControlAction
+  package var requester: Requester
   /// In plan order; empty for the whole run.
   package var tasks: [TaskID] = []
   /// The plan has none of the named tasks any more.
@@ -17,16 +17,16 @@ package struct OrderEntry: Sendable, Equatable {
   /// Of `approve`, one for each of `tasks`.
   package var fingerprints: [UInt64] = []
 
-  package init(id: OrderID, verb: OrderVerb, asker: OrderAsker) {
+  package init(id: RequestID, verb: ControlAction, requester: Requester) {
     self.id = id
     self.verb = verb
-    self.asker = asker
+    self.requester = requester
   }
 
   mutating func list(_ pass: inout FieldPass, _ plan: Plan) {
-    pass.text(.id, &id, { OrderID($0) }, \.text)
-    pass.text(.verb, &verb, OrderVerb.init(rawValue:), \.rawValue)
-    asker.list(&pass)
+    pass.text(.id, &id, { RequestID($0) }, \.text)
+    pass.text(.verb, &verb, ControlAction.init(rawValue:), \.rawValue)
+    requester.list(&pass)
     pass.number(.expects, &expects)
     carried.list(&pass)
     pass.each(.tasks, &tasks, read: { plan.task(escapedName: $0.value) }) {
@@ -54,7 +54,7 @@ package struct OrderEntry: Sendable, Equatable {
   }
 }
 
-extension OrderAsker {
+extension Requester {
   fileprivate mutating func list(_ pass: inout FieldPass) {
     pass.text(.by, &name, evenIfEmpty: true)
     pass.number(.pid, &pid, evenIfZero: true)
@@ -64,11 +64,11 @@ extension OrderAsker {
 
 extension JournalLine {
   /// Nil for an unknown request. Omits tasks that the plan does not have.
-  package func order(plan: Plan) -> OrderEntry? {
-    guard let id: OrderID = first(.id, { OrderID($0.text) }),
-      let verb = first(.verb, { OrderVerb(rawValue: $0.text) })
+  package func order(plan: Plan) -> RequestEntry? {
+    guard let id: RequestID = first(.id, { RequestID($0.text) }),
+      let verb = first(.verb, { ControlAction(rawValue: $0.text) })
     else { return nil }
-    var order = OrderEntry(id: id, verb: verb, asker: OrderAsker(pid: 0, user: 0, name: ""))
+    var order = RequestEntry(id: id, verb: verb, requester: Requester(pid: 0, user: 0, name: ""))
     var isWhole = true
     for field in fields {
       let pass = FieldPass.read(field) { order.list(&$0, plan) }
@@ -83,10 +83,10 @@ extension JournalLine {
 /// A plan segment with added tasks. Precedes all lines about them.
 package struct ExtendEntry: Sendable, Equatable {
   /// Without `copy`, the run's folder keeps the manifest by this name.
-  package var id: OrderID
-  package var asker: OrderAsker
+  package var id: RequestID
+  package var requester: Requester
   /// `none` if no task of the run added them.
-  package var adder = TaskID.none
+  package var generator = TaskID.none
   package var attempt: Int32 = 0
   /// 32 hexadecimal digits.
   package var segmentKey = ""
@@ -102,17 +102,17 @@ package struct ExtendEntry: Sendable, Equatable {
   /// The manifest's text if it is not in a file.
   package var copy = ""
 
-  package init(id: OrderID, asker: OrderAsker, taskCount: Int, added: Int) {
+  package init(id: RequestID, requester: Requester, taskCount: Int, added: Int) {
     self.id = id
-    self.asker = asker
+    self.requester = requester
     self.taskCount = taskCount
     self.added = added
   }
 
   mutating func list(_ pass: inout FieldPass) {
     pass.number(.attempt, &attempt)
-    pass.text(.id, &id, { OrderID($0) }, \.text)
-    asker.list(&pass)
+    pass.text(.id, &id, { RequestID($0) }, \.text)
+    requester.list(&pass)
     pass.text(.plan, &segmentKey, evenIfEmpty: true)
     pass.natural(.count, &taskCount, evenIfZero: true)
     pass.natural(.value, &added, evenIfZero: true)
@@ -129,10 +129,10 @@ extension JournalLine {
 
   /// Nil if a required field is missing.
   package func extend(plan: Plan) -> ExtendEntry? {
-    guard let id: OrderID = first(.id, { OrderID($0.text) }) else { return nil }
+    guard let id: RequestID = first(.id, { RequestID($0.text) }) else { return nil }
     var entry = ExtendEntry(
-      id: id, asker: OrderAsker(pid: 0, user: 0, name: ""), taskCount: 0, added: 0)
-    if let adder = plan.task(escapedName: task) { entry.adder = adder }
+      id: id, requester: Requester(pid: 0, user: 0, name: ""), taskCount: 0, added: 0)
+    if let generator = plan.task(escapedName: task) { entry.generator = generator }
     read { entry.list(&$0) }
     return entry
   }
@@ -145,14 +145,14 @@ extension JournalLine {
 
 /// The tasks of a generator leave the run, since it is tried again. From here on they have other
 /// names (`PlanGrowth`), under which they are skipped.
-package struct WithdrawEntry: Sendable, Equatable {
-  package var adder: TaskID
+package struct RetractEntry: Sendable, Equatable {
+  package var generator: TaskID
   package var attempt: Int32
   package var orders: [String]
   package var count: Int
 
-  package init(adder: TaskID, attempt: Int32, orders: [String], count: Int) {
-    self.adder = adder
+  package init(generator: TaskID, attempt: Int32, orders: [String], count: Int) {
+    self.generator = generator
     self.attempt = attempt
     self.orders = orders
     self.count = count
@@ -166,21 +166,21 @@ package struct WithdrawEntry: Sendable, Equatable {
 }
 
 extension JournalLine {
-  package func withdraw(plan: Plan) -> WithdrawEntry {
-    var entry = WithdrawEntry(
-      adder: plan.task(escapedName: task) ?? .none, attempt: 0, orders: [], count: 0)
+  package func retract(plan: Plan) -> RetractEntry {
+    var entry = RetractEntry(
+      generator: plan.task(escapedName: task) ?? .none, attempt: 0, orders: [], count: 0)
     read { entry.list(&$0) }
     return entry
   }
 
-  var withdrawnOrders: [String] {
+  var retractedOrders: [String] {
     fields.lazy.filter { $0.key == .dropped }.map { $0.text }
   }
 }
 
-package struct SiteEntry: Sendable, Equatable {
-  package var site: SiteID
-  package var state: SiteState
+package struct NodeEntry: Sendable, Equatable {
+  package var node: NodeID
+  package var state: NodeState
   package var host: String
   /// Of a node that joined; 0 if unknown.
   package var cores: UInt64 = 0
@@ -191,17 +191,17 @@ package struct SiteEntry: Sendable, Equatable {
   /// Of a node that joined: until its allocation ends; nil for no limit.
   package var leftMilliseconds: Int64?
   /// For people; may be empty.
-  package var what = ""
+  package var detail = ""
 
-  package init(_ site: SiteID, _ state: SiteState, host: String) {
-    self.site = site
+  package init(_ node: NodeID, _ state: NodeState, host: String) {
+    self.node = node
     self.state = state
     self.host = host
   }
 
   mutating func list(_ pass: inout FieldPass) {
-    site.list(&pass)
-    pass.text(.state, &state, SiteState.init(rawValue:), \.rawValue)
+    node.list(&pass)
+    pass.text(.state, &state, NodeState.init(rawValue:), \.rawValue)
     pass.text(.host, &host, evenIfEmpty: true)
     pass.number(.cores, &cores)
     pass.number(.memory, &memoryBytes)
@@ -209,17 +209,17 @@ package struct SiteEntry: Sendable, Equatable {
     pass.text(.incarnation, &incarnation)
     pass.natural(.lease, &leaseMilliseconds)
     pass.natural(.until, &leftMilliseconds)
-    pass.text(.what, &what)
+    pass.text(.detail, &detail)
   }
 }
 
 /// The state of a node; raw values stand in the journal.
-package enum SiteState: String, Sendable, CaseIterable {
+package enum NodeState: String, Sendable, CaseIterable {
   case joined
   /// It was preempted, or its time is over: no task starts there.
   case leaving
   /// Quarantined, since too much was lost: no task starts there.
-  case shunned
+  case quarantined = "shunned"
   /// Used again, since no other node is left.
   case readmitted
   /// The connection is lost and processes may still run: no task starts there.
@@ -231,10 +231,10 @@ package enum SiteState: String, Sendable, CaseIterable {
 
 extension JournalLine {
   /// Nil if the state is missing or unknown.
-  var site: SiteEntry? {
-    guard let state = first(.state, { SiteState(rawValue: $0.text) }) else { return nil }
-    var entry = SiteEntry(.local, state, host: "")
+  var node: NodeEntry? {
+    guard let state = first(.state, { NodeState(rawValue: $0.text) }) else { return nil }
+    var entry = NodeEntry(.local, state, host: "")
     read { entry.list(&$0) }
-    return entry.site == .local ? nil : entry
+    return entry.node == .local ? nil : entry
   }
 }

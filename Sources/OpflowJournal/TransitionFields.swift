@@ -5,10 +5,10 @@ internal import OpflowPlan
 /// leaves the default. Numbers are bounded: the journal is untrusted.
 package struct TransitionFields {
   /// At most the number of lines so far.
-  var drive = 1
+  var session = 1
   var attempt: Int32 = 0
   var worker = WorkerID.none
-  var isAhead = false
+  var isPrefetched = false
   var allowed = false
   var changedPart: Fingerprint.Part?
   var origin: UInt64?
@@ -21,7 +21,7 @@ package struct TransitionFields {
   var fingerprint = FingerprintText()
   /// Escaped.
   var culprit = UnsafeRawBufferPointer(start: nil, count: 0)
-  var what = UnsafeRawBufferPointer(start: nil, count: 0)
+  var detail = UnsafeRawBufferPointer(start: nil, count: 0)
   var left = UnsafeRawBufferPointer(start: nil, count: 0)
   var pids = UnsafeRawBufferPointer(start: nil, count: 0)
   private var values = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -32,27 +32,27 @@ package struct TransitionFields {
     // Nearly all lines have these, in this order.
     if cursor.stands(at: .attempt) { attempt = cursor.attempt() }
     if cursor.stands(at: .worker) { worker = cursor.worker() }
-    if cursor.stands(at: .ahead) { isAhead = cursor.flag(.ahead) }
+    if cursor.stands(at: .ahead) { isPrefetched = cursor.flag(.ahead) }
     if !cursor.isAtEnd { end.read(&cursor) }
     while !cursor.isAtEnd { read(&cursor) }
-    if drive != 1 { drive = Self.drive(drive, at: line.sequence) }
+    if session != 1 { session = Self.session(session, at: line.sequence) }
   }
 
   /// Each earlier session wrote at least one line.
-  static func drive(_ told: Int, at sequence: UInt64) -> Int {
+  static func session(_ told: Int, at sequence: UInt64) -> Int {
     Swift.max(1, Swift.min(told, Int(clamping: sequence)))
   }
 
   private mutating func read(_ cursor: inout FieldCursor) {
     let start = cursor.position
-    if cursor.stands(at: .drive) {
-      drive = Int(cursor.natural(.drive))
+    if cursor.stands(at: .session) {
+      session = Int(cursor.natural(.session))
     } else if cursor.stands(at: .attempt) {
       attempt = cursor.attempt()
     } else if cursor.stands(at: .worker) {
       worker = cursor.worker()
     } else if cursor.stands(at: .ahead) {
-      isAhead = cursor.flag(.ahead)
+      isPrefetched = cursor.flag(.ahead)
     } else if cursor.stands(at: .delay) {
       delayMilliseconds = cursor.natural(.delay)
     } else if cursor.stands(at: .allowed) {
@@ -69,8 +69,8 @@ package struct TransitionFields {
       isLate = cursor.flag(.late)
     } else if cursor.stands(at: .restored) {
       isRestored = cursor.flag(.restored)
-    } else if cursor.stands(at: .what) {
-      what = cursor.text(.what)
+    } else if cursor.stands(at: .detail) {
+      detail = cursor.text(.detail)
     } else if cursor.stands(at: .left) {
       left = cursor.text(.left)
     } else if cursor.stands(at: .pids) {
@@ -190,10 +190,10 @@ struct FingerprintText {
 
 /// No more than attempt, worker and prefetch flag.
 struct PlainStart {
-  let drive: Int
+  let session: Int
   let attempt: Int32
   let worker: WorkerID
-  let isAhead: Bool
+  let isPrefetched: Bool
 
   @inline(__always)
   init?(_ line: JournalLine) {
@@ -201,11 +201,11 @@ struct PlainStart {
     guard let head = PlainTry(line), bytes.eight(at: head.end).have(shape: "w=") else { return nil }
     let place = head.end &+ 2
     guard let (number, stop) = bytes.natural(at: place), stop > place else { return nil }
-    drive = head.drive
+    session = head.session
     attempt = head.attempt
     worker = FieldCursor.worker(number)
-    isAhead = stop != line.end
-    if isAhead {
+    isPrefetched = stop != line.end
+    if isPrefetched {
       guard bytes.eight(at: stop).have(shape: "\tahead=1"), stop &+ 8 == line.end else {
         return nil
       }
@@ -216,7 +216,7 @@ struct PlainStart {
 /// No more than exit code, usage and fingerprint. The caller checks that the fingerprint is
 /// current.
 struct PlainSuccess {
-  let drive: Int
+  let session: Int
   let attempt: Int32
   let code: Int32
   let wallMicroseconds: Int64
@@ -246,7 +246,7 @@ struct PlainSuccess {
     guard fingerprint.isSound, !fingerprint.isAbsolute, !fingerprint.hasTabBehindWhole else {
       return nil
     }
-    drive = head.drive
+    session = head.session
     attempt = head.attempt
     code = Int32(exit[5] & 15)
     wallMicroseconds = wall
@@ -264,7 +264,7 @@ struct PlainSuccess {
 }
 
 private struct PlainTry {
-  var drive = 1
+  var session = 1
   let attempt: Int32
   let end: Int
 
@@ -273,7 +273,7 @@ private struct PlainTry {
     var place = line.fieldsStart
     var number = line.bytes.eight(at: place)
     if number.have(shape: "d=0\t") {
-      drive = Int(number[2] & 15)
+      session = Int(number[2] & 15)
       place &+= 4
       number = line.bytes.eight(at: place)
     }

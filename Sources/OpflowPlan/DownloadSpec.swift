@@ -73,7 +73,7 @@ package struct DownloadHeader: Equatable, Sendable {
     "content-length", "transfer-encoding", "connection", "te", "upgrade",
   ]
 
-  package var mistake: String? {
+  package var problem: String? {
     if name.isEmpty || !name.utf8.allSatisfy(Self.isTokenByte) {
       return "the header '\(name)' has a name that HTTP does not allow"
     }

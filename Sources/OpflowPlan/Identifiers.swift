@@ -109,11 +109,11 @@ public struct WorkerID: Hashable, Sendable, BitwiseCopyable {
 }
 
 /// A connection to a node, within a session. A node that reconnects gets a new ID.
-public struct SiteID: Hashable, Sendable, BitwiseCopyable {
+public struct NodeID: Hashable, Sendable, BitwiseCopyable {
   public var rawValue: Int32
   public init(_ rawValue: Int32) { self.rawValue = rawValue }
   public var index: Int { Int(rawValue) }
-  public static let local = SiteID(0)
+  public static let local = NodeID(0)
 }
 
 /// GPUs of one node, by their index on it.

@@ -15,14 +15,14 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   /// The builder sets this and the following flags.
   package internal(set) var hasManual: UInt32 = 0
   package internal(set) var hasInteractive: UInt32 = 0
-  package internal(set) var hasGates: UInt32 = 0
+  package internal(set) var hasApprovals: UInt32 = 0
   package internal(set) var hasChecks: UInt32 = 0
   package internal(set) var hasCaches: UInt32 = 0
   package internal(set) var hasServices: UInt32 = 0
   package internal(set) var hasJobservers: UInt32 = 0
   package internal(set) var hasMemoryLimits: UInt32 = 0
-  package internal(set) var hasLegMakers: UInt32 = 0
-  package internal(set) var hasBlocks: UInt32 = 0
+  package internal(set) var hasInstanceMakers: UInt32 = 0
+  package internal(set) var hasExternalTasks: UInt32 = 0
   package var keepRuns = Self.standardKeepRuns
   /// The concurrency group; empty for none.
   package var group = TextRef.empty
@@ -48,14 +48,14 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
     joined.usesRunID = max(usesRunID, segment.usesRunID)
     joined.hasManual = max(hasManual, segment.hasManual)
     joined.hasInteractive = max(hasInteractive, segment.hasInteractive)
-    joined.hasGates = max(hasGates, segment.hasGates)
+    joined.hasApprovals = max(hasApprovals, segment.hasApprovals)
     joined.hasChecks = max(hasChecks, segment.hasChecks)
     joined.hasCaches = max(hasCaches, segment.hasCaches)
     joined.hasServices = max(hasServices, segment.hasServices)
     joined.hasJobservers = max(hasJobservers, segment.hasJobservers)
     joined.hasMemoryLimits = max(hasMemoryLimits, segment.hasMemoryLimits)
-    joined.hasLegMakers = max(hasLegMakers, segment.hasLegMakers)
-    joined.hasBlocks = max(hasBlocks, segment.hasBlocks)
+    joined.hasInstanceMakers = max(hasInstanceMakers, segment.hasInstanceMakers)
+    joined.hasExternalTasks = max(hasExternalTasks, segment.hasExternalTasks)
     return joined
   }
 }

@@ -27,7 +27,7 @@ package final class Plan: @unchecked Sendable {
   let written: PlanEdges
   /// With those to generated matrix tasks.
   let edges: PlanEdges
-  let legNeeds: LegNeeds?
+  let instanceNeeds: InstanceNeeds?
   let nameTable: Column<Int32>
   let listOffsets: Column<UInt32>
   let listItems: Column<TextRef>
@@ -48,8 +48,8 @@ package final class Plan: @unchecked Sendable {
   let downloads: Column<DownloadEntry>
   let secretEntries: Column<SecretEntry>
   let globs: Column<GlobEntry>
-  package let families: Column<FamilyEntry>
-  let familyValues: Column<TextRef>
+  package let matrixGroups: Column<MatrixGroupEntry>
+  let matrixGroupValues: Column<TextRef>
   let lateOffsets: Column<UInt32>
   let lateItems: Column<LateItem>
   let stepOffsets: Column<UInt32>
@@ -110,8 +110,8 @@ package final class Plan: @unchecked Sendable {
       self.downloads = try sections.column(.downloads)
       self.secretEntries = try sections.column(.secrets)
       self.globs = try sections.column(.globs)
-      self.families = try sections.column(.families) { $0.firstTask }
-      self.familyValues = try sections.column(.familyValues)
+      self.matrixGroups = try sections.column(.matrixGroups) { $0.firstTask }
+      self.matrixGroupValues = try sections.column(.matrixGroupValues)
       self.lateOffsets = try sections.column(.lateOffsets)
       self.lateItems = try sections.column(.lateItems)
       self.stepOffsets = try sections.column(.stepOffsets)
@@ -123,10 +123,11 @@ package final class Plan: @unchecked Sendable {
       self.outerNeeds = try sections.column(.outerNeeds)
       self.lastOuterEdge = try sections.column(
         .lastOuterEdge, count: sections.hasRoom ? sections.taskCount : 0)
-      self.legNeeds = try Self.findLegNeeds(
-        sections, hasLegMakers: manifest.hasLegMakers == 1, written, names: name, flagBits,
-        families, nameTable, arena)
-      self.edges = legNeeds?.edges ?? written
+      self.instanceNeeds = try Self.findInstanceNeeds(
+        sections, hasInstanceMakers: manifest.hasInstanceMakers == 1, written, names: name,
+        flagBits,
+        matrixGroups, nameTable, arena)
+      self.edges = instanceNeeds?.edges ?? written
     } catch {
       release(bytes)
       throw error

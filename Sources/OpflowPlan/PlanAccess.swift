@@ -46,11 +46,11 @@ extension Plan {
 
   package var hasMemoryLimits: Bool { manifest.hasMemoryLimits == 1 }
 
-  package var hasGates: Bool { manifest.hasGates == 1 }
+  package var hasApprovals: Bool { manifest.hasApprovals == 1 }
 
-  package var hasBlocks: Bool { manifest.hasBlocks == 1 }
+  package var hasExternalTasks: Bool { manifest.hasExternalTasks == 1 }
 
-  package var gateCount: Int { hasGates ? tasks.count { kind(TaskID($0)) == .approve } : 0 }
+  package var approvalCount: Int { hasApprovals ? tasks.count { kind(TaskID($0)) == .approve } : 0 }
 
   package func question(_ task: TaskID) -> UnsafeRawBufferPointer {
     text(record[task.index].script)

@@ -27,12 +27,12 @@ package struct PlanBuilder: ~Copyable {
   private var outerNeeds: [OuterNeed] = []
   package private(set) var hasManual = false
   package private(set) var hasInteractive = false
-  private var hasGates = false
-  private var hasBlocks = false
+  private var hasApprovals = false
+  private var hasExternalTasks = false
   private var hasChecks = false
   private var hasCaches = false
   private var hasJobservers = false
-  private var hasLegMakers = false
+  private var hasInstanceMakers = false
   private var hasMemoryLimits = false
   private var services: [ServiceEntry] = []
   private var files: [TextRef] = []
@@ -40,8 +40,8 @@ package struct PlanBuilder: ~Copyable {
   private var downloads: [DownloadEntry] = []
   package var secrets: [SecretEntry] = []
   private var globs: [GlobEntry] = []
-  private var families: [FamilyEntry] = []
-  private var familyValues: [TextRef] = []
+  private var matrixGroups: [MatrixGroupEntry] = []
+  private var matrixGroupValues: [TextRef] = []
 
   package var resources: [ResourceEntry] = []
 
@@ -147,14 +147,15 @@ package struct PlanBuilder: ~Copyable {
   /// Records a matrix of consecutive tasks.
   ///
   /// - Parameter values: one per axis, matrix task by matrix task.
-  package mutating func addFamily(
-    _ name: TextRef, firstTask: TaskID, legCount: Int, axes: [TextRef], values: [TextRef]
+  package mutating func addMatrixGroup(
+    _ name: TextRef, firstTask: TaskID, instanceCount: Int, axes: [TextRef], values: [TextRef]
   ) {
-    families.append(
-      FamilyEntry(
-        name: name, firstTask: firstTask.rawValue, legCount: Int32(truncatingIfNeeded: legCount),
-        axes: list(axes), firstValue: UInt32(truncatingIfNeeded: familyValues.count)))
-    familyValues += values
+    matrixGroups.append(
+      MatrixGroupEntry(
+        name: name, firstTask: firstTask.rawValue,
+        instanceCount: Int32(truncatingIfNeeded: instanceCount),
+        axes: list(axes), firstValue: UInt32(truncatingIfNeeded: matrixGroupValues.count)))
+    matrixGroupValues += values
   }
 
   package mutating func readsEnvironment(_ names: [String]) {
@@ -225,11 +226,11 @@ package struct PlanBuilder: ~Copyable {
     let id = TaskID(taskCount)
     if task.flags.contains(.manual) { hasManual = true }
     if task.flags.contains(.interactive) { hasInteractive = true }
-    if task.kind == .approve { hasGates = true }
-    if task.kind == .block { hasBlocks = true }
+    if task.kind == .approve { hasApprovals = true }
+    if task.kind == .block { hasExternalTasks = true }
     if task.flags.contains(.cached) { hasCaches = true }
     if task.record.processes[.jobserver] != 0 { hasJobservers = true }
-    if task.flags.makesLegs { hasLegMakers = true }
+    if task.flags.makesInstances { hasInstanceMakers = true }
     if task.record.processes[.memoryLimit] != 0 { hasMemoryLimits = true }
     tasks.append(task)
     return id
@@ -320,20 +321,20 @@ package struct PlanBuilder: ~Copyable {
     var manifest = manifest
     manifest.hasManual = hasManual ? 1 : 0
     manifest.hasInteractive = hasInteractive ? 1 : 0
-    manifest.hasGates = hasGates ? 1 : 0
-    manifest.hasBlocks = hasBlocks ? 1 : 0
+    manifest.hasApprovals = hasApprovals ? 1 : 0
+    manifest.hasExternalTasks = hasExternalTasks ? 1 : 0
     manifest.hasChecks = hasChecks ? 1 : 0
     manifest.hasCaches = hasCaches ? 1 : 0
     manifest.hasServices = services.isEmpty ? 0 : 1
     manifest.hasJobservers = hasJobservers ? 1 : 0
-    manifest.hasLegMakers = hasLegMakers ? 1 : 0
+    manifest.hasInstanceMakers = hasInstanceMakers ? 1 : 0
     manifest.hasMemoryLimits = hasMemoryLimits ? 1 : 0
     writer.add(.manifest, [manifest])
     writer.add(.downloads, downloads)
     writer.add(.secrets, secrets)
     writer.add(.globs, globs)
-    writer.add(.families, families)
-    writer.move(.familyValues, &familyValues)
+    writer.add(.matrixGroups, matrixGroups)
+    writer.move(.matrixGroupValues, &matrixGroupValues)
     writer.add(.lateOffsets, lateItems.offsets)
     writer.add(.lateItems, lateItems.items)
     writer.add(.stepOffsets, steps.offsets)

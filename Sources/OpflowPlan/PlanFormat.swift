@@ -72,7 +72,7 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case downloads
   case secrets
   case globs
-  case families, familyValues
+  case matrixGroups, matrixGroupValues
   case lateOffsets, lateItems
   case stepOffsets, stepItems
   case declarations, declaredOffsets, declaredItems

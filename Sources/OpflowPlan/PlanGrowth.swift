@@ -38,7 +38,7 @@ package struct PlanGrowth: Sendable {
   /// Copies the plan into a file with room.
   package init(room plan: Plan) { self.init(room: plan, nil) }
 
-  private init(room plan: Plan, _ renaming: WithdrawnNames?) {
+  private init(room plan: Plan, _ renaming: RetractedNames?) {
     let records = SegmentRecords.none
     let file = GrowingFile(roomFor: plan, and: records, renaming)
     newFileByteCount = file.byteCount
@@ -49,10 +49,10 @@ package struct PlanGrowth: Sendable {
   ///
   /// - Parameter attempt: the one that added the tasks.
   package init(
-    of plan: Plan, withdrawing tasks: some Sequence<Int>, attempt: Int32
+    of plan: Plan, retracting tasks: some Sequence<Int>, attempt: Int32
   ) throws(SegmentError) {
     assert(!plan.isCut)
-    self.init(room: plan, try WithdrawnNames(of: plan, tasks, attempt: attempt))
+    self.init(room: plan, try RetractedNames(of: plan, tasks, attempt: attempt))
   }
 
   package func applied(to bytes: [UInt8]) -> [UInt8] {
@@ -144,7 +144,7 @@ struct GrowingFile {
   /// Per section, before the addition.
   private var counts: [Int]
   /// Of retracted tasks.
-  private let renaming: WithdrawnNames?
+  private let renaming: RetractedNames?
   private let nameTableSize: Int
   private(set) var byteCount: Int
   /// Of the inactive head, which the writes fill and then activate.
@@ -180,7 +180,7 @@ struct GrowingFile {
     if (plan.taskCount + records.taskCount) * 2 > nameTableSize { return nil }
   }
 
-  init(roomFor plan: Plan, and records: SegmentRecords, _ renaming: WithdrawnNames? = nil) {
+  init(roomFor plan: Plan, and records: SegmentRecords, _ renaming: RetractedNames? = nil) {
     self.plan = plan
     self.renaming = renaming
     let sections = PlanSection.allCases.map { plan.sections.place(of: $0) }
@@ -376,7 +376,7 @@ extension PlanGrowth.Write {
 
 /// Renames retracted tasks, so that new tasks can have their names and declare their files. They
 /// keep indexes and dependencies. The new names contain `~`, which IDs cannot.
-struct WithdrawnNames {
+struct RetractedNames {
   private(set) var names: [Int32: [UInt8]] = [:]
   private(set) var sections: [PlanSection: [UInt8]] = [:]
   private var text: [UInt8] = []
@@ -385,10 +385,10 @@ struct WithdrawnNames {
   init(of plan: Plan, _ tasks: some Sequence<Int>, attempt: Int32) throws(SegmentError) {
     var refs = Array(plan.name)
     var flags = Array(plan.flagBits)
-    var families = Array(plan.families)
-    let withdrawn = Set(tasks.map { Int32(truncatingIfNeeded: $0) })
+    var matrixGroups = Array(plan.matrixGroups)
+    let retracted = Set(tasks.map { Int32(truncatingIfNeeded: $0) })
     var taken: Set<[UInt8]> = []
-    for task in withdrawn.sorted() {
+    for task in retracted.sorted() {
       let name = Self.freeName(plan.nameBytes(TaskID(task)), attempt) { name in
         taken.contains(name) || name.withUnsafeBytes { plan.task(named: $0) != nil }
       }
@@ -397,18 +397,19 @@ struct WithdrawnNames {
       refs[Int(task)] = add(name, behind: plan)
       flags[Int(task)] &= ~Self.declared.rawValue
     }
-    var familyNames = Set(families.map { Array(plan.text($0.name)) })
-    for index in families.indices where withdrawn.contains(families[index].firstTask) {
-      let name = Self.freeName(plan.text(families[index].name), attempt, familyNames.contains)
-      familyNames.insert(name)
-      families[index].name = add(name, behind: plan)
+    var matrixGroupNames = Set(matrixGroups.map { Array(plan.text($0.name)) })
+    for index in matrixGroups.indices where retracted.contains(matrixGroups[index].firstTask) {
+      let name = Self.freeName(
+        plan.text(matrixGroups[index].name), attempt, matrixGroupNames.contains)
+      matrixGroupNames.insert(name)
+      matrixGroups[index].name = add(name, behind: plan)
     }
     guard plan.arena.count + text.count < Int(UInt32.max) else { throw .tooLarge }
     sections[.arena] = Array(plan.arena) + text
     sections[.taskName] = Self.bytes(refs)
     sections[.taskFlags] = Self.bytes(flags)
-    sections[.families] = Self.bytes(families)
-    sections[.declarations] = Self.bytes(plan.declarations.filter { !withdrawn.contains($0.task) })
+    sections[.matrixGroups] = Self.bytes(matrixGroups)
+    sections[.declarations] = Self.bytes(plan.declarations.filter { !retracted.contains($0.task) })
   }
 
   private static let declared = TaskFlags.declares.union(.cached)

@@ -230,7 +230,7 @@ public struct TaskFlags: OptionSet, Sendable {
   package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
 
   /// Stands for a matrix without matrix tasks. With `conditionFalse` it is empty and skipped;
-  /// without, the task is a generator (`makesLegs`).
+  /// without, the task is a generator (`makesInstances`).
   package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
   /// Runs only if named or needed.
   package static let manual = TaskFlags(rawValue: 1 << 5)
@@ -259,17 +259,17 @@ public struct TaskFlags: OptionSet, Sendable {
   package static let service = TaskFlags(rawValue: 1 << 15)
 
   /// A generator adds its matrix tasks to the run after the task that `after` names.
-  package var makesLegs: Bool { contains(.emptyMatrix) && !contains(.conditionFalse) }
+  package var makesInstances: Bool { contains(.emptyMatrix) && !contains(.conditionFalse) }
 
   /// Has an entry in the plan's declarations.
   static let declares: TaskFlags = [.checked, .declaresOutputs]
 
-  static let notOfGates: TaskFlags = [
+  static let notOfApprovals: TaskFlags = [
     .finally, .failWhenInterrupted, .interactive, .control, .checked, .declaresOutputs,
     .cached, .service,
   ]
 
-  static let notOfBlocks: TaskFlags = [
+  static let notOfExternalTasks: TaskFlags = [
     .finally, .interactive, .control, .checked, .declaresOutputs, .cached, .service,
   ]
 

@@ -18,7 +18,7 @@ extension Plan {
     try validateGraph()
     try validateOrder()
     try validateNames()
-    try validateFamilies()
+    try validateMatrixGroups()
   }
 
   /// What a worker reads of one task: it need not read a plan of a million tasks.
@@ -181,8 +181,8 @@ extension Plan {
 
   @inline(__always)
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
-    if kind == .approve, !hasGates { return false }
-    if kind == .block, !hasBlocks { return false }
+    if kind == .approve, !hasApprovals { return false }
+    if kind == .block, !hasExternalTasks { return false }
     // Nearly all tasks have no flags.
     return flags.isEmpty || areAllSound(flags, of: kind)
   }
@@ -190,7 +190,7 @@ extension Plan {
   private func areAllSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if flags.contains(.interactive), !hasInteractive || kind == .download { return false }
     if flags.contains(.control), kind == .download { return false }
-    if flags.makesLegs, !hasLegMakers || kind != .command || !flags.contains(.control) {
+    if flags.makesInstances, !hasInstanceMakers || kind != .command || !flags.contains(.control) {
       return false
     }
     if flags.contains(.checked), !hasChecks || kind == .download || flags.contains(.finally) {
@@ -202,8 +202,8 @@ extension Plan {
         flags.isDisjoint(with: TaskFlags.notOfServices)
       else { return false }
     }
-    if kind == .approve, !flags.isDisjoint(with: TaskFlags.notOfGates) { return false }
-    if kind == .block, !flags.isDisjoint(with: TaskFlags.notOfBlocks) { return false }
+    if kind == .approve, !flags.isDisjoint(with: TaskFlags.notOfApprovals) { return false }
+    if kind == .block, !flags.isDisjoint(with: TaskFlags.notOfExternalTasks) { return false }
     return TaskFlags.all.isSuperset(of: flags) && (hasManual || !flags.contains(.manual))
   }
 
@@ -241,11 +241,11 @@ extension Plan {
       isSound(manifest.group)
     else { throw .reference(.manifest) }
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
-      manifest.hasInteractive <= 1, manifest.hasGates <= 1, manifest.hasChecks <= 1,
-      manifest.hasBlocks <= 1,
+      manifest.hasInteractive <= 1, manifest.hasApprovals <= 1, manifest.hasChecks <= 1,
+      manifest.hasExternalTasks <= 1,
       manifest.hasCaches <= 1, manifest.hasServices <= 1,
       manifest.hasJobservers <= 1, manifest.hasMemoryLimits <= 1,
-      manifest.hasLegMakers <= 1,
+      manifest.hasInstanceMakers <= 1,
       IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }

@@ -213,8 +213,8 @@ struct SegmentRecords {
     add(.downloads, segment.downloads.map { numbers.download($0) })
     add(.services, segment.services.map { numbers.service($0) })
     add(.globs, segment.globs.map { numbers.glob($0) })
-    add(.families, segment.families.map { numbers.family($0) })
-    add(.familyValues, segment.familyValues.map { numbers.text($0) })
+    add(.matrixGroups, segment.matrixGroups.map { numbers.matrixGroup($0) })
+    add(.matrixGroupValues, segment.matrixGroupValues.map { numbers.text($0) })
     add(.declarations, segment.declarations.map { numbers.declaration($0) })
   }
 }
@@ -301,11 +301,11 @@ struct SegmentNumbers {
     GlobEntry(pattern: text(entry.pattern), folder: text(entry.folder))
   }
 
-  func family(_ entry: FamilyEntry) -> FamilyEntry {
-    FamilyEntry(
-      name: text(entry.name), firstTask: task(entry.firstTask), legCount: entry.legCount,
+  func matrixGroup(_ entry: MatrixGroupEntry) -> MatrixGroupEntry {
+    MatrixGroupEntry(
+      name: text(entry.name), firstTask: task(entry.firstTask), instanceCount: entry.instanceCount,
       axes: list(entry.axes),
-      firstValue: entry.firstValue + UInt32(truncatingIfNeeded: base.familyValues.count))
+      firstValue: entry.firstValue + UInt32(truncatingIfNeeded: base.matrixGroupValues.count))
   }
 
   func late(_ item: LateItem) -> LateItem {

@@ -39,9 +39,9 @@ package enum CheckResult: Equatable, Sendable {
   case fresh(origin: UInt64)
   case stale(why: String)
   /// An input is missing or unreadable, so the task cannot start.
-  case unfit(what: String)
+  case unfit(detail: String)
   /// The result could not be recorded, so the run stops.
-  case unwritten(what: String)
+  case unwritten(detail: String)
 }
 
 extension TaskCheck {
@@ -77,7 +77,7 @@ package enum FileForecast: Equatable, Sendable {
   /// A task that runs before it decides.
   case unsure
   /// It cannot start; the reason is for people.
-  case unfit(what: String)
+  case unfit(detail: String)
 }
 
 package struct RunBefore {

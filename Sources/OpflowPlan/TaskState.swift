@@ -7,7 +7,7 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
   /// depends on it before the answer.
   case checking
   /// Prefetched: its start is journaled, and a worker has queued it behind another task.
-  case handed
+  case prefetched
   /// Its start is journaled.
   case running
   /// Stopped by a signal; will continue.
@@ -25,7 +25,7 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
 
   package var isTerminal: Bool {
     switch self {
-    case .waiting, .ready, .checking, .handed, .running, .suspended: false
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended: false
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: true
     }
   }
@@ -39,9 +39,9 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
 
   package var isRunning: Bool { self == .running || self == .suspended }
 
-  /// The legal transitions, from rows to columns (`allow` is `failedAllowed`, `hand` is `handed`).
-  /// A resume is not a transition: its session starts tasks as `waiting` or in the terminal state
-  /// that they keep.
+  /// The legal transitions, from rows to columns (`allow` is `failedAllowed`, `hand` is
+  /// `prefetched`). A resume is not a transition: its session starts tasks as `waiting` or in the
+  /// terminal state that they keep.
   ///
   ///                 wait  ready check hand  run   susp  succ  upTo  allow fail  skip  canc
   ///   waiting             x                             k     k     x     x     x     x
@@ -59,13 +59,13 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
   /// k: an earlier result stays valid because all dependencies kept theirs; may be `failedAllowed`
   /// too.
   ///
-  /// - To `waiting`: from `ready` and `checking`, a dependency runs again; from `handed`, the
+  /// - To `waiting`: from `ready` and `checking`, a dependency runs again; from `prefetched`, the
   ///   prefetched task is taken back; from `running` and `suspended`, a retry delay or a lost
   ///   worker.
   /// - To `ready` from `checking`: the task is not up to date, or the check was withdrawn.
   /// - To `failed`: from `waiting`, a crash interrupted a task with `on_interrupted: fail`, or its
   ///   `if` cannot be evaluated (can be allowed); from `checking`, an input is missing or the check
-  ///   failed; from `handed`, the worker was lost and may have started it; from `running`, also
+  ///   failed; from `prefetched`, the worker was lost and may have started it; from `running`, also
   ///   when the worker refuses the task.
   /// - To `cancelled` from `waiting` and `ready`: by request.
   @inline(__always)
@@ -75,12 +75,12 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
       next == .ready || next == .skipped || next == .failed || next == .failedAllowed
         || next == .cancelled || next == .succeeded || next == .upToDate
     case .ready:
-      next == .waiting || next == .checking || next == .handed || next == .running
+      next == .waiting || next == .checking || next == .prefetched || next == .running
         || next == .skipped || next == .cancelled
     case .checking:
       next == .waiting || next == .ready || next == .succeeded || next == .upToDate
         || next == .failed || next == .failedAllowed
-    case .handed: next == .waiting || next == .running || next == .failed
+    case .prefetched: next == .waiting || next == .running || next == .failed
     case .running:
       next == .waiting || next == .suspended || next == .succeeded || next == .failedAllowed
         || next == .failed || next == .cancelled
@@ -94,13 +94,14 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
   package var mayBeRetried: Bool {
     switch self {
     case .failed, .failedAllowed, .skipped, .cancelled: true
-    case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate: false
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended, .succeeded, .upToDate:
+      false
     }
   }
 
   package var word: String {
     switch self {
-    case .waiting, .ready, .checking, .handed: "pending"
+    case .waiting, .ready, .checking, .prefetched: "pending"
     case .running: "running"
     case .suspended: "suspended"
     case .succeeded: "succeeded"
@@ -119,13 +120,13 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
       switch self {
       case .succeeded, .upToDate, .failedAllowed: return true
       case .skipped: return !skippedUpstream
-      case .waiting, .ready, .checking, .handed, .running, .suspended, .failed, .cancelled:
+      case .waiting, .ready, .checking, .prefetched, .running, .suspended, .failed, .cancelled:
         return false
       }
     case .ran:
       switch self {
       case .succeeded, .upToDate, .failedAllowed: return true
-      case .waiting, .ready, .checking, .handed, .running, .suspended, .failed, .skipped,
+      case .waiting, .ready, .checking, .prefetched, .running, .suspended, .failed, .skipped,
         .cancelled:
         return false
       }

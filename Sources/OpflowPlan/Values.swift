@@ -206,8 +206,8 @@ extension Plan {
   func sources(of step: LateStep, _ task: TaskID) -> [TaskID] {
     let start = needs(task).lowerBound + Int(step.first)
     let sources = (start..<(start + Int(step.count))).map { TaskID(needTargets[$0]) }
-    if !hasMadeLegs { return sources }
-    return sources.flatMap { legs(madeBy: $0)?.map { TaskID($0) } ?? [$0] }
+    if !hasMadeInstances { return sources }
+    return sources.flatMap { instances(madeBy: $0)?.map { TaskID($0) } ?? [$0] }
   }
 
   /// Without duplicates.
@@ -378,7 +378,7 @@ extension Plan {
         if lines != nil { lines?.append(Field.lineFeed) }
         lines = (lines ?? []) + text
         if (lines?.count ?? 0) > Self.longestLateText { return .tooLong }
-      case .absent where makesLegs(source): break
+      case .absent where makesInstances(source): break
       case .absent:
         if !hasSuccess { missing.need = source }
         hasSuccess = true
@@ -392,12 +392,12 @@ extension Plan {
     if let lines { return .text(lines) }
     // A matrix may give no lines. A missing name is reported only if a matrix task succeeded: it is
     // probably misspelled.
-    return !hasSuccess && sources.contains(where: isOfFamily) ? .text([]) : .lacking(missing)
+    return !hasSuccess && sources.contains(where: isOfMatrixGroup) ? .text([]) : .lacking(missing)
   }
 
   /// A matrix task, or an empty matrix.
-  private func isOfFamily(_ task: TaskID) -> Bool {
-    flags(task).contains(.emptyMatrix) || family(of: task) != nil
+  private func isOfMatrixGroup(_ task: TaskID) -> Bool {
+    flags(task).contains(.emptyMatrix) || matrixGroup(of: task) != nil
   }
 
   private static func combine(

@@ -1,6 +1,6 @@
 /// The program and actions of a worker.
 ///
-/// To add one: a case and a row here, its number and prefetch limit (`Crew`), its tasks
+/// To add one: a case and a row here, its number and prefetch limit (`WorkerPool`), its tasks
 /// (`Plan.workerKind`), its program (`WorkerProgram`).
 package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case command

@@ -10,35 +10,36 @@ internal import OpflowWorker
 /// Additions to the run (`RunGrowth`). Clients write segments into the run's folder; they are
 /// untrusted, so they are checked here before they enter the plan's file.
 extension Coordinator {
-  func add(_ request: AddRequest, by asker: OrderAsker, for client: ClientID) {
+  func add(_ request: AddRequest, by requester: Requester, for connection: ConnectionID) {
     // Before the folder is read: the engine knows what was added, even if the folder is gone.
     if let count = engine.count(ofOrder: request.id) {
-      return answer(client, request.id, .done(count: count))
+      return answer(connection, request.id, .done(count: count))
     }
     // After a takeover the plan's file belongs to the other process.
     keepClaim()
     if hasLostClaim {
-      return answer(client, request.id, .refused(what: "another process has taken the run over"))
+      return answer(
+        connection, request.id, .refused(detail: "another process has taken the run over"))
     }
-    do throws(OrderRefusal) {
+    do throws(RequestRefusal) {
       let folder = AddedFolder(request.id, of: self.request.folder)
       let segment = try folder.segment(of: request)
       try expectNoSecret(in: segment, request, folder)
       if let known = engine.answer(
-        toExtension: request.id, by: segment, of: request.adder)
+        toExtension: request.id, by: segment, of: request.generator)
       {
-        return answer(client, request.id, known)
+        return answer(connection, request.id, known)
       }
       let initial = try Self.initial(of: segment)
       try expectMeans(of: segment, initial)
-      let entry = entry(request, asker, segment)
+      let entry = entry(request, requester, segment)
       let grown = try grow(by: segment, mayFollow: request.carried != nil)
       use(grown)
-      let growth = RunGrowth(plan: grown, entry: entry, initial: initial, client: client)
+      let growth = RunGrowth(plan: grown, entry: entry, initial: initial, connection: connection)
       unshownGrowths.append(growth)
       tell(.extend(growth))
     } catch {
-      answer(client, request.id, .refused(what: error.what))
+      answer(connection, request.id, .refused(detail: error.detail))
     }
   }
 
@@ -50,18 +51,18 @@ extension Coordinator {
   }
 
   /// Renames retracted tasks in the plan, or warns that they keep their names.
-  func withdraw(_ withdrawal: Withdrawal) {
-    var withdrawal = withdrawal
+  func retract(_ retraction: Retraction) {
+    var retraction = retraction
     do throws(GrowthFault) {
-      let renamed = try growing.withdraw(withdrawal)
+      let renamed = try growing.retract(retraction)
       use(renamed)
-      withdrawal.plan = renamed
+      retraction.plan = renamed
     } catch {
       progress.warning(
-        "what \(CleanText.string(plan.nameString(withdrawal.entry.adder))) added before stays as "
-          + "it was: \(error.what(in: request.folder))")
+        "what \(CleanText.string(plan.nameString(retraction.entry.generator))) added before stays "
+          + "as it was: \(error.detail(in: request.folder))")
     }
-    tell(.withdrawn(withdrawal))
+    tell(.retracted(retraction))
   }
 
   func show(_ entry: ExtendEntry) {
@@ -71,33 +72,33 @@ extension Coordinator {
   }
 
   /// The initial states that the segment's tasks would have in a run of their own.
-  private static func initial(of segment: Plan) throws(OrderRefusal) -> [InitialState] {
+  private static func initial(of segment: Plan) throws(RequestRefusal) -> [InitialState] {
     do throws(SelectionError) {
       let all = try Selection(only: [], skip: [], of: segment)
       return segment.tasks.map { all.initialState(TaskID($0)) }
     } catch {
-      throw OrderRefusal(what: error.message)
+      throw RequestRefusal(detail: error.message)
     }
   }
 
   private func expectMeans(
     of segment: Plan, _ initial: [InitialState]
-  ) throws(OrderRefusal) {
+  ) throws(RequestRefusal) {
     if let task = MissingTerminal.tasks(of: segment, initial).first {
-      throw OrderRefusal(
-        what: "there is no terminal for \(CleanText.string(task)), which is interactive")
+      throw RequestRefusal(
+        detail: "there is no terminal for \(CleanText.string(task)), which is interactive")
     }
-    let usesSites = request.sites != nil
-    if let missing = MissingDevices.first(of: segment, usesSites: usesSites, initial) {
-      throw OrderRefusal(
-        what:
+    let usesNodes = request.nodes != nil
+    if let missing = MissingDevices.first(of: segment, usesNodes: usesNodes, initial) {
+      throw RequestRefusal(
+        detail:
           "\(CleanText.string(missing.task)) wants \(missing.wanted) of gpu, and this machine has"
           + " \(missing.there)")
     }
     try expectSecrets(of: segment, initial)
     if segment.hasCaches, !plan.hasCaches {
-      throw OrderRefusal(
-        what: "results are cached in a run whose first manifest has a task with `cache: true`")
+      throw RequestRefusal(
+        detail: "results are cached in a run whose first manifest has a task with `cache: true`")
     }
     if segment.hasMemoryLimits, !plan.hasMemoryLimits {
       progress.warning(
@@ -107,19 +108,19 @@ extension Coordinator {
     guard segment.hasChecks, !plan.hasChecks else { return }
     let state = StateFolder(holding: request.folder).path
     _ = try rethrowing(RecordBook(state: state)) {
-      OrderRefusal(what: "cannot use \(RecordBook.badPath(in: state)): \($0)")
+      RequestRefusal(detail: "cannot use \(RecordBook.badPath(in: state)): \($0)")
     }
   }
 
   /// Secrets that no task listed when the session began were never read.
   private func expectSecrets(
     of segment: Plan, _ initial: [InitialState]
-  ) throws(OrderRefusal) {
+  ) throws(RequestRefusal) {
     let known = Set(request.secrets.map(\.name))
     for task in segment.tasks.lazy.map({ TaskID($0) }) where initial[task.index].mayStart {
       if let name = segment.secretNames(task).first(where: { !known.contains($0) }) {
-        throw OrderRefusal(
-          what:
+        throw RequestRefusal(
+          detail:
             "\(segment.nameString(task)) lists the secret \(name), whose value was not taken when"
             + " the run began, since none of its tasks listed it")
       }
@@ -129,33 +130,33 @@ extension Coordinator {
   /// Refuses a segment that contains a secret, and removes the copies in the run's folder at once.
   private func expectNoSecret(
     in segment: Plan, _ request: AddRequest, _ folder: AddedFolder
-  ) throws(OrderRefusal) {
+  ) throws(RequestRefusal) {
     if self.request.secrets.isEmpty { return }
     let names = [request.manifestPath, request.folder] + request.files
     let lines = Array(names.joined(separator: "\n").utf8)
     let copies = try folder.copies(of: request) + [("the names of its files", lines)]
     guard
-      let what = WrittenSecrets.refusal(self.request.secrets, of: segment, copies: copies)
+      let detail = WrittenSecrets.refusal(self.request.secrets, of: segment, copies: copies)
     else { return }
     folder.remove()
-    throw OrderRefusal(what: what)
+    throw RequestRefusal(detail: detail)
   }
 
-  private func grow(by segment: Plan, mayFollow: Bool) throws(OrderRefusal) -> Plan {
+  private func grow(by segment: Plan, mayFollow: Bool) throws(RequestRefusal) -> Plan {
     try rethrowing(growing.grow(by: segment, mayFollow: mayFollow)) { (fault: GrowthFault) in
-      OrderRefusal(what: fault.what(in: request.folder))
+      RequestRefusal(detail: fault.detail(in: request.folder))
     }
   }
 
   private func entry(
-    _ request: AddRequest, _ asker: OrderAsker, _ segment: Plan
+    _ request: AddRequest, _ requester: Requester, _ segment: Plan
   ) -> ExtendEntry {
     var entry = ExtendEntry(
-      id: request.id, asker: asker, taskCount: plan.taskCount + segment.taskCount,
+      id: request.id, requester: requester, taskCount: plan.taskCount + segment.taskCount,
       added: segment.taskCount)
-    if !request.adder.isNone {
-      entry.adder = request.adder
-      entry.attempt = engine.attempt(of: request.adder)
+    if !request.generator.isNone {
+      entry.generator = request.generator
+      entry.attempt = engine.attempt(of: request.generator)
     }
     entry.segmentKey = segment.key.description
     entry.manifestPath = request.manifestPath

@@ -20,7 +20,7 @@ extension Coordinator {
     }
   }
 
-  func show(_ event: DriveEvent) { display.show(event, atMilliseconds: wall) }
+  func show(_ event: SessionEvent) { display.show(event, atMilliseconds: wall) }
 
   func showStart(_ task: TaskID, attempt: Int32) {
     display.showStart(task, attempt: attempt, atMilliseconds: wall)

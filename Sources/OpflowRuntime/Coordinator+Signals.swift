@@ -67,7 +67,7 @@ extension Coordinator {
 
   /// Suspends the tasks, then this process. `sender` is 0 for the terminal.
   private func suspend(askedBy sender: Int32) {
-    guard sites == nil else {
+    guard nodes == nil else {
       progress.warning(
         "opflow does not stop: other machines would take it for dead, and end their tasks;"
           + " `opflow pause` holds back what has not started")

@@ -13,9 +13,9 @@ extension Coordinator {
 
   // MARK: - Joining
 
-  func launch(_ worker: WorkerID, _ kind: WorkerKind, on site: SiteID) {
+  func launch(_ worker: WorkerID, _ kind: WorkerKind, on node: NodeID) {
     do throws(LaunchFailure) {
-      let link = try launchers[launcherOfSite[site.index]].launch(worker, kind)
+      let link = try launchers[launcherOfNode[node.index]].launch(worker, kind)
       while links.count <= worker.index { links.append(nil) }
       links[worker.index] = link
       if !request.secrets.isEmpty {
@@ -24,26 +24,26 @@ extension Coordinator {
       }
       if let entry = link.entry { tell(.launched(worker, entry)) }
     } catch {
-      tell(.launchFailed(worker, complaint: error.what, isShortage: error.isShortage))
-      warnOfFewer(kind, what: error.what, waits: error.isShortage)
+      tell(.launchFailed(worker, complaint: error.detail, isShortage: error.isShortage))
+      warnOfFewer(kind, detail: error.detail, waits: error.isShortage)
     }
   }
 
   /// Once per kind. `leaving` of the workers go; `waits`: there may be more in a moment.
-  private func warnOfFewer(_ kind: WorkerKind, what: String, leaving: Int = 0, waits: Bool) {
+  private func warnOfFewer(_ kind: WorkerKind, detail: String, leaving: Int = 0, waits: Bool) {
     let count = links.count { $0?.kind == kind } - leaving
     if count == 0, waits, shortKinds.insert(kind).inserted {
-      progress.warning("\(kind)s wait until processes can be started: \(what)")
+      progress.warning("\(kind)s wait until processes can be started: \(detail)")
     }
     guard count > 0, kindsWithFewer.insert(kind).inserted else { return }
     progress.warning(
-      "the run goes on with \(count) worker\(count == 1 ? "" : "s") for \(kind)s: \(what)")
+      "the run goes on with \(count) worker\(count == 1 ? "" : "s") for \(kind)s: \(detail)")
   }
 
   // MARK: - Messages
 
-  func enqueue(_ order: WorkerOrder, for worker: WorkerID) {
-    if let program = seats[worker] { return enqueue(order, for: program) }
+  func enqueue(_ order: WorkerMessage, for worker: WorkerID) {
+    if let program = slots[worker] { return enqueue(order, for: program) }
     guard links.indices.contains(worker.index), let link = links[worker.index] else { return }
     link.enqueue(order)
     list(link)
@@ -68,7 +68,7 @@ extension Coordinator {
   private func send(to link: WorkerLink) {
     guard case .talking = link.state else { return }
     do throws(Errno) {
-      try launchers[link.site].send(to: link)
+      try launchers[link.node].send(to: link)
     } catch {
       lose(link, complaint: WorkerLink.unsendable(error))
     }
@@ -84,7 +84,7 @@ extension Coordinator {
         if let survivors { tell(.survived(link.id, survivors)) }
         forget(link, complaint: complaint)
       case .joined(let relay, let hello): join(relay, hello)
-      case .leaving(let relay, let what): noteLeaving(relay, what)
+      case .leaving(let relay, let detail): noteLeaving(relay, detail)
       case .lost(let relay, let complaint): noteLost(relay, complaint)
       case .heard: break
       }
@@ -112,32 +112,34 @@ extension Coordinator {
       tell(.left(link.id, task, attempt: attempt, left))
     case .value(let task, let attempt, let value):
       tell(.value(link.id, task, attempt: attempt, value))
-    case .fault(let task, let attempt, let what):
-      tell(.fault(link.id, task, attempt: attempt, what: what))
+    case .fault(let task, let attempt, let detail):
+      tell(.fault(link.id, task, attempt: attempt, detail: detail))
     case .ended(let task, let attempt, var outcome):
       // A signal to all processes of the run reached this one too, but may still be unread.
       if !outcome.isSuccess { takeSignals() }
       heedInterruption(task, &outcome)
       tell(.ended(link.id, task, attempt: attempt, outcome))
-    case .refused(let task, let attempt, let errorNumber, let what):
+    case .refused(let task, let attempt, let errorNumber, let detail):
       tell(
-        .refused(link.id, task, attempt: attempt, errorNumber: errorNumber, what: what))
+        .refused(link.id, task, attempt: attempt, errorNumber: errorNumber, detail: detail))
     case .revoked(let task, let attempt): tell(.revoked(link.id, task, attempt: attempt))
-    case .lacks(let task, let attempt, let what):
-      warnOfFewer(link.kind, what: what, leaving: 1, waits: true)
-      tell(.lacks(link.id, task, attempt: attempt, what: what))
+    case .lacks(let task, let attempt, let detail):
+      warnOfFewer(link.kind, detail: detail, leaving: 1, waits: true)
+      tell(.lacks(link.id, task, attempt: attempt, detail: detail))
     case .kept(let task, let serial, let value):
       tell(.keptValue(link.id, task, serial: serial, value))
     case .checked(let task, let serial, let result):
       tell(.checked(link.id, task, serial: serial, result))
     case .recorded(let task, let attempt, let origin):
       tell(.recorded(link.id, task, attempt: attempt, origin: origin))
-    case .changed(let task, let attempt, let what):
-      tell(.unkept(link.id, task, attempt: attempt, what: what))
-    case .warning(let what):
+    case .changed(let task, let attempt, let detail):
+      tell(.discarded(link.id, task, attempt: attempt, detail: detail))
+    case .warning(let detail):
       tell(.heard(link.id))
       // Several workers may send the same warning.
-      if warned.count < Self.mostWarnings, warned.insert(what).inserted { progress.warning(what) }
+      if warned.count < Self.mostWarnings, warned.insert(detail).inserted {
+        progress.warning(detail)
+      }
     case .restored(let task, let attempt): tell(.restored(link.id, task, attempt: attempt))
     case .ready(let task, let attempt, let ports):
       tell(.ready(link.id, task, attempt: attempt, ports: ports))
@@ -168,7 +170,7 @@ extension Coordinator {
       return
     }
     if link.entry == nil {
-      let agent = (launchers[link.site] as? RelayLauncher)?.hello
+      let agent = (launchers[link.node] as? RelayLauncher)?.hello
       let entry = WorkerEntry(behindStream: hello, bootID: agent?.bootID ?? "")
       link.entry = entry
       tell(.launched(link.id, entry))
@@ -181,7 +183,7 @@ extension Coordinator {
   /// Ends a useless worker. The engine learns of it only when all its processes are gone, so that a
   /// task never runs beside its own orphan.
   func lose(_ link: WorkerLink, complaint: String?) {
-    let giveUpAt = launchers[link.site].end(link, at: Self.now)
+    let giveUpAt = launchers[link.node].end(link, at: Self.now)
     guard case .talking = link.state else {
       // Its channel broke while it was ending: allow it the longer time.
       link.giveUpAt = max(link.giveUpAt, giveUpAt)
@@ -227,7 +229,7 @@ extension Coordinator {
     guard !ending.isEmpty else { return }
     let now = Self.now
     for link in ending where link.giveUpAt <= now {
-      for warning in launchers[link.site].giveUp(link) { progress.warning(warning) }
+      for warning in launchers[link.node].giveUp(link) { progress.warning(warning) }
       forget(link, complaint: nil)
     }
   }
@@ -238,23 +240,23 @@ extension Coordinator {
     dismissalDeadline = Self.now.advanced(byMilliseconds: Self.dismissalMilliseconds)
     for held in engine.passesOn {
       guard let link = links[held.worker.index] else { continue }
-      launchers[link.site].release(link)
+      launchers[link.node].release(link)
       links[held.worker.index] = nil
       passed.append(link)
     }
     for link in links.compactMap({ $0 }) {
-      guard case .talking = link.state, link.site == 0 else { continue }
+      guard case .talking = link.state, link.node == 0 else { continue }
       enqueue(.bye, for: link.id)
     }
     dismissPrograms()
-    dismissSites()
+    dismissNodes()
   }
 
   /// Ends workers that were to be passed on: this session ends the run after all.
   func regainPassed() {
     for link in passed {
       links[link.id.index] = link
-      launchers[link.site].regain(link)
+      launchers[link.node].regain(link)
       lose(link, complaint: "")
     }
     passed.removeAll()
@@ -273,14 +275,14 @@ extension Coordinator {
     for case let link? in links {
       if case .talking = link.state { lose(link, complaint: "") }
     }
-    killSites()
+    killNodes()
   }
 }
 
 /// Clients with external tasks.
 extension Coordinator {
-  func attach(_ hello: WorkerHello, of client: ClientID) {
-    guard let found = control.detach(client) else { return }
+  func attach(_ hello: WorkerHello, of connection: ConnectionID) {
+    guard let found = control.detach(connection) else { return }
     if let fault = fault(of: hello) {
       return control.dismiss(found, fault, at: Self.now)
     }
@@ -303,7 +305,7 @@ extension Coordinator {
   }
 
   func hearProgram(at place: UInt32) {
-    guard let link = programs[HostID(Int32(bitPattern: place))] else { return }
+    guard let link = programs[ClientID(Int32(bitPattern: place))] else { return }
     do throws(Errno) {
       try control.room.withUnsafeMutableBufferPointer { room throws(Errno) in
         try link.read(through: UnsafeMutableRawBufferPointer(room))
@@ -325,31 +327,31 @@ extension Coordinator {
         tell(.block(link.id, masked(fact)))
       }
     } catch {
-      return lose(link, complaint: error.what)
+      return lose(link, complaint: error.detail)
     }
     if link.hasEnded { lose(link, complaint: "its program has ended") }
   }
 
-  private func masked(_ fact: BlockFact) -> BlockFact {
-    guard case .ended(let task, let attempt, let outcome, let what) = fact else { return fact }
-    return .ended(task, attempt: attempt, outcome, what: masked(what))
+  private func masked(_ fact: ExternalTaskFact) -> ExternalTaskFact {
+    guard case .ended(let task, let attempt, let outcome, let detail) = fact else { return fact }
+    return .ended(task, attempt: attempt, outcome, detail: masked(detail))
   }
 
   private func lose(_ link: ProgramLink, complaint: String) {
     guard programs.removeValue(forKey: link.id) != nil else { return }
     link.close()
-    seats = seats.filter { $0.value !== link }
+    slots = slots.filter { $0.value !== link }
     tell(.block(link.id, .gone(complaint: complaint)))
   }
 
   // MARK: - Messages
 
   /// The engine learns separately that a program is gone.
-  func seat(_ worker: WorkerID, in program: HostID) {
-    if let link = programs[program] { seats[worker] = link }
+  func slot(_ worker: WorkerID, in program: ClientID) {
+    if let link = programs[program] { slots[worker] = link }
   }
 
-  func enqueue(_ order: WorkerOrder, for link: ProgramLink) {
+  func enqueue(_ order: WorkerMessage, for link: ProgramLink) {
     link.enqueue(order)
     list(link)
   }
@@ -370,7 +372,7 @@ extension Coordinator {
       do throws(ProgramFault) {
         try link.send()
       } catch {
-        lose(link, complaint: error.what)
+        lose(link, complaint: error.detail)
       }
     }
   }
@@ -396,14 +398,14 @@ extension Coordinator {
     guard mayTakeUpChanges else {
       if serving.isLooking {
         listen(to: serving.foldersDescriptor, nil)
-        listen(to: serving.lookDescriptor, nil)
+        listen(to: serving.scanDescriptor, nil)
         serving.end()
       }
       return
     }
     if !serving.isLooking {
       serving.begin(at: Self.now)
-      listen(to: serving.lookDescriptor, Place.look)
+      listen(to: serving.scanDescriptor, Place.look)
     }
     if engine.servicesAreUp, let note = serving.takeNote() { progress.note(note) }
     guard let due = serving.nextLook, due <= Self.now else { return }

@@ -8,11 +8,11 @@ internal import OpflowWire
 
 /// Why a session could not continue, beyond what its journal can record.
 package struct CoordinatorError: Error, Sendable {
-  package let what: String
+  package let detail: String
   package let errno: Errno
 
-  init(_ what: String, _ errno: Errno) {
-    self.what = what
+  init(_ detail: String, _ errno: Errno) {
+    self.detail = detail
     self.errno = errno
   }
 
@@ -25,7 +25,7 @@ package struct CoordinatorError: Error, Sendable {
   }
 }
 
-package struct DriveResult {
+package struct SessionResult {
   /// As in the journal's `close` entry.
   package let exitCode: Int32
   /// The first one that asked the run to stop.
@@ -40,13 +40,13 @@ package struct DriveResult {
 /// Drives a run: one thread waits for workers, signals and timers, passes events to the engine and
 /// performs its steps. Each turn first reads all that is ready, then acts.
 package final class Coordinator {
-  let request: DriveRequest
+  let request: SessionRequest
   var plan: Plan
   let growing: GrowingPlan
   /// Of this turn, not shown yet.
   var unshownGrowths: [RunGrowth] = []
   var engine: Engine
-  let watch: Watch
+  let watch: EventLoop
   let signals: SignalDescriptor
   var signalWait = PollSet(slots: 1)
   var journal: JournalFile
@@ -54,13 +54,13 @@ package final class Coordinator {
   /// Of this machine first, then one per stream to a node.
   var launchers: [any Launcher]
   /// The launcher's number, by node.
-  var launcherOfSite = [0]
+  var launcherOfNode = [0]
   /// nil if all tasks run on this machine.
-  let sites: Sites?
+  let nodes: Nodes?
   /// By worker number; nil once the worker is gone.
   var links: [WorkerLink?] = []
   var ending: [WorkerLink] = []
-  let display: DriveDisplay
+  let display: SessionDisplay
   var progress: ProgressOutput { display.progress }
   var downloads: DownloadNotes
   let make: MakeJobs?
@@ -68,11 +68,11 @@ package final class Coordinator {
   lazy var masker = Masker(request.secrets)
 
   var watchedKeys: Int32 = -1
-  var keyOrders: [OrderID: OrderRequest] = [:]
+  var keyOrders: [RequestID: ClientRequest] = [:]
 
-  var programs: [HostID: ProgramLink] = [:]
+  var programs: [ClientID: ProgramLink] = [:]
   /// The client of each slot.
-  var seats: [WorkerID: ProgramLink] = [:]
+  var slots: [WorkerID: ProgramLink] = [:]
   var unsentPrograms: [ProgramLink] = []
   /// The plan's earlier keys in this session.
   var formerKeys: Set<String> = []
@@ -86,7 +86,7 @@ package final class Coordinator {
   /// The work is done, though the journal's end may not be synced. No node is contacted any more.
   var isDismissed = false
   /// Killed transports may never end.
-  var sitesDeadline: Instant?
+  var nodesDeadline: Instant?
   /// Of services that outlive this session; their reports are not read.
   var passed: [WorkerLink] = []
   var closing: CloseEntry?
@@ -107,9 +107,10 @@ package final class Coordinator {
 
   /// Drives the run to its end; the caller holds the run's lock. `journal` is open behind its last
   /// complete line, `watch` already watches existing workers, `launcher` is for this machine.
-  static func drive(
-    _ request: DriveRequest, journal: consuming JournalFile, watch: Watch, launcher: any Launcher
-  ) throws(CoordinatorError) -> DriveResult {
+  static func session(
+    _ request: SessionRequest, journal: consuming JournalFile, watch: EventLoop,
+    launcher: any Launcher
+  ) throws(CoordinatorError) -> SessionResult {
     let coordinator = try Coordinator(
       request, journal: journal, watch: watch, launcher: launcher)
     do throws(CoordinatorError) {
@@ -124,7 +125,8 @@ package final class Coordinator {
   }
 
   private init(
-    _ request: DriveRequest, journal: consuming JournalFile, watch: Watch, launcher: any Launcher
+    _ request: SessionRequest, journal: consuming JournalFile, watch: EventLoop,
+    launcher: any Launcher
   ) throws(CoordinatorError) {
     self.request = request
     self.watch = watch
@@ -136,7 +138,7 @@ package final class Coordinator {
     make = request.sharesJobs ? Self.joinMake(&options) : nil
     engine = Engine(
       plan: request.plan, options: options,
-      entering: request.entering, journal: request.encoder, durability: request.durability,
+      resumeState: request.resumeState, journal: request.encoder, durability: request.durability,
       opening: request.opening)
     do throws(Errno) {
       // Orphans of a worker that dies become children of this process, which ends them.
@@ -146,8 +148,8 @@ package final class Coordinator {
       try watch.add(signals.rawValue, .coordinator, Place.signals)
       control = ControlSocket(plan: request.plan, watch: watch)
       signalWait.set(0, signals.rawValue)
-      sites = try request.sites.map { settings throws(Errno) in
-        try Sites(settings, at: Self.now)
+      nodes = try request.nodes.map { settings throws(Errno) in
+        try Nodes(settings, at: Self.now)
       }
     } catch {
       throw CoordinatorError("cannot set up the run", error)
@@ -159,8 +161,8 @@ package final class Coordinator {
       heading.parallel = capacities.first.map { Int64(clamping: $0) }
       heading.capacities = capacities
       heading.maxFailures = request.options.maxFailures
-      heading.durations = request.entering.durations
-      display = try DriveDisplay(request.folder, request.plan, request.progress, heading)
+      heading.durations = request.resumeState.durations
+      display = try SessionDisplay(request.folder, request.plan, request.progress, heading)
       try watch.add(display.progress.rawDescriptor, .coordinator, Place.view)
     } catch {
       throw CoordinatorError("cannot set up the view of the run", error)
@@ -177,7 +179,7 @@ package final class Coordinator {
     return make
   }
 
-  private func run() throws(CoordinatorError) -> DriveResult {
+  private func run() throws(CoordinatorError) -> SessionResult {
     progress.begin(atMilliseconds: wall)
     for warning in request.warnings { progress.warning(warning) }
     if request.sharesJobs, make == nil, case .withheld = MakeJobs.find() {
@@ -196,7 +198,7 @@ package final class Coordinator {
     while true {
       endTurn()
       if let failure { throw failure }
-      if closing != nil, sitesAreOver, !links.contains(where: { $0 != nil }) { break }
+      if closing != nil, nodesAreOver, !links.contains(where: { $0 != nil }) { break }
       let wake = nextWake
       do throws(Errno) {
         try rest()
@@ -213,7 +215,7 @@ package final class Coordinator {
       if engine.isTimerDue(at: Self.now) { tell(.timer) }
       enforceDismissal()
       giveUpOnEnds()
-      attendSites()
+      attendNodes()
     }
     return finish()
   }
@@ -251,7 +253,7 @@ package final class Coordinator {
 
   private var nextWake: Instant? {
     let wakes = [
-      engine.nextWake, display.nextWake, sites?.nextWake, dismissalDeadline, sitesDeadline,
+      engine.nextWake, display.nextWake, nodes?.nextWake, dismissalDeadline, nodesDeadline,
       nextGiveUp, request.serving?.nextLook,
       control.nextWake { Self.now },
     ].compactMap { $0 }
@@ -264,8 +266,8 @@ package final class Coordinator {
 
   private func take(_ event: PollEvent) {
     switch event.owner {
-    case .site(let number): hear(launchers[number], at: event.place)
-    case .control: hearClients(at: event.place)
+    case .node(let number): hear(launchers[number], at: event.place)
+    case .control: hearConnections(at: event.place)
     case .program: hearProgram(at: event.place)
     case .coordinator:
       switch event.place {
@@ -303,15 +305,15 @@ package final class Coordinator {
       case .tell(.transition(let transition)): show(transition)
       case .tell(.order(let order)): show(.order(order))
       case .tell(.stop(let stop)): show(.stop(stop))
-      case .tell(.site(let site)): show(.site(site))
+      case .tell(.node(let node)): show(.node(node))
       case .tell(.worker(let worker)): show(.worker(worker))
       case .tell(.extend(let entry)): show(entry)
-      case .tell(.withdraw(let entry)): show(.withdraw(entry, plan))
+      case .tell(.retract(let entry)): show(.retract(entry, plan))
       case .tell: break
       case .began(let task, let attempt): showStart(task, attempt: attempt)
-      case .launch(let worker, let kind, let site): launch(worker, kind, on: site)
-      case .seat(let worker, let program): seat(worker, in: program)
-      case .withdraw(let withdrawal): withdraw(withdrawal)
+      case .launch(let worker, let kind, let node): launch(worker, kind, on: node)
+      case .slot(let worker, let program): slot(worker, in: program)
+      case .retract(let retraction): retract(retraction)
       case .order(let worker, let order): enqueue(order, for: worker)
       case .discard(let worker):
         // The engine knows why. A failed launch is reported separately.
@@ -320,11 +322,11 @@ package final class Coordinator {
         }
       case .write: write()
       case .sync(let place, let kind): sync(upTo: place, kind)
-      case .answer(let client, let id, let answer): self.answer(client, id, answer)
+      case .answer(let connection, let id, let answer): self.answer(connection, id, answer)
       case .dismiss:
         dismiss()
         sendOrders()
-      case .finish(let entry): conclude(entry)
+      case .finish(let entry): setRunState(entry)
       case .passOn: passOn()
       }
     }
@@ -340,7 +342,7 @@ package final class Coordinator {
   }
 
   /// Does what need not wait for the leaving workers.
-  private func conclude(_ entry: CloseEntry) {
+  private func setRunState(_ entry: CloseEntry) {
     if let failure = journalFailure, !hasLostClaim {
       let count = engine.unrecordedSuccesses
       progress.warning(
@@ -357,7 +359,7 @@ package final class Coordinator {
     downloads.remove()
   }
 
-  private func finish() -> DriveResult {
+  private func finish() -> SessionResult {
     // The syncer must end before its file is closed.
     syncer = nil
     control.close()
@@ -365,11 +367,11 @@ package final class Coordinator {
     let held = engine.passesOn
     if held.isEmpty { for launcher in launchers { launcher.cleanUp() } }
     tellLeftTransports()
-    sites?.giveBack()
-    if sites != nil { request.folder.removeAwaited() }
+    nodes?.giveBack()
+    if nodes != nil { request.folder.removeAwaited() }
     endProgress()
     let code = closing?.exitCode ?? 70
-    return DriveResult(
+    return SessionResult(
       exitCode: code, stopSignal: stopSignal,
       passed: Array(zip(held, passed)), plan: plan)
   }
@@ -404,7 +406,7 @@ extension Coordinator {
     do throws(ControlFault) {
       try control.listen(in: request.folder.path)
     } catch {
-      progress.warning(error.what)
+      progress.warning(error.detail)
     }
     guard let number = request.controlDescriptor else { return }
     do throws(Errno) {
@@ -414,7 +416,7 @@ extension Coordinator {
     }
   }
 
-  func hearClients(at place: UInt32) {
+  func hearConnections(at place: UInt32) {
     control.take(at: place, now: awakeAt) {
       var workers: [Int32: WorkerID] = [:]
       let host = Machine.hostName
@@ -431,35 +433,35 @@ extension Coordinator {
   func takeOrders() {
     control.hosts.isLeaving = engine.isLeaving
     let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
-    for (client, demand) in demands {
+    for (connection, demand) in demands {
       switch demand {
       case .order(var order):
-        order.asker.name = masked(order.asker.name)
-        tell(.order(order, from: client))
-      case .addition(let request, var asker):
-        asker.name = masked(asker.name)
-        add(request, by: asker, for: client)
-      case .hello(let hello): attach(hello, of: client)
+        order.requester.name = masked(order.requester.name)
+        tell(.order(order, from: connection))
+      case .addition(let request, var requester):
+        requester.name = masked(requester.name)
+        add(request, by: requester, for: connection)
+      case .hello(let hello): attach(hello, of: connection)
       }
     }
     let folder = request.folder
     let isStopDue = control.hosts.takeStop(at: awakeAt) {
-      (try? HostsLock.isHeld(folder)) ?? false
+      (try? ClientsLock.isHeld(folder)) ?? false
     }
-    if isStopDue { tell(.hostsGone) }
+    if isStopDue { tell(.clientsGone) }
   }
 
   func masked(_ text: String) -> String { masker?.masked(text) ?? text }
 
-  func answer(_ client: ClientID, _ id: OrderID, _ answer: OrderAnswer) {
-    if client == Self.keyboard { return answerKey(id, answer) }
-    control.answer(client, id, answer, at: Self.now)
+  func answer(_ connection: ConnectionID, _ id: RequestID, _ answer: RequestAnswer) {
+    if connection == Self.keyboard { return answerKey(id, answer) }
+    control.answer(connection, id, answer, at: Self.now)
   }
 }
 
 extension Coordinator {
   /// Stands for keys; no client of the socket has this ID.
-  static let keyboard = ClientID(-1)
+  static let keyboard = ConnectionID(-1)
 
   func watchKeys() {
     let wanted = progress.keyDescriptor
@@ -477,39 +479,39 @@ extension Coordinator {
 
   func takeKeys() {
     for action in display.takeKeys() {
-      let id = OrderID.new()
+      let id = RequestID.new()
       guard let request = action.request(id, plan) else {
         progress.tellKey("Ctrl-C stops the run, Ctrl-Z suspends it")
         continue
       }
-      let asker = OrderAsker(
+      let requester = Requester(
         pid: ProcessID.own, user: ProcessID.ownUser, name: LiveKeys.Action.name)
-      do throws(OrderRefusal) {
-        let order = try request.order(of: plan, from: asker)
+      do throws(RequestRefusal) {
+        let order = try request.order(of: plan, from: requester)
         keyOrders[id] = request
         progress.askByKey(request)
         tell(.order(order, from: Self.keyboard))
       } catch {
         progress.askByKey(request)
-        progress.tellKey(request.outcome(.refused(what: error.what)), of: request)
+        progress.tellKey(request.outcome(.refused(detail: error.detail)), of: request)
       }
     }
   }
 
-  func answerKey(_ id: OrderID, _ answer: OrderAnswer) {
+  func answerKey(_ id: RequestID, _ answer: RequestAnswer) {
     if let request = keyOrders.removeValue(forKey: id) {
       progress.tellKey(request.outcome(answer), of: request)
     }
   }
 }
 
-package struct DriveRequest {
+package struct SessionRequest {
   package var folder: RunFolder
   package var plan: Plan
   package var runID: String
   package var options: SchedulerOptions
   package var durability: Durability
-  package var entering: Entering
+  package var resumeState: ResumeState
   /// Continues behind the last line of the journal.
   package var encoder: JournalEncoder
   /// Journaled before anything starts: `open` for a new run; `resume` and the tasks that leave an
@@ -529,12 +531,13 @@ package struct DriveRequest {
   /// Detects a takeover of the run; nil if that is impossible.
   var claim: RunClaim?
   /// nil for this machine only.
-  var sites: SiteSettings?
+  var nodes: NodeSettings?
   package var secrets: [SecretValue] = []
 
   package init(
     folder: RunFolder, plan: Plan, runID: String, options: SchedulerOptions,
-    durability: Durability, entering: Entering, encoder: JournalEncoder, opening: [JournalEntry],
+    durability: Durability, resumeState: ResumeState, encoder: JournalEncoder,
+    opening: [JournalEntry],
     progress: ProgressOptions, heading: ProgressHeading
   ) {
     self.folder = folder
@@ -542,7 +545,7 @@ package struct DriveRequest {
     self.runID = runID
     self.options = options
     self.durability = durability
-    self.entering = entering
+    self.resumeState = resumeState
     self.encoder = encoder
     self.opening = opening
     self.progress = progress

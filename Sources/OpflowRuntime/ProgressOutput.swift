@@ -99,7 +99,7 @@ final class ProgressOutput {
     }
     view.endJoin(atMilliseconds: wall)
   }
-  func show(_ event: DriveEvent, atMilliseconds wall: Int64) {
+  func show(_ event: SessionEvent, atMilliseconds wall: Int64) {
     view.show(event, atMilliseconds: wall)
   }
   func take(_ piece: TaskOutputFiles.Piece, of task: TaskID) {
@@ -124,8 +124,8 @@ final class ProgressOutput {
     return view.type(typed)
   }
 
-  func askByKey(_ request: OrderRequest) { view.ask(request) }
-  func tellKey(_ message: String, of request: OrderRequest? = nil) {
+  func askByKey(_ request: ClientRequest) { view.ask(request) }
+  func tellKey(_ message: String, of request: ClientRequest? = nil) {
     view.tellKey(message, of: request)
   }
   func wantedTails(atMilliseconds wall: Int64) -> (tasks: [TaskID], bytes: Int) {

@@ -33,20 +33,20 @@ package final class RunViewer {
   private let heading: Heading
   private let durations: Durations
   private let signals: SignalDescriptor
-  private let orders: KeyOrders
-  private var watch: RunWatch
+  private let orders: KeyRequests
+  private var watch: RunPoller
   private var plan: Plan
   /// The plan that the journal named when the plan was last opened.
   private var origin: PlanOrigin?
   private var journal: FollowedJournal
-  private var display: DriveDisplay?
-  private var drive = 0
+  private var display: SessionDisplay?
+  private var session = 0
   private var shownTasks = 0
   private var closing: (entry: CloseEntry, milliseconds: Int64)?
   private var ending: End?
   private var failure: RunFolderError?
   /// Its end was shown, while another round may follow.
-  private var toldDrive = 0
+  private var toldSession = 0
   /// When files beside the journal were last read.
   private var lookedForNotes = Instant(nanoseconds: 0)
   private var toldDownloads: [TaskID: RunningDownloads.Entry] = [:]
@@ -68,8 +68,8 @@ package final class RunViewer {
       try Dispositions.ignore(.pipe)
       return try SignalDescriptor(Coordinator.watchedSignals())
     }
-    orders = KeyOrders(folder)
-    watch = RunWatch(folder, watching: [folder.path])
+    orders = KeyRequests(folder)
+    watch = RunPoller(folder, watching: [folder.path])
     plan = try folder.openPlan()
     journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
   }
@@ -84,7 +84,7 @@ package final class RunViewer {
         if let close = journal.model.close {
           guard RunFolderLock.isWatched(folder) else { return end(close) }
           if let end = endRound(close) { return end }
-        } else if try !HostsLock.goesOn(folder) {
+        } else if try !ClientsLock.goesOn(folder) {
           // No resume began between the two checks, and no client continues its queue.
           return leave(.died(on: journal.model.on))
         }
@@ -106,22 +106,22 @@ package final class RunViewer {
     }
     if let failure { throw failure }
     plan = journal.plan
-    if isAnew { endDrive() }
-    if display == nil, journal.model.drives != toldDrive { try join(isHeld) }
+    if isAnew { endSession() }
+    if display == nil, journal.model.sessions != toldSession { try join(isHeld) }
     if isHeld { showNotes() }
   }
 
   /// A further session is shown from its start if it uses the known plan.
   private func follow(_ line: JournalLine, _ model: RunModel, _ grown: Plan) {
     plan = grown
-    if model.drives == drive {
+    if model.sessions == session {
       if let display { show(line, model, display) }
       return
     }
-    guard model.drives > drive else { return }
-    endDrive()
+    guard model.sessions > session else { return }
+    endSession()
     // A resume renumbers the tasks of a plan that grew.
-    guard drive > 0, !model.isInHead, model.resume?.planKey == plan.key.description, !plan.hasRoom
+    guard session > 0, !model.isInHead, model.resume?.planKey == plan.key.description, !plan.hasRoom
     else { return }
     do throws(RunFolderError) {
       try begin(model, isHeld: true, atMilliseconds: line.milliseconds)
@@ -130,8 +130,8 @@ package final class RunViewer {
     }
   }
 
-  private func show(_ line: JournalLine, _ model: RunModel, _ display: DriveDisplay) {
-    func show(_ event: DriveEvent) { display.show(event, atMilliseconds: line.milliseconds) }
+  private func show(_ line: JournalLine, _ model: RunModel, _ display: SessionDisplay) {
+    func show(_ event: SessionEvent) { display.show(event, atMilliseconds: line.milliseconds) }
     switch line.entry(plan: plan) {
     case .transition(let transition):
       show(.transition(transition))
@@ -141,16 +141,16 @@ package final class RunViewer {
       }
     case .extend(let entry):
       show(
-        .extend(entry, plan, EnteredDrive.states(ofAdded: shownTasks..<plan.taskCount, plan)))
+        .extend(entry, plan, EnteredSession.states(ofAdded: shownTasks..<plan.taskCount, plan)))
       shownTasks = plan.taskCount
-    case .withdraw(let entry): show(.withdraw(entry, plan))
+    case .retract(let entry): show(.retract(entry, plan))
     case .order(let order): show(.order(order))
     case .stop(let stop):
       show(.stop(stop))
-      if stop.what.isEmpty {
+      if stop.detail.isEmpty {
         display.progress.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))")
       }
-    case .site(let site): show(.site(site))
+    case .node(let node): show(.node(node))
     case .worker(let worker): show(.worker(worker))
     case .close(let entry): closing = (entry, line.milliseconds)
     case .open, .resume, nil: break
@@ -170,7 +170,7 @@ package final class RunViewer {
     }
   }
 
-  private func showDownloads(_ display: DriveDisplay) {
+  private func showDownloads(_ display: SessionDisplay) {
     let told = folder.readProgress(plan: plan)
     for (task, entry) in told.sorted(by: { $0.key.index < $1.key.index })
     where toldDownloads[task] != entry && journal.model[task].attempts == entry.attempt {
@@ -191,7 +191,7 @@ package final class RunViewer {
     if isLeft || found.isOther(than: plan) {
       plan = try folder.openPlan()
       journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
-      _ = try journal.look(toEnd: !isHeld, tellsAnew: drive > 0, each: follow)
+      _ = try journal.look(toEnd: !isHeld, tellsAnew: session > 0, each: follow)
       if let failure { throw failure }
       plan = journal.plan
       if display != nil { return }
@@ -207,7 +207,7 @@ package final class RunViewer {
   private func begin(
     _ model: RunModel, isHeld: Bool, atMilliseconds wall: Int64
   ) throws(RunFolderError) {
-    var heading = heading(EnteredDrive.states(model, plan), model.drives > 1, model.on)
+    var heading = heading(EnteredSession.states(model, plan), model.sessions > 1, model.on)
     heading.parallel =
       model.limits.capacities.isEmpty
       ? nil : model.capacity(of: Int(ResourceEntry.cpu), plan).map { Int64(clamping: $0) }
@@ -216,17 +216,17 @@ package final class RunViewer {
     if isHeld, options.mode == .live, let open = model.open {
       heading.durations = durations(open, plan)
     }
-    let new = try doing("show", folder.path, DriveDisplay(folder, plan, options, heading))
+    let new = try doing("show", folder.path, SessionDisplay(folder, plan, options, heading))
     new.join(model, plan, atMilliseconds: wall)
     display = new
     shownTasks = plan.taskCount
-    drive = model.drives
+    session = model.sessions
     closing = nil
     toldDownloads = [:]
   }
 
   /// Another session follows, or the journal was replaced.
-  private func endDrive() {
+  private func endSession() {
     guard let display else { return }
     self.display = nil
     if let closing {
@@ -249,7 +249,7 @@ package final class RunViewer {
 
   private func endRound(_ close: CloseEntry) -> End? {
     guard display != nil else { return nil }
-    toldDrive = drive
+    toldSession = session
     let end = end(close)
     display = nil
     guard case .closed = end else { return end }
@@ -267,7 +267,7 @@ package final class RunViewer {
     return end
   }
 
-  private func finish(_ display: DriveDisplay, atOnce: Bool) -> End? {
+  private func finish(_ display: SessionDisplay, atOnce: Bool) -> End? {
     var left: End?
     display.progress.end(atOnce: atOnce, signals: signals.rawValue) {
       left = takeSignals()
@@ -312,7 +312,7 @@ package final class RunViewer {
     if Self.isReadable(orders.rawDescriptor) { tell(orders.take(), display) }
     guard Self.isReadable(display.progress.keyDescriptor) else { return nil }
     for action in display.takeKeys() {
-      let id = OrderID.new()
+      let id = RequestID.new()
       guard let request = action.request(id, plan) else {
         return .left(nil)
       }
@@ -322,7 +322,7 @@ package final class RunViewer {
     return nil
   }
 
-  private func tell(_ outcomes: [KeyOrders.Outcome], _ display: DriveDisplay) {
+  private func tell(_ outcomes: [KeyRequests.Outcome], _ display: SessionDisplay) {
     for outcome in outcomes { display.progress.tellKey(outcome.told, of: outcome.request) }
   }
 

@@ -236,38 +236,38 @@ package struct MemoryDelegation: ~Copyable {
 
   /// A message for the user.
   package struct Obstacle: Error {
-    package let what: String
+    package let detail: String
   }
 
-  private static let family = "opflow-own-"
+  private static let matrixGroup = "opflow-own-"
 
   /// The cgroup folder of this process, before it moved into its own child group.
   package static var home: String? {
     guard let home = KillGroup.home else { return nil }
-    let own = "/\(family)\(ProcessID.own)"
+    let own = "/\(matrixGroup)\(ProcessID.own)"
     return home.hasSuffix(own) ? String(home.dropLast(own.count)) : home
   }
 
   package static func begin() throws(Obstacle) -> MemoryDelegation {
     guard let home = Self.home else {
-      throw Obstacle(what: "this machine has no control groups of version 2")
+      throw Obstacle(detail: "this machine has no control groups of version 2")
     }
     guard Self.words(home + "/cgroup.controllers").contains("memory") else {
-      throw Obstacle(what: "the control group \(home) does not share out memory")
+      throw Obstacle(detail: "the control group \(home) does not share out memory")
     }
     let isNew = !words(home + "/cgroup.subtree_control").contains("memory")
-    let own = "\(home)/\(Self.family)\(ProcessID.own)"
+    let own = "\(home)/\(Self.matrixGroup)\(ProcessID.own)"
     do throws(Errno) {
       if !Path.exists(own) { try Path.makeDirectory(own, mode: 0o755) }
       try Self.write("\(ProcessID.own)", to: own + "/cgroup.procs")
     } catch {
       Self.leave(home, own, isNew: false)
-      throw Obstacle(what: "the control group \(home) is not delegated to this user: \(error)")
+      throw Obstacle(detail: "the control group \(home) is not delegated to this user: \(error)")
     }
     if let error = Self.enable(home) {
       Self.leave(home, own, isNew: false)
       throw Obstacle(
-        what: error == .busy
+        detail: error == .busy
           ? "other processes are in the control group \(home)"
           : "the control group \(home) is not delegated to this user: \(error)")
     }

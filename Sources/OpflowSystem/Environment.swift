@@ -60,24 +60,24 @@ package enum Environment {
 
   /// Removes variables and overwrites their memory, because the user's other processes can read the
   /// initial environment in /proc/PID/environ. Only while no other thread uses the environment.
-  package static func withdraw(_ names: [String]) {
+  package static func retract(_ names: [String]) {
     for name in names {
-      if let value = bytes(name) { withdrawn[name] = value }
+      if let value = bytes(name) { retracted[name] = value }
       clinux_wipe_variable(name)
     }
   }
 
-  /// Sets variables again that `withdraw` removed. Only while no other thread uses the environment.
+  /// Sets variables again that `retract` removed. Only while no other thread uses the environment.
   package static func putBack(_ names: [String]) {
     for name in names where bytes(name) == nil {
-      guard let value = withdrawn[name] else { continue }
+      guard let value = retracted[name] else { continue }
       // SAFETY: setenv(3) copies both.
       setenv(name, value.map { CChar(bitPattern: $0) } + [0], 1)
     }
   }
 
   // SAFETY: used only while no other thread uses the environment.
-  nonisolated(unsafe) private static var withdrawn: [String: [UInt8]] = [:]
+  nonisolated(unsafe) private static var retracted: [String: [UInt8]] = [:]
 
   /// Also for programs that inherit the environment. Only while the process has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {

@@ -5,7 +5,7 @@ internal import OpflowPlan
 /// The summary of a session: failures, counts, unstarted tasks, and how to resume.
 struct ClosingSummary {
   let heading: ProgressHeading
-  let model: DriveModel
+  let model: SessionModel
   let failures: FailureList
   let palette: Palette
   let namesLogs: Bool
@@ -51,7 +51,7 @@ struct ClosingSummary {
       text.endLine()
     }
     if close.state != .succeeded {
-      let wantsMachines = !["", StopEntry.hostsGone].contains(model.orders.stopReason)
+      let wantsMachines = !["", StopEntry.clientsGone].contains(model.orders.stopReason)
       let when = wantsMachines ? " when machines can be had" : ""
       let open = waitingForRerun
       // A resume alone leaves these failed and their dependents undone.
@@ -91,7 +91,7 @@ struct ClosingSummary {
     // The user did not send this signal, so give the reason instead.
     if !model.orders.stopReason.isEmpty, close.state == .interrupted {
       let why =
-        model.orders.stopReason == StopEntry.hostsGone
+        model.orders.stopReason == StopEntry.clientsGone
         ? "the program had ended that it was for" : "no machine was left"
       return palette.yellow("interrupted") + ", since \(why),"
     }
@@ -110,8 +110,8 @@ struct ClosingSummary {
   private func result() -> String {
     let counts = model.counts
     var text = ""
-    func add(_ count: Int, _ what: String) {
-      if count > 0 { text += "\(text.isEmpty ? "" : ", ")\(count) \(what)" }
+    func add(_ count: Int, _ detail: String) {
+      if count > 0 { text += "\(text.isEmpty ? "" : ", ")\(count) \(detail)" }
     }
     add(
       counts.succeeded,
@@ -145,7 +145,7 @@ struct FailureBlock {
 
   /// Writes `build failed: exit 2 after 0.30s, log: PATH`, on two lines if wider than `columns`.
   func writeLine(
-    _ failure: FailureRecord, _ model: DriveModel, columns: Int, into text: inout TextBuffer
+    _ failure: FailureRecord, _ model: SessionModel, columns: Int, into text: inout TextBuffer
   ) {
     writeTitle(failure, model, into: &text)
     if failure.hasLog {
@@ -165,14 +165,14 @@ struct FailureBlock {
   }
 
   private func writeTitle(
-    _ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer
+    _ failure: FailureRecord, _ model: SessionModel, into text: inout TextBuffer
   ) {
     let words = Self.words(failure, model)
     text.add(palette.red(words[0]))
     text.addSentence(words[1])
   }
 
-  private static func words(_ failure: FailureRecord, _ model: DriveModel) -> [String] {
+  private static func words(_ failure: FailureRecord, _ model: SessionModel) -> [String] {
     let place =
       failure.transition.attempt > 0
       ? MachineText.place(of: failure.transition.task, model) : ""
@@ -182,7 +182,7 @@ struct FailureBlock {
     ]
   }
 
-  func write(_ failure: FailureRecord, _ model: DriveModel, into text: inout TextBuffer) {
+  func write(_ failure: FailureRecord, _ model: SessionModel, into text: inout TextBuffer) {
     let transition = failure.transition
     writeTitle(failure, model, into: &text)
     text.endLine()
@@ -228,7 +228,7 @@ struct FailureList {
 
   /// Returns the tasks in `state` when a view joins a session late, in the order of their ends.
   static func joined(
-    _ history: RunModel, _ model: DriveModel, _ state: TaskState
+    _ history: RunModel, _ model: SessionModel, _ state: TaskState
   ) -> [Transition] {
     let failed = model.plan.tasks.lazy.map { TaskID($0) }.filter { model.state($0) == state }
     return failed.sorted { history[$0].settleSequence < history[$1].settleSequence }.map { task in
@@ -237,7 +237,7 @@ struct FailureList {
       outcome.usage.wallMicroseconds = record.wallMicroseconds
       var transition = Transition(.failure, task, attempt: record.attempts)
       transition.outcome = outcome
-      if let complaint = history.details.complaints[task] { transition.what = complaint }
+      if let complaint = history.details.complaints[task] { transition.detail = complaint }
       return transition
     }
   }
@@ -267,7 +267,7 @@ struct ServiceTail {
   private static let mostLines = 10
   static let mostBytes = 8192
 
-  func write(_ model: DriveModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
+  func write(_ model: SessionModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)
     if lines.isEmpty { return false }
     text.addSentence(palette.dim("  the last of \(model.name(service)), which it needs:"))
@@ -281,7 +281,7 @@ struct ServiceTail {
   }
 
   func writePointer(
-    _ path: String, _ model: DriveModel, _ palette: Palette, into text: inout TextBuffer
+    _ path: String, _ model: SessionModel, _ palette: Palette, into text: inout TextBuffer
   ) {
     text.addSentence(palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
     text.endLine()

@@ -68,9 +68,9 @@ extension JournalEvent {
     case .worker: "worker"
     case .order: "order"
     case .stop: "stop"
-    case .site: "site"
+    case .node: "site"
     case .extend: "extend"
-    case .withdraw: "withdraw"
+    case .retract: "withdraw"
     case .transition(let kind): kind.word.description
     case .unknown: "unknown"
     }

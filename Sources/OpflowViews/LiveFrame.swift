@@ -21,7 +21,7 @@ package struct TerminalSize: Equatable, Sendable {
 ///     machines: 3 (n1 n2 n3)
 ///     [3/12] 4.0s, 2 running, 7 waiting, 3 to 5 min left
 struct LiveFrame {
-  let model: DriveModel
+  let model: SessionModel
   let size: TerminalSize
   let nowMilliseconds: Int64
   /// Returns the expected duration of a task in milliseconds; nil if unknown.
@@ -41,10 +41,10 @@ struct LiveFrame {
   var rows: Int { max(1, size.rows / 2) }
 
   var lines: [StyledLine] {
-    let families = rows < 4 ? nil : families
+    let matrixGroups = rows < 4 ? nil : matrixGroups
     // While nothing runs, the only news is what the run waits for.
-    let machines = rows < (model.running.isEmpty ? 2 : families == nil ? 4 : 5) ? nil : machines
-    let room = min(Self.mostTasks, rows - 1 - [families, machines].count { $0 != nil })
+    let machines = rows < (model.running.isEmpty ? 2 : matrixGroups == nil ? 4 : 5) ? nil : machines
+    let room = min(Self.mostTasks, rows - 1 - [matrixGroups, machines].count { $0 != nil })
     var shown = model.running.count
     // "… and 1 more" takes as much room as that task.
     if shown > room { shown = max(0, room - 1) }
@@ -54,22 +54,22 @@ struct LiveFrame {
       more.add("… and \(model.running.count - shown) more", .dim)
       lines.append(more)
     }
-    if let families { lines.append(families) }
+    if let matrixGroups { lines.append(matrixGroups) }
     if let machines { lines.append(machines) }
     lines.append(counts)
     return lines.map { $0.cut(to: columns) }
   }
 
-  func rowLines(_ tasks: ArraySlice<DriveModel.RunningTask>, columns: Int) -> [StyledLine] {
+  func rowLines(_ tasks: ArraySlice<SessionModel.RunningTask>, columns: Int) -> [StyledLine] {
     LiveRows(tasks.map(row), columns: columns, nowMilliseconds: nowMilliseconds).lines
   }
 
-  private func row(_ running: DriveModel.RunningTask) -> LiveRows.Row {
+  private func row(_ running: SessionModel.RunningTask) -> LiveRows.Row {
     let task = running.task
-    let isGate = model.plan.kind(task) == .approve
+    let isApproval = model.plan.kind(task) == .approve
     return LiveRows.Row(
       running: running, name: model.name(task),
-      question: isGate ? GateText.question(task, plan: model.plan) : nil,
+      question: isApproval ? ApprovalText.question(task, plan: model.plan) : nil,
       expectedMilliseconds: expected(task), isSuspended: model.isSuspended(task),
       isStopping: model.isStopping(task),
       machine: model.machines.machine(of: task).map { MachineText.name($0.host) } ?? "",
@@ -86,11 +86,12 @@ struct LiveFrame {
     return ""
   }
 
-  private var families: StyledLine? {
+  private var matrixGroups: StyledLine? {
     var parts: [String] = []
     var width = 0
-    for family in model.runningFamilies {
-      parts.append("\(CleanText.string(family.name)) \(family.ended)/\(family.total)")
+    for matrixGroup in model.runningMatrixGroups {
+      parts.append(
+        "\(CleanText.string(matrixGroup.name)) \(matrixGroup.ended)/\(matrixGroup.total)")
       width += parts[parts.count - 1].utf8.count
       if width > 4 * columns { break }
     }
@@ -105,8 +106,8 @@ struct LiveFrame {
     let machines = model.machines
     if !machines.areThere, machines.awaited.isEmpty { return nil }
     var line = StyledLine()
-    for (_, what) in machines.awaited.sorted(by: { $0.key < $1.key }) {
-      line.add(TextWidth.expandingTabs(CleanText.string(what)), .yellow)
+    for (_, detail) in machines.awaited.sorted(by: { $0.key < $1.key }) {
+      line.add(TextWidth.expandingTabs(CleanText.string(detail)), .yellow)
       line.add(", ")
       if line.width > 4 * columns { break }
     }
@@ -175,7 +176,8 @@ struct LiveFrame {
       words.append(Word("suspended by a signal", .yellow, rank: 2))
     } else if let pause = model.orders.pausedBy {
       words.append(Word("paused", .yellow, rank: 2))
-      words.append(Word("by \(CleanText.string(pause.asker.name))", .yellow, rank: 8, after: " "))
+      words.append(
+        Word("by \(CleanText.string(pause.requester.name))", .yellow, rank: 8, after: " "))
     }
     words.append(Word("\(model.running.count - suspended) running", rank: 6))
     if suspended > 0 { words.append(Word("\(suspended) suspended", .yellow, rank: 5)) }
@@ -195,7 +197,7 @@ struct LiveFrame {
 /// all.
 struct LiveRows {
   struct Row {
-    var running: DriveModel.RunningTask
+    var running: SessionModel.RunningTask
     var name: String
     var question: String?
     var expectedMilliseconds: Int64?
@@ -379,27 +381,27 @@ struct LiveRows {
       line.add(align(done, detail == .percent ? 4 : 9))
     }
     if detail == .percent { return line }
-    let pace = DownloadText.pace(download, atMilliseconds: now)
+    let throughput = DownloadText.throughput(download, atMilliseconds: now)
     if download.stalledMilliseconds(at: now) != nil {
-      line.add("  \(pace[0])", .yellow)
+      line.add("  \(throughput[0])", .yellow)
     } else {
-      if detail != .timeLeft { line.add(align(pace[0], 11)) }
-      if !pace[1].isEmpty { line.add("  " + pace[1]) }
+      if detail != .timeLeft { line.add(align(throughput[0], 11)) }
+      if !throughput[1].isEmpty { line.add("  " + throughput[1]) }
     }
     return line
   }
 }
 
-struct FoldedLegs {
+struct FoldedInstances {
   var first: Int
   var tasks: [TaskID]
 
-  static func of(_ starts: [TaskID], _ plan: Plan) -> [FamilyID: FoldedLegs] {
-    if plan.families.isEmpty { return [:] }
-    var folds: [FamilyID: FoldedLegs] = [:]
+  static func of(_ starts: [TaskID], _ plan: Plan) -> [MatrixGroupID: FoldedInstances] {
+    if plan.matrixGroups.isEmpty { return [:] }
+    var folds: [MatrixGroupID: FoldedInstances] = [:]
     for (index, task) in starts.enumerated() {
-      guard let family = plan.family(of: task) else { continue }
-      folds[family, default: FoldedLegs(first: index, tasks: [])].tasks.append(task)
+      guard let matrixGroup = plan.matrixGroup(of: task) else { continue }
+      folds[matrixGroup, default: FoldedInstances(first: index, tasks: [])].tasks.append(task)
     }
     return folds.filter { $0.value.tasks.count > 1 }
   }
@@ -437,12 +439,12 @@ struct FoldedLegs {
   }
 
   func name(_ plan: Plan) -> String {
-    guard tasks.count > 1, let family = plan.family(of: tasks[0]) else {
+    guard tasks.count > 1, let matrixGroup = plan.matrixGroup(of: tasks[0]) else {
       return plan.nameString(tasks[0])
     }
-    let count = plan.legs(family).count
-    let legs = tasks.count == count ? "\(count)" : "\(tasks.count) of \(count)"
-    return "\(plan.familyName(family)) (\(legs) legs)"
+    let count = plan.instances(matrixGroup).count
+    let instances = tasks.count == count ? "\(count)" : "\(tasks.count) of \(count)"
+    return "\(plan.matrixGroupName(matrixGroup)) (\(instances) legs)"
   }
 }
 

@@ -30,7 +30,7 @@ package struct LiveKeys: Sendable {
   }
 
   package enum Action: Equatable, Sendable {
-    case order(OrderVerb, TaskID, value: Int64?)
+    case order(ControlAction, TaskID, value: Int64?)
     /// Leave the view, if the run goes on without it.
     case leave
   }
@@ -38,7 +38,7 @@ package struct LiveKeys: Sendable {
   package private(set) var mode = Mode.plain
   /// The requested values of `cpu` without an answer yet; the next key counts on from the last one.
   /// `order` is nil until the request is sent.
-  private var asked: [(order: OrderID?, value: Int64)] = []
+  private var asked: [(order: RequestID?, value: Int64)] = []
   /// While choosing, filters the names, ignoring case.
   private(set) var search = ""
   private static let longestSearch = 64
@@ -48,14 +48,14 @@ package struct LiveKeys: Sendable {
 
   package init() {}
 
-  package mutating func ask(_ request: OrderRequest) {
+  package mutating func ask(_ request: ClientRequest) {
     guard request.verb == .parallel, let place = asked.firstIndex(where: { $0.order == nil })
     else { return }
     asked[place].order = request.id
   }
 
   /// Shows the outcome of a request; empty if it was applied, because the view shows its effect.
-  package mutating func tell(_ message: String, of request: OrderRequest?) {
+  package mutating func tell(_ message: String, of request: ClientRequest?) {
     self.message = message
     if let request, !message.isEmpty { asked.removeAll { $0.order == request.id } }
   }
@@ -69,7 +69,7 @@ package struct LiveKeys: Sendable {
   ///     another.
   ///   - parallel: the capacity of `cpu` when the session began; nil if unknown.
   package mutating func type(
-    _ typed: [UInt8], _ model: DriveModel, parallel: Int64?
+    _ typed: [UInt8], _ model: SessionModel, parallel: Int64?
   ) -> [Action] {
     Self.keys(typed).compactMap { press($0, model, parallel) }
   }
@@ -102,7 +102,7 @@ package struct LiveKeys: Sendable {
     return keys
   }
 
-  private mutating func press(_ key: Key, _ model: DriveModel, _ parallel: Int64?) -> Action? {
+  private mutating func press(_ key: Key, _ model: SessionModel, _ parallel: Int64?) -> Action? {
     message = ""
     switch mode {
     case .choosing(let purpose, let task): return choose(key, purpose, task, model)
@@ -130,7 +130,7 @@ package struct LiveKeys: Sendable {
   }
 
   private mutating func letter(
-    _ byte: UInt8, _ model: DriveModel, _ parallel: Int64?
+    _ byte: UInt8, _ model: SessionModel, _ parallel: Int64?
   ) -> Action? {
     switch byte {
     case UInt8(ascii: "t"): mode = .tails
@@ -149,7 +149,7 @@ package struct LiveKeys: Sendable {
   }
 
   private mutating func change(
-    by step: Int64, _ model: DriveModel, _ parallel: Int64?
+    by step: Int64, _ model: SessionModel, _ parallel: Int64?
   ) -> Action? {
     asked.removeAll { asked in asked.order.map { model.orders.counts[$0] != nil } ?? false }
     guard
@@ -170,7 +170,7 @@ package struct LiveKeys: Sendable {
 
   // MARK: - Choosing
 
-  private mutating func begin(_ purpose: Purpose, _ model: DriveModel, none: String) {
+  private mutating func begin(_ purpose: Purpose, _ model: SessionModel, none: String) {
     search = ""
     guard let first = candidates(purpose, model).first else {
       message = none
@@ -181,22 +181,22 @@ package struct LiveKeys: Sendable {
   }
 
   /// Returns the tasks to choose from that match the search, the longest running first.
-  func candidates(_ purpose: Purpose, _ model: DriveModel) -> [TaskID] {
+  func candidates(_ purpose: Purpose, _ model: SessionModel) -> [TaskID] {
     let wanted = search.lowercased()
     return model.running.map(\.task).filter { task in
-      let isGate = model.plan.kind(task) == .approve
+      let isApproval = model.plan.kind(task) == .approve
       let isOffered =
         switch purpose {
-        case .follow: !isGate && !model.plan.flags(task).contains(.interactive)
+        case .follow: !isApproval && !model.plan.flags(task).contains(.interactive)
         case .cancel: true
-        case .answer: isGate
+        case .answer: isApproval
         }
       return isOffered && (wanted.isEmpty || model.name(task).lowercased().contains(wanted))
     }
   }
 
   private mutating func choose(
-    _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: DriveModel
+    _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: SessionModel
   ) -> Action? {
     let tasks = candidates(purpose, model)
     let place = tasks.firstIndex(of: task)
@@ -217,7 +217,7 @@ package struct LiveKeys: Sendable {
     return nil
   }
 
-  private mutating func find(_ text: String, _ purpose: Purpose, _ model: DriveModel) {
+  private mutating func find(_ text: String, _ purpose: Purpose, _ model: SessionModel) {
     search = text
     mode = .choosing(purpose, candidates(purpose, model).first ?? .none)
   }
@@ -231,10 +231,10 @@ package struct LiveKeys: Sendable {
   }
 
   private mutating func confirm(
-    _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: DriveModel
+    _ key: Key, _ purpose: Purpose, _ task: TaskID, _ model: SessionModel
   ) -> Action? {
     mode = .plain
-    let verb: OrderVerb
+    let verb: ControlAction
     switch (key, purpose) {
     case (.letter(UInt8(ascii: "y")), .cancel): verb = .cancel
     case (.letter(UInt8(ascii: "y")), .answer): verb = .approve
@@ -250,9 +250,9 @@ package struct LiveKeys: Sendable {
 }
 
 extension LiveKeys.Action {
-  package func request(_ id: OrderID, _ plan: Plan) -> OrderRequest? {
+  package func request(_ id: RequestID, _ plan: Plan) -> ClientRequest? {
     guard case .order(let verb, let task, let value) = self else { return nil }
-    var request = OrderRequest(id: id, verb: verb, planKey: plan.key.description)
+    var request = ClientRequest(id: id, verb: verb, planKey: plan.key.description)
     request.by = Self.name
     request.tasks = TaskRanges(task.isNone ? [] : [task])
     request.carried.number = value
@@ -263,12 +263,12 @@ extension LiveKeys.Action {
   package static var name: String { "keys" }
 }
 
-extension OrderRequest {
+extension ClientRequest {
   /// Empty if it was applied, because the view shows its effect.
-  package func outcome(_ answer: OrderAnswer) -> String {
+  package func outcome(_ answer: RequestAnswer) -> String {
     switch answer {
     case .done: ""
-    case .refused(let what): "\(verb.rawValue): \(CleanText.string(what))"
+    case .refused(let detail): "\(verb.rawValue): \(CleanText.string(detail))"
     }
   }
 }
@@ -286,7 +286,7 @@ struct LivePanel {
   ]
 
   private var columns: Int { max(0, frame.size.columns - LiveFrame.spareColumns) }
-  private var model: DriveModel { frame.model }
+  private var model: SessionModel { frame.model }
   private var room: Int { max(0, frame.rows - (keys.message.isEmpty ? 1 : 2)) }
 
   var lines: [StyledLine] {

@@ -88,7 +88,7 @@ struct LiveView {
 
   // MARK: - Events
 
-  mutating func move(_ transition: Transition, from old: TaskState, _ model: DriveModel) {
+  mutating func move(_ transition: Transition, from old: TaskState, _ model: SessionModel) {
     guard !transition.task.isNone, rest != nil else { return }
     let new = model.state(transition.task)
     if old == new { return }
@@ -106,7 +106,7 @@ struct LiveView {
   // MARK: - Frames
 
   /// Returns the bytes of one write: lasting text, and below it the frame if one is due.
-  mutating func take(lasting: [UInt8], _ model: DriveModel) -> [UInt8] {
+  mutating func take(lasting: [UInt8], _ model: SessionModel) -> [UInt8] {
     if lasting.isEmpty, !isDue { return [] }
     var frame: [StyledLine] = []
     if isVisible, isDue || isDrawn {
@@ -145,7 +145,7 @@ struct LiveView {
 
   // MARK: - Forecast
 
-  private mutating func forecast(_ model: DriveModel) {
+  private mutating func forecast(_ model: SessionModel) {
     guard durations.areKnown, capacities.count == model.plan.resources.count else { return }
     if let last = forecastAt, nowMilliseconds >= last,
       nowMilliseconds - last < Self.forecastMilliseconds
@@ -164,22 +164,22 @@ struct LiveView {
   }
 
   /// Whether part of the rest will not run, or waits for an unknown time.
-  private func isWaiting(_ model: DriveModel) -> Bool {
+  private func isWaiting(_ model: SessionModel) -> Bool {
     model.isStopped || model.orders.pausedBy != nil || isEnding(model)
       || !model.running.isEmpty && model.running.allSatisfy { isHeld($0.task, model) }
   }
 
   /// Whether nothing new starts except `finally` tasks.
-  private func isEnding(_ model: DriveModel) -> Bool {
+  private func isEnding(_ model: SessionModel) -> Bool {
     model.orders.stoppedBy != nil || model.orders.stopSignal != nil
       || maxFailures > 0 && model.counts.failed >= maxFailures
   }
 
-  private func isHeld(_ task: TaskID, _ model: DriveModel) -> Bool {
+  private func isHeld(_ task: TaskID, _ model: SessionModel) -> Bool {
     model.isSuspended(task) || model.plan.kind(task) == .approve
   }
 
-  private mutating func range(_ model: DriveModel) -> ClosedRange<Int64>? {
+  private mutating func range(_ model: SessionModel) -> ClosedRange<Int64>? {
     let running = model.running.filter { !isHeld($0.task, model) }.map {
       RestForecast.Running(
         task: $0.task, elapsedMilliseconds: max(0, nowMilliseconds - $0.startedMilliseconds))
@@ -202,7 +202,8 @@ struct LiveView {
     hurry()
   }
 
-  mutating func type(_ typed: [UInt8], _ model: DriveModel, parallel: Int64?) -> [LiveKeys.Action] {
+  mutating func type(_ typed: [UInt8], _ model: SessionModel, parallel: Int64?) -> [LiveKeys.Action]
+  {
     guard var keys else { return [] }
     defer {
       self.keys = keys
@@ -214,9 +215,9 @@ struct LiveView {
     return actions
   }
 
-  mutating func ask(_ request: OrderRequest) { keys?.ask(request) }
+  mutating func ask(_ request: ClientRequest) { keys?.ask(request) }
 
-  mutating func tell(_ message: String, of request: OrderRequest?) {
+  mutating func tell(_ message: String, of request: ClientRequest?) {
     keys?.tell(message, of: request)
     hurry()
   }
@@ -224,8 +225,9 @@ struct LiveView {
   // MARK: - Output
 
   /// Returns the tasks whose last output is shown now, and how many bytes of each.
-  func wantedTails(_ model: DriveModel, atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int)
-  {
+  func wantedTails(_ model: SessionModel, atMilliseconds now: Int64) -> (
+    tasks: [TaskID], bytes: Int
+  ) {
     let running = model.running.prefix(min(LiveFrame.mostTasks, size.rows / 2))
     switch keys?.mode {
     case .following(let task): return ([task], Self.pageBytes)

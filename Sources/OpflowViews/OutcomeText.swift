@@ -5,8 +5,8 @@ package import OpflowPlan
 /// Describes how a try ended, in the same words for every view.
 package enum OutcomeText {
   /// `exit 2`, `signal 9 (KILL)`, `timeout`, `could not start: …`.
-  package static func text(_ outcome: Outcome, what: String = "") -> String {
-    let said = what.isEmpty ? nil : CleanText.string(what)
+  package static func text(_ outcome: Outcome, detail: String = "") -> String {
+    let said = detail.isEmpty ? nil : CleanText.string(detail)
     switch outcome.reason {
     case .timeout: return "timeout"
     // The messages of workers and of the downloader contain the error's name.
@@ -18,7 +18,7 @@ package enum OutcomeText {
     case .value: return said ?? "a value is missing or is none"
     case .workerLost:
       // The first line that the worker wrote before it was lost says the most.
-      let line = what.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
+      let line = detail.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
     case .memory: return said ?? "it used more than its memory_limit"
     case .rejected: return "rejected" + (said.map { " by \($0)" } ?? "")
@@ -49,13 +49,13 @@ package enum OutcomeText {
     let wall = outcome.usage.wallMicroseconds
     let time = wall == 0 ? "" : " after \(DurationText.text(microseconds: wall))"
     let attempt = transition.attempt > 1 ? " (try \(transition.attempt))" : ""
-    let text = text(outcome, what: transition.what)
+    let text = text(outcome, detail: transition.detail)
     let isLong: Bool
     switch outcome.reason {
     case .fetch, .fetchFinal, .workerLost, .value, .input, .noOutput, .memory, .unready, .ended,
       .stopped(.serviceLost):
       isLong = true
-    case .output: isLong = !transition.what.isEmpty
+    case .output: isLong = !transition.detail.isEmpty
     case .timeout, .refused, .rejected, .interrupted, .revoked, .stopped, nil: isLong = false
     }
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
@@ -83,7 +83,7 @@ package enum ReasonText {
     case .skipped(.skipOption): return "by --skip"
     case .skipped(.order): return "by `opflow skip`"
     case .skipped(.unused): return "nothing needed it"
-    case .skipped(.withdrawn): return "what added it was tried again"
+    case .skipped(.retracted): return "what added it was tried again"
     case .skipped(.upstream):
       return name.map { "because of \($0)" } ?? "its needs cannot be met"
     case .rerun(.service): return "as a service does where it is needed"
@@ -100,7 +100,7 @@ extension RunStatus {
     guard let close = history.close else { return "cut off: the process that drove it died" }
     if close.exitCode == 74 { return "stopped by an error of input or output" }
     if let record = history.orders.stoppedBy {
-      return "stopped by \(record.asker.words)"
+      return "stopped by \(record.requester.words)"
     }
     let reason = history.orders.stopReason
     if !reason.isEmpty { return "stopped: \(CleanText.string(reason))" }
@@ -121,7 +121,7 @@ extension RunStatus {
     let record = history[task]
     return OutcomeText.text(
       Outcome(status: record.status, reason: record.why?.endReason),
-      what: history.details.complaints[task] ?? "")
+      detail: history.details.complaints[task] ?? "")
   }
 
   /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
@@ -136,7 +136,7 @@ extension RunStatus {
   }
 }
 
-extension OrderAsker {
+extension Requester {
   /// `opflow cancel (pid 12)`
   var words: String { CleanText.string(text) }
 }

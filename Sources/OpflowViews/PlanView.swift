@@ -8,7 +8,7 @@ package struct PlanView {
   private let plan: Plan
   private let options: SchedulerOptions
   private let capacities: [UInt64]
-  private let entering: Entering
+  private let resumeState: ResumeState
   private let reasons: [TaskID: Transition]
   private let foresight: FileForesight?
   private let palette: Palette
@@ -25,7 +25,7 @@ package struct PlanView {
   ///     If empty, the one in `options`.
   ///   - foresight: see `RunForecast`.
   package init(
-    plan: Plan, options: SchedulerOptions, entering: Entering, reasons: [Transition] = [],
+    plan: Plan, options: SchedulerOptions, resumeState: ResumeState, reasons: [Transition] = [],
     capacities: [UInt64] = [], foresight: FileForesight? = nil, showsAll: Bool = false, color: Bool,
     columns: Int? = nil
   ) {
@@ -36,7 +36,7 @@ package struct PlanView {
     var options = options
     options.maxParallel = self.capacities[0]
     self.options = options
-    self.entering = entering
+    self.resumeState = resumeState
     self.foresight = foresight
     var byTask: [TaskID: Transition] = [:]
     for reason in reasons where !reason.task.isNone { byTask[reason.task] = reason }
@@ -51,7 +51,7 @@ package struct PlanView {
     to sink: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
     let forecast = PlanForecast(
-      plan: plan, options: options, entering: entering, capacities: capacities,
+      plan: plan, options: options, resumeState: resumeState, capacities: capacities,
       foresight: foresight)
     var text = TextBuffer()
     writeHeading(forecast, into: &text)
@@ -71,13 +71,13 @@ package struct PlanView {
   }
 
   private func writeHeading(_ forecast: PlanForecast, into text: inout TextBuffer) {
-    let count = entering.initial.count { !$0.isLeftOut }
+    let count = resumeState.initial.count { !$0.isLeftOut }
     text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
     text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
     let files = forecast.files
     if !files.unsure.isEmpty { text.add(", \(files.unsure.count) of them perhaps") }
     if !files.cached.isEmpty { text.add(", \(files.cached.count) of them from the cache") }
-    let reused = entering.initial.count { $0.isReused } + files.keptCount
+    let reused = resumeState.initial.count { $0.isReused } + files.keptCount
     if reused > 0 { text.add(", \(reused) reused") }
     if !files.upToDate.isEmpty { text.add(", \(files.upToDate.count) up to date") }
     text.add(", cpu \(options.maxParallel)\n")
@@ -95,7 +95,7 @@ package struct PlanView {
     layout.measure("\(starts.count)", in: 0)
     // The last column is not padded, so only the terminal's width counts.
     layout.measure(width: columns ?? 1, in: 7)
-    let folds = showsAll ? [:] : FoldedLegs.of(starts, plan)
+    let folds = showsAll ? [:] : FoldedInstances.of(starts, plan)
     for (index, task) in starts.enumerated() {
       guard let fold = fold(of: task, at: index, folds) else { continue }
       for (column, cell) in cells(task, fold, demands, forecast.files).enumerated() {
@@ -114,28 +114,30 @@ package struct PlanView {
 
   private func action(_ task: TaskID) -> String {
     plan.kind(task) == .approve
-      ? GateText.asks(task, plan: plan) : ActionText.text(task, plan: plan)
+      ? ApprovalText.asks(task, plan: plan) : ActionText.text(task, plan: plan)
   }
 
   /// Returns the matrix tasks that share a task's row: itself alone, or all of its matrix that
   /// start; nil if an earlier task has the row.
   private func fold(
-    of task: TaskID, at index: Int, _ folds: [FamilyID: FoldedLegs]
-  ) -> FoldedLegs? {
-    guard !folds.isEmpty, let family = plan.family(of: task), let fold = folds[family] else {
-      return FoldedLegs(first: index, tasks: [task])
+    of task: TaskID, at index: Int, _ folds: [MatrixGroupID: FoldedInstances]
+  ) -> FoldedInstances? {
+    guard !folds.isEmpty, let matrixGroup = plan.matrixGroup(of: task),
+      let fold = folds[matrixGroup]
+    else {
+      return FoldedInstances(first: index, tasks: [task])
     }
     return fold.first == index ? fold : nil
   }
 
   private func cells(
-    _ task: TaskID, _ fold: FoldedLegs, _ demands: [String], _ files: FilesForeseen
+    _ task: TaskID, _ fold: FoldedInstances, _ demands: [String], _ files: FilesForeseen
   ) -> [String] {
     fold.cells(plan, why: 5) { task in
-      let priority = entering.priorities[task] ?? plan.priority[task.index]
+      let priority = resumeState.priorities[task] ?? plan.priority[task.index]
       return [
         plan.nameString(task),
-        plan.kind(task) == .approve ? "" : DurationView.cell(task, entering.durations),
+        plan.kind(task) == .approve ? "" : DurationView.cell(task, resumeState.durations),
         needs(task, isFolded: fold.tasks.count > 1),
         demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
         why(task, files),
@@ -153,7 +155,7 @@ package struct PlanView {
 
   private func writeUpToDate(_ tasks: [TaskID], into text: inout TextBuffer) {
     if tasks.isEmpty { return }
-    let folds = showsAll ? [:] : FoldedLegs.of(tasks, plan)
+    let folds = showsAll ? [:] : FoldedInstances.of(tasks, plan)
     let names = tasks.enumerated().lazy.compactMap { index, task in
       fold(of: task, at: index, folds)?.name(plan)
     }
@@ -164,7 +166,7 @@ package struct PlanView {
   }
 
   private func writeSettled(_ settled: [Transition], into text: inout TextBuffer) {
-    let failed = entering.initial.indices.lazy.filter { entering.initial[$0] == .failed }
+    let failed = resumeState.initial.indices.lazy.filter { resumeState.initial[$0] == .failed }
     for index in failed.prefix(Self.maxNames) {
       text.add(
         "stays failed: \(plan.nameString(TaskID(index))) (on_interrupted: fail; --rerun runs it)\n")
@@ -173,7 +175,7 @@ package struct PlanView {
     for transition in settled.prefix(Self.maxNames) {
       let verb = transition.event.kind == .skip ? "skipped" : "failed"
       let reason =
-        transition.what.isEmpty ? ReasonText.text(transition.why, plan: plan) : transition.what
+        transition.detail.isEmpty ? ReasonText.text(transition.why, plan: plan) : transition.detail
       text.add("\(verb): \(plan.nameString(transition.task)) (\(CleanText.string(reason)))\n")
     }
     if settled.count > Self.maxNames {
@@ -183,7 +185,9 @@ package struct PlanView {
 
   private func writeManual(into text: inout TextBuffer) {
     guard plan.hasManual else { return }
-    let left = plan.tasks.lazy.map { TaskID($0) }.filter { entering.initial[$0.index] == .excluded }
+    let left = plan.tasks.lazy.map { TaskID($0) }.filter {
+      resumeState.initial[$0.index] == .excluded
+    }
     guard left.allSatisfy({ plan.flags($0).contains(.manual) }) else { return }
     let names = left.prefix(Self.maxNames).map { CleanText.string(plan.nameString($0)) }
     guard !names.isEmpty else { return }
@@ -218,16 +222,16 @@ package struct PlanView {
     at edge: Int, of edges: Range<Int>, isFolded: Bool
   ) -> (name: String, edges: Int) {
     let target = TaskID(plan.needTargets[edge])
-    guard !showsAll, let family = plan.family(of: target) else {
+    guard !showsAll, let matrixGroup = plan.matrixGroup(of: target) else {
       return (plan.nameString(target), 1)
     }
-    let legs = plan.legs(family)
+    let instances = plan.instances(matrixGroup)
     let count = edges[edge...].prefix {
-      legs.contains(Int(plan.needTargets[$0]))
+      instances.contains(Int(plan.needTargets[$0]))
         && plan.needCondition($0) == plan.needCondition(edge)
     }.count
-    let isTold = isFolded || (count == legs.count && count > 1)
-    return isTold ? (plan.familyName(family), count) : (plan.nameString(target), 1)
+    let isTold = isFolded || (count == instances.count && count > 1)
+    return isTold ? (plan.matrixGroupName(matrixGroup), count) : (plan.nameString(target), 1)
   }
 
   /// Returns what a task with this demand holds while it runs; empty for one cpu.
@@ -288,7 +292,7 @@ struct DurationView {
 
   private var basis: String? {
     guard durations.areKnown else { return "no earlier run timed these tasks: each counts as one" }
-    let count = plan.taskCount - plan.gateCount
+    let count = plan.taskCount - plan.approvalCount
     if count == durations.knownCount { return nil }
     return "earlier runs timed \(durations.knownCount) of \(count) tasks; ~ is a guess"
   }

@@ -4,18 +4,18 @@ package import OpflowPlan
 package import OpflowWire
 
 /// What happens in a session, as its views show it.
-package enum DriveEvent {
+package enum SessionEvent {
   case transition(Transition)
   case download(TaskID, DownloadProgress)
-  case order(OrderEntry)
+  case order(RequestEntry)
   /// The request could not be recorded, and its requester got an error.
-  case orderFailed(OrderEntry)
+  case orderFailed(RequestEntry)
   /// The plan includes the added tasks; the states are those of tasks that the view does not know.
   case extend(ExtendEntry, Plan, [InitialState])
   /// The plan has new names for the retracted tasks.
-  case withdraw(WithdrawEntry, Plan)
+  case retract(RetractEntry, Plan)
   case stop(StopEntry)
-  case site(SiteEntry)
+  case node(NodeEntry)
   case worker(WorkerEntry)
   /// The run waits for nodes, or no longer if the message is nil. News get a line if no frame shows
   /// them. The number identifies the wait.
@@ -41,7 +41,7 @@ package struct ProgressView: ~Copyable {
   package var isLive: Bool { live != nil }
 
   let heading: ProgressHeading
-  var model: DriveModel
+  var model: SessionModel
   private var failures: FailureList
   private var warnings = WarningList()
   private var outputs = TaskOutputs()
@@ -74,7 +74,7 @@ package struct ProgressView: ~Copyable {
   package init(options: ProgressOptions, plan: Plan, heading: ProgressHeading) {
     palette = Palette(isOn: options.color)
     self.heading = heading
-    model = DriveModel(plan: plan, scope: heading.scope, orders: heading.orders)
+    model = SessionModel(plan: plan, scope: heading.scope, orders: heading.orders)
     failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
     json = options.json
     size = options.size
@@ -109,7 +109,7 @@ package struct ProgressView: ~Copyable {
   /// printed by `joinFailure`.
   package mutating func join(_ history: RunModel, atMilliseconds now: Int64) {
     nowMilliseconds = now
-    model = DriveModel(plan: model.plan, scope: model.scope, joining: history)
+    model = SessionModel(plan: model.plan, scope: model.scope, joining: history)
     live?.begin(atMilliseconds: 0)
     live?.pass(toMilliseconds: now)
     if followsOutput {
@@ -138,7 +138,7 @@ package struct ProgressView: ~Copyable {
   }
 
   package mutating func endJoin(atMilliseconds now: Int64) {
-    if model.plan.hasGates {
+    if model.plan.hasApprovals {
       for gate in model.running.map(\.task) where model.plan.kind(gate) == .approve {
         tell(Transition(.start, gate, attempt: 1), kept: [])
       }
@@ -147,28 +147,28 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  package mutating func show(_ event: DriveEvent, atMilliseconds now: Int64) {
-    if case .transition(let transition) = event, transition.event == .skip(.withdrawn) { return }
+  package mutating func show(_ event: SessionEvent, atMilliseconds now: Int64) {
+    if case .transition(let transition) = event, transition.event == .skip(.retracted) { return }
     if case .worker(let entry) = event { return model.machines.apply(entry) }
     nowMilliseconds = now
     if apply(event) { live?.pass(toMilliseconds: now) }
   }
 
   /// Returns whether users see a difference.
-  private mutating func apply(_ event: DriveEvent) -> Bool {
+  private mutating func apply(_ event: SessionEvent) -> Bool {
     switch event {
     case .transition(let transition): return apply(transition)
     case .download(let task, let progress): return apply(task, progress)
     case .order(let order): apply(order)
     case .orderFailed(let order):
-      warning("not done after all: \(OrderText.text(order, plan: model.plan))")
+      warning("not done after all: \(RequestText.text(order, plan: model.plan))")
       return false
     case .extend(let entry, let plan, let initial): extend(entry, plan, initial)
-    case .withdraw(let entry, let plan): withdraw(entry, plan)
+    case .retract(let entry, let plan): retract(entry, plan)
     case .stop(let stop): apply(stop)
-    case .site(let entry): apply(entry)
+    case .node(let entry): apply(entry)
     case .worker: return false
-    case .wait(let place, let what, let isNews): return wait(place, for: what, isNews: isNews)
+    case .wait(let place, let detail, let isNews): return wait(place, for: detail, isNews: isNews)
     case .waitEnded(let place, let came):
       let wasKnown = wait(place, for: nil, isNews: false)
       if live == nil, !renderer.isQuiet { tell(CleanText.string(came)) }
@@ -179,7 +179,7 @@ package struct ProgressView: ~Copyable {
 
   private mutating func apply(_ transition: Transition) -> Bool {
     let now = nowMilliseconds
-    let comesBack = transition.event == .interrupt && model.isHanded(transition.task)
+    let comesBack = transition.event == .interrupt && model.isPrefetched(transition.task)
     if live == nil || transition.task.isNone {
       model.apply(transition, atMilliseconds: now)
     } else {
@@ -188,7 +188,7 @@ package struct ProgressView: ~Copyable {
       live?.move(transition, from: old, model)
     }
     // Users do not see that a task is prefetched, or taken back before it began.
-    if transition.isAhead || comesBack { return false }
+    if transition.isPrefetched || comesBack { return false }
     if json {
       objects.add(
         ProgressJSON.transition(
@@ -236,7 +236,7 @@ package struct ProgressView: ~Copyable {
     return true
   }
 
-  private mutating func apply(_ order: OrderEntry) {
+  private mutating func apply(_ order: RequestEntry) {
     let now = nowMilliseconds
     model.apply(order, atMilliseconds: now)
     live?.order()
@@ -247,13 +247,13 @@ package struct ProgressView: ~Copyable {
     if json {
       objects.add(ProgressJSON.order(order, plan: model.plan, atMilliseconds: now), .event)
     }
-    tellOrder(OrderText.text(order, plan: model.plan))
+    tellOrder(RequestText.text(order, plan: model.plan))
   }
 
   private mutating func apply(_ stop: StopEntry) {
     model.apply(stop)
     if json { objects.add(ProgressJSON.stop(stop, atMilliseconds: nowMilliseconds), .event) }
-    if !stop.what.isEmpty { warning("the run is being stopped: \(stop.what)") }
+    if !stop.detail.isEmpty { warning("the run is being stopped: \(stop.detail)") }
   }
 
   package mutating func warning(_ warning: String) {
@@ -459,10 +459,10 @@ package struct ProgressView: ~Copyable {
     }
     let palette = palette
     return errors.take { lines, isOutput in
-      let what = lines == 1 ? "line" : "lines"
+      let detail = lines == 1 ? "line" : "lines"
       let hint = isOutput ? ", see the log" : ""
       return Array(
-        (palette.dim("… \(CountText.grouped(lines)) \(what) not shown\(hint)") + "\n").utf8)
+        (palette.dim("… \(CountText.grouped(lines)) \(detail) not shown\(hint)") + "\n").utf8)
     }
   }
 
@@ -488,8 +488,8 @@ package struct ProgressView: ~Copyable {
 // MARK: - Nodes, added and retracted tasks, keys
 
 extension ProgressView {
-  private mutating func apply(_ entry: SiteEntry) {
-    let before = model.machines[entry.site]?.state
+  private mutating func apply(_ entry: NodeEntry) {
+    let before = model.machines[entry.node]?.state
     model.machines.apply(entry)
     if json { objects.add(ProgressJSON.machine(entry, atMilliseconds: nowMilliseconds), .event) }
     if let change = MachineText.change(entry, from: before, model) {
@@ -497,12 +497,12 @@ extension ProgressView {
     }
   }
 
-  private mutating func wait(_ place: Int, for what: String?, isNews: Bool) -> Bool {
-    guard model.machines.wait(place, for: what) else { return false }
-    if json, let what {
-      objects.add(ProgressJSON.wait(what, atMilliseconds: nowMilliseconds), .event)
+  private mutating func wait(_ place: Int, for detail: String?, isNews: Bool) -> Bool {
+    guard model.machines.wait(place, for: detail) else { return false }
+    if json, let detail {
+      objects.add(ProgressJSON.wait(detail, atMilliseconds: nowMilliseconds), .event)
     }
-    if live == nil, isNews, !renderer.isQuiet, let what { tell(CleanText.string(what)) }
+    if live == nil, isNews, !renderer.isQuiet, let detail { tell(CleanText.string(detail)) }
     return true
   }
 
@@ -523,27 +523,27 @@ extension ProgressView {
     if json {
       objects.add(ProgressJSON.extend(entry, model, atMilliseconds: nowMilliseconds), .event)
     }
-    tellOrder(OrderText.text(entry))
+    tellOrder(RequestText.text(entry))
   }
 
-  private mutating func withdraw(_ entry: WithdrawEntry, _ plan: Plan) {
+  private mutating func retract(_ entry: RetractEntry, _ plan: Plan) {
     let known = model.plan
-    let withdrawn = known.tasks.map { TaskID($0) }.filter {
+    let retracted = known.tasks.map { TaskID($0) }.filter {
       !known.nameBytes($0).equals(plan.nameBytes($0))
     }
-    model.withdraw(withdrawn, plan)
+    model.retract(retracted, plan)
     if json {
-      let ids = withdrawn.map { known.nameString($0) }
+      let ids = retracted.map { known.nameString($0) }
       objects.add(
-        ProgressJSON.withdraw(entry, ids, model, atMilliseconds: nowMilliseconds), .event)
+        ProgressJSON.retract(entry, ids, model, atMilliseconds: nowMilliseconds), .event)
     }
-    tellOrder(OrderText.text(entry, plan: plan))
+    tellOrder(RequestText.text(entry, plan: plan))
   }
 
-  mutating func tellOrder(_ what: String) {
+  mutating func tellOrder(_ detail: String) {
     if !renderer.isQuiet {
       text.add(palette.yellow("order: "))
-      text.addCleaned(what)
+      text.addCleaned(detail)
       text.endLine()
     }
     settle()
@@ -556,9 +556,9 @@ extension ProgressView {
     return live?.type(typed, model, parallel: parallel) ?? []
   }
 
-  package mutating func ask(_ request: OrderRequest) { live?.ask(request) }
+  package mutating func ask(_ request: ClientRequest) { live?.ask(request) }
 
-  package mutating func tellKey(_ message: String, of request: OrderRequest? = nil) {
+  package mutating func tellKey(_ message: String, of request: ClientRequest? = nil) {
     live?.tell(message, of: request)
   }
 

@@ -5,7 +5,7 @@ internal import OpflowWire
 /// The lines of `--json`: one object per transition; the first and the last are about the run.
 enum ProgressJSON {
   static func open(
-    _ heading: ProgressHeading, _ model: DriveModel, atMilliseconds now: Int64
+    _ heading: ProgressHeading, _ model: SessionModel, atMilliseconds now: Int64
   ) -> [UInt8] {
     line(heading.isResumed ? "reopen" : "open", now) { json in
       json.add("run", heading.run)
@@ -41,7 +41,7 @@ enum ProgressJSON {
             .write(target: plan.downloadTarget(transition.task), into: &json)
         }
       }
-      if transition.event == .ready { json.add("ports", ServicePorts(text: transition.what)) }
+      if transition.event == .ready { json.add("ports", ServicePorts(text: transition.detail)) }
       if let left = transition.left {
         json.add("left_behind", left.count)
         json.add("left_names", left.names)
@@ -56,11 +56,11 @@ enum ProgressJSON {
   }
 
   static func order(
-    _ order: OrderEntry, plan: Plan, atMilliseconds now: Int64
+    _ order: RequestEntry, plan: Plan, atMilliseconds now: Int64
   ) -> [UInt8] {
     line("order", now) { json in
       json.add("verb", order.verb.rawValue)
-      json.fields(of: order.asker)
+      json.fields(of: order.requester)
       json.add("tasks", order.tasks, plan)
       if !order.carried.resource.isEmpty { json.add("resource", order.carried.resource) }
       if let value = order.carried.number { json.add("value", value) }
@@ -69,7 +69,7 @@ enum ProgressJSON {
 
   /// Writes an addition: the requester, the number of tasks, and the session's new total.
   static func extend(
-    _ entry: ExtendEntry, _ model: DriveModel, atMilliseconds now: Int64
+    _ entry: ExtendEntry, _ model: SessionModel, atMilliseconds now: Int64
   ) -> [UInt8] {
     line("extend", now) { json in
       ExtendJSON.write(entry, plan: model.plan, into: &json)
@@ -78,11 +78,11 @@ enum ProgressJSON {
   }
 
   /// Writes a retraction: the generator and its try, the IDs, and the session's new total.
-  static func withdraw(
-    _ entry: WithdrawEntry, _ ids: [String], _ model: DriveModel, atMilliseconds now: Int64
+  static func retract(
+    _ entry: RetractEntry, _ ids: [String], _ model: SessionModel, atMilliseconds now: Int64
   ) -> [UInt8] {
     line("withdraw", now) { json in
-      if !entry.adder.isNone { json.add("task", model.plan.nameBytes(entry.adder)) }
+      if !entry.generator.isNone { json.add("task", model.plan.nameBytes(entry.generator)) }
       json.add("attempt", entry.attempt)
       json.add("ids", ids)
       json.add("tasks", model.total)
@@ -94,23 +94,23 @@ enum ProgressJSON {
   ) -> [UInt8] {
     line("stop", now) { json in
       json.add("signal", stop.signal)
-      if !stop.what.isEmpty { json.add("what", stop.what) }
+      if !stop.detail.isEmpty { json.add("what", stop.detail) }
     }
   }
 
   static func machine(
-    _ entry: SiteEntry, atMilliseconds now: Int64
+    _ entry: NodeEntry, atMilliseconds now: Int64
   ) -> [UInt8] {
     line("machine", now) { json in
       json.add("host", entry.host)
       json.add("state", entry.state.rawValue)
       if entry.state == .joined { MachineJSON.writeOffer(of: entry, into: &json) }
-      if !entry.what.isEmpty { json.add("what", entry.what) }
+      if !entry.detail.isEmpty { json.add("what", entry.detail) }
     }
   }
 
-  static func wait(_ what: String, atMilliseconds now: Int64) -> [UInt8] {
-    line("wait", now) { $0.add("what", what) }
+  static func wait(_ detail: String, atMilliseconds now: Int64) -> [UInt8] {
+    line("wait", now) { $0.add("what", detail) }
   }
 
   /// Returns the line for lines that were dropped because the reader was slow.

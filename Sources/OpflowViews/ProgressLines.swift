@@ -61,19 +61,19 @@ struct ProgressLines {
     }
   }
 
-  func begin(_ model: DriveModel, into text: inout TextBuffer) {
+  func begin(_ model: SessionModel, into text: inout TextBuffer) {
     if !isQuiet { HeadingLine(palette: palette).write(heading, model, into: &text) }
   }
 
   /// Lists the running tasks after a view joined a session, unless a frame shows them.
-  func join(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
+  func join(_ model: SessionModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
     if isLines { line.writeHold(model, into: &text) }
     if !tellsFailuresOnly { stillRunning.tell(model, atMilliseconds: now, into: &text) }
   }
 
   /// - Parameter kept: the last bytes of output if the transition ends a try.
   mutating func transition(
-    _ transition: Transition, kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
+    _ transition: Transition, kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
   ) {
     if isQuiet { return writeQuiet(transition, kept, model, into: &text) }
     if transition.event.kind == .resume { return reruns.add(transition, model, into: &text) }
@@ -87,7 +87,7 @@ struct ProgressLines {
   }
 
   mutating func tick(
-    _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ model: SessionModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     if tellsFailuresOnly { return }
     if isLines { tellStalled(model, atMilliseconds: now, into: &text) }
@@ -97,7 +97,7 @@ struct ProgressLines {
   // MARK: - Lines
 
   private mutating func writeLine(
-    _ transition: Transition, _ model: DriveModel, into text: inout TextBuffer
+    _ transition: Transition, _ model: SessionModel, into text: inout TextBuffer
   ) {
     if transition.endsTry {
       told[transition.task] = nil
@@ -118,7 +118,7 @@ struct ProgressLines {
   }
 
   func outputLine(
-    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: DriveModel,
+    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: SessionModel,
     into text: inout TextBuffer
   ) {
     if !isLines { return }
@@ -133,7 +133,7 @@ struct ProgressLines {
   }
 
   func skipped(
-    _ task: TaskID, bytes: Int64, lines: Int?, _ model: DriveModel, into text: inout TextBuffer
+    _ task: TaskID, bytes: Int64, lines: Int?, _ model: SessionModel, into text: inout TextBuffer
   ) {
     if !isLines { return }
     let amount =
@@ -150,7 +150,7 @@ struct ProgressLines {
 
   /// Prints a first line after a second, so that short downloads have none, then fewer and fewer.
   mutating func download(
-    _ running: DriveModel.RunningTask, _ progress: DownloadProgress, _ model: DriveModel,
+    _ running: SessionModel.RunningTask, _ progress: DownloadProgress, _ model: SessionModel,
     atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     if !isLines { return }
@@ -175,7 +175,7 @@ struct ProgressLines {
   }
 
   private mutating func tellStalled(
-    _ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ model: SessionModel, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     for running in model.running where stalled[running.task] == nil {
       guard let progress = running.download, !model.isSuspended(running.task),
@@ -191,7 +191,7 @@ struct ProgressLines {
   // MARK: - Groups
 
   private func writeGroup(
-    _ transition: Transition, _ kept: [UInt8], _ model: DriveModel, _ folding: GroupFolding,
+    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, _ folding: GroupFolding,
     into text: inout TextBuffer
   ) {
     var title = TextBuffer()
@@ -211,7 +211,7 @@ struct ProgressLines {
   }
 
   private func write(
-    _ kept: [UInt8], of transition: Transition, _ model: DriveModel, into text: inout TextBuffer
+    _ kept: [UInt8], of transition: Transition, _ model: SessionModel, into text: inout TextBuffer
   ) {
     let start = text.bytes.count
     for line in LineSlices(kept) {
@@ -233,7 +233,7 @@ struct ProgressLines {
   // MARK: - Failures
 
   private func writeLive(
-    _ transition: Transition, _ kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
+    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
   ) {
     switch transition.event {
     case .failure where !transition.allowed:
@@ -242,7 +242,7 @@ struct ProgressLines {
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)
     case .success, .cancel, .fresh, .ready:
-      if transition.left == nil, !line.isUnkept(transition, model) { return }
+      if transition.left == nil, !line.isDiscarded(transition, model) { return }
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)
     case .start where model.plan.kind(transition.task) == .approve:
@@ -256,7 +256,7 @@ struct ProgressLines {
   }
 
   private func writeQuiet(
-    _ transition: Transition, _ kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
+    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
   ) {
     if transition.event == .start, model.plan.kind(transition.task) == .approve {
       line.write(transition, model, into: &text)
@@ -267,7 +267,7 @@ struct ProgressLines {
   }
 
   private func writeFailure(
-    _ transition: Transition, _ kept: [UInt8], _ model: DriveModel, into text: inout TextBuffer
+    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
   ) {
     let tail = LastLines.of(kept, count: ProgressView.failureLines)
     FailureBlock(palette: palette, heading: heading)
@@ -289,7 +289,7 @@ struct StillRunning {
   init(palette: Palette) { self.palette = palette }
 
   mutating func tick(
-    _ model: DriveModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
+    _ model: SessionModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
   ) {
     let last = toldMilliseconds ?? model.beganMilliseconds
     if toldLines != self.toldLines || now < last {
@@ -303,7 +303,7 @@ struct StillRunning {
     tell(model, atMilliseconds: now, into: &text)
   }
 
-  func tell(_ model: DriveModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
+  func tell(_ model: SessionModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
     if model.running.isEmpty { return }
     let names = model.running.prefix(Self.maxNames).map { running in
       let elapsed = DurationText.text(milliseconds: now - running.startedMilliseconds)
@@ -342,7 +342,7 @@ enum GroupFolding {
     }
   }
 
-  func fold(_ transition: Transition, _ model: DriveModel) -> GroupFold? {
+  func fold(_ transition: Transition, _ model: SessionModel) -> GroupFold? {
     guard transition.endsTry else { return nil }
     let isGood = transition.event == .success
     switch self {

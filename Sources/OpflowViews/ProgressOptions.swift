@@ -23,9 +23,9 @@ package struct ProgressOptions: Sendable, Equatable {
 package struct ProgressHeading: Sendable {
   package var run: String
   package var isResumed = false
-  let scope: DriveScope
+  let scope: SessionScope
   /// The requests in force in a crashed session that this one continues.
-  package var orders = OrderRecords()
+  package var orders = RequestRecords()
   /// Returns the path of a task's log, as shown to users.
   package var logPath: @Sendable (TaskID, Plan) -> String
   var resumeCommand: String { resume() }
@@ -45,7 +45,7 @@ package struct ProgressHeading: Sendable {
   package var place: @Sendable (TaskID, Plan) -> (file: String, line: Int)? = { _, _ in nil }
   /// Returns `PATH:LINE` of a task, as shown to users; empty if unknown.
   package var standing: @Sendable (TaskID, Plan) -> String = { _, _ in "" }
-  package var orderCommand: OrderLineText = OrderVerb.plainCommand
+  package var controlCommand: RequestLineText = ControlAction.plainCommand
 
   /// - Parameters:
   ///   - initial: the initial states of the tasks.
@@ -57,7 +57,7 @@ package struct ProgressHeading: Sendable {
     logPath: @escaping @Sendable (TaskID, Plan) -> String
   ) {
     self.run = run
-    scope = DriveScope(initial)
+    scope = SessionScope(initial)
     resume = resumeCommand
     logs = logsCommand
     self.logPath = logPath

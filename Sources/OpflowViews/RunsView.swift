@@ -50,7 +50,7 @@ package enum RunsView {
         row.run, CleanText.string(status.name), status.state.rawValue,
         "\(status.counts.ended)/\(status.counts.total)",
         status.counts.failed > 0 ? "\(status.counts.failed)" : "",
-        DurationText.text(milliseconds: status.drivenMilliseconds(at: nowMilliseconds)),
+        DurationText.text(milliseconds: status.sessionsMilliseconds(at: nowMilliseconds)),
         age(nowMilliseconds - status.openedMilliseconds), CleanText.string(row.manifest),
       ])
     }

@@ -15,11 +15,11 @@ package enum StatusJSON {
         json.add("arguments", arguments)
       }
       json.add("counts", status.counts)
-      StatusOrders(status).write(into: &json)
-      StatusOrders(status).writeExtensions(into: &json)
-      writeFamilies(status, into: &json)
+      StatusRequests(status).write(into: &json)
+      StatusRequests(status).writeExtensions(into: &json)
+      writeMatrixGroups(status, into: &json)
       if status.state == .running, let awaited = status.awaited { json.add("waits", awaited) }
-      if !status.history.sites.all.isEmpty { MachineJSON.write(status.history.sites, into: &json) }
+      if !status.history.nodes.all.isEmpty { MachineJSON.write(status.history.nodes, into: &json) }
       json.array("tasks", tasks) { json, task in
         write(task, status, nowMilliseconds, logPath(task), into: &json)
       }
@@ -33,8 +33,8 @@ package enum StatusJSON {
     let record = status.history[task]
     json.object { json in
       json.add("id", status.plan.nameBytes(task))
-      if let family = status.plan.family(of: task) {
-        writeLeg(task, of: family, status, into: &json)
+      if let matrixGroup = status.plan.matrixGroup(of: task) {
+        writeInstance(task, of: matrixGroup, status, into: &json)
       }
       json.add("state", status.state(task).word)
       if status.state(task) == .failedAllowed { json.add("allowed", true) }
@@ -42,19 +42,19 @@ package enum StatusJSON {
       json.add(record.status)
       json.add("started_ms", record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
       json.add("ended_ms", record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
-      if !status.history.sites.all.isEmpty {
-        json.add("host", status.history.site(of: task)?.offer.host)
+      if !status.history.nodes.all.isEmpty {
+        json.add("host", status.history.node(of: task)?.offer.host)
       }
       if let next = status.nextTry(task) { json.add("next_try_ms", next) }
       if record.isRestored { json.add("restored", true) }
       json.add("reason", status.reasonWord(task))
       json.add("waits_for", status.waitsFor(task), status.plan)
       json.add("log", log)
-      if !status.history.orders.all.isEmpty { StatusOrders(status).write(task, into: &json) }
+      if !status.history.orders.all.isEmpty { StatusRequests(status).write(task, into: &json) }
       if let inner = status.inner[task] {
         json.add("inner_run", inner)
       }
-      if status.plan.kind(task) == .approve { writeGate(task, status, into: &json) }
+      if status.plan.kind(task) == .approve { writeApproval(task, status, into: &json) }
       if status.plan.isService(task) {
         json.add("ready", status.isReady(task))
         json.add("stopping", status.isStopping(task))
@@ -69,7 +69,7 @@ package enum StatusJSON {
     }
   }
 
-  private static func writeGate(
+  private static func writeApproval(
     _ task: TaskID, _ status: RunStatus, into json: inout JSONWriter
   ) {
     json.add("question", status.plan.question(task))
@@ -77,26 +77,28 @@ package enum StatusJSON {
     guard let answer = status.history.orders.answer(to: task) else { return json.null() }
     json.object { json in
       json.add("verb", answer.verb.rawValue)
-      json.fields(of: answer.asker)
+      json.fields(of: answer.requester)
     }
   }
 
-  private static func writeFamilies(_ status: RunStatus, into json: inout JSONWriter) {
-    if status.plan.families.isEmpty { return }
-    json.array("families", status.plan.families.indices) { json, index in
-      let family = FamilyID(index)
-      let isIncluded = status.plan.legs(family).contains { status.included.contains(TaskID($0)) }
-      if isIncluded { FamilyStatus(family, status).write(into: &json) }
+  private static func writeMatrixGroups(_ status: RunStatus, into json: inout JSONWriter) {
+    if status.plan.matrixGroups.isEmpty { return }
+    json.array("families", status.plan.matrixGroups.indices) { json, index in
+      let matrixGroup = MatrixGroupID(index)
+      let isIncluded = status.plan.instances(matrixGroup).contains {
+        status.included.contains(TaskID($0))
+      }
+      if isIncluded { MatrixGroupStatus(matrixGroup, status).write(into: &json) }
     }
   }
 
-  private static func writeLeg(
-    _ task: TaskID, of family: FamilyID, _ status: RunStatus, into json: inout JSONWriter
+  private static func writeInstance(
+    _ task: TaskID, of matrixGroup: MatrixGroupID, _ status: RunStatus, into json: inout JSONWriter
   ) {
     let plan = status.plan
-    json.add("family", plan.familyName(family))
+    json.add("family", plan.matrixGroupName(matrixGroup))
     json.object("matrix") { json in
-      for (axis, value) in zip(plan.axes(family), plan.legValues(task, of: family)) {
+      for (axis, value) in zip(plan.axes(matrixGroup), plan.instanceValues(task, of: matrixGroup)) {
         json.key(plan.text(axis))
         json.string(plan.text(value))
       }
@@ -140,38 +142,38 @@ extension JSONWriter {
     array(key, tasks) { $0.string(plan.nameBytes($1)) }
   }
 
-  mutating func add(_ key: StaticString, _ asker: OrderAsker?) {
-    guard let asker else {
+  mutating func add(_ key: StaticString, _ requester: Requester?) {
+    guard let requester else {
       self.key(key)
       return null()
     }
-    object(key) { $0.fields(of: asker) }
+    object(key) { $0.fields(of: requester) }
   }
 
-  mutating func fields(of asker: OrderAsker) {
-    add("by", asker.name)
-    add("pid", asker.pid)
-    add("uid", asker.user)
+  mutating func fields(of requester: Requester) {
+    add("by", requester.name)
+    add("pid", requester.pid)
+    add("uid", requester.user)
   }
 }
 
 enum MachineJSON {
-  static func write(_ sites: SiteRecords, into json: inout JSONWriter) {
-    json.array("machines", sites.all) { json, site in
+  static func write(_ nodes: NodeRecords, into json: inout JSONWriter) {
+    json.array("machines", nodes.all) { json, node in
       json.object { json in
-        json.add("host", site.offer.host)
-        json.add("state", site.state.rawValue)
-        json.add("drive", site.drive)
-        writeOffer(of: site.offer, into: &json)
-        json.add("joined_ms", site.joinedMilliseconds)
-        json.add("state_ms", site.stateMilliseconds)
-        if !site.what.isEmpty { json.add("what", site.what) }
+        json.add("host", node.offer.host)
+        json.add("state", node.state.rawValue)
+        json.add("drive", node.session)
+        writeOffer(of: node.offer, into: &json)
+        json.add("joined_ms", node.joinedMilliseconds)
+        json.add("state_ms", node.stateMilliseconds)
+        if !node.detail.isEmpty { json.add("what", node.detail) }
       }
     }
   }
 
   /// Writes the resources of a node, with null for unknown amounts.
-  static func writeOffer(of entry: SiteEntry, into json: inout JSONWriter) {
+  static func writeOffer(of entry: NodeEntry, into json: inout JSONWriter) {
     json.add("cores", entry.cores > 0 ? entry.cores : nil)
     json.add("memory_bytes", entry.memoryBytes > 0 ? entry.memoryBytes : nil)
     json.add("gpus", entry.gpus)
@@ -180,9 +182,9 @@ enum MachineJSON {
 
 enum ExtendJSON {
   static func write(_ entry: ExtendEntry, plan: Plan, into json: inout JSONWriter) {
-    json.fields(of: entry.asker)
-    if !entry.adder.isNone {
-      json.add("task", plan.nameBytes(entry.adder))
+    json.fields(of: entry.requester)
+    if !entry.generator.isNone {
+      json.add("task", plan.nameBytes(entry.generator))
       json.add("attempt", entry.attempt)
     }
     json.add("file", entry.manifestPath)

@@ -9,7 +9,7 @@ package struct StatusView {
   private let palette: Palette
   private let showsAll: Bool
   private let resumeCommand: String
-  private let orderCommand: OrderLineText
+  private let controlCommand: RequestLineText
   private let columns: Int?
 
   private static let maxRows = 50
@@ -17,9 +17,9 @@ package struct StatusView {
 
   package init(
     _ status: RunStatus, resumeCommand: String, nowMilliseconds: Int64, showsAll: Bool, color: Bool,
-    columns: Int? = nil, orderCommand: @escaping OrderLineText = OrderVerb.plainCommand
+    columns: Int? = nil, controlCommand: @escaping RequestLineText = ControlAction.plainCommand
   ) {
-    self.orderCommand = orderCommand
+    self.controlCommand = controlCommand
     self.columns = columns
     self.status = status
     self.resumeCommand = resumeCommand
@@ -39,8 +39,8 @@ package struct StatusView {
     for row in rows {
       switch row {
       case .task(let task): table.add(self.row(task))
-      case .family(let family):
-        table.add([family.label, family.state.word, "", "", "", family.words])
+      case .matrixGroup(let matrixGroup):
+        table.add([matrixGroup.label, matrixGroup.state.word, "", "", "", matrixGroup.words])
       }
     }
     if !rows.isEmpty {
@@ -53,7 +53,7 @@ package struct StatusView {
     if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
     for task in tasks where status.plan.kind(task) == .approve && status.state(task) == .running {
       text.add("\nanswer \(status.plan.nameString(task)): ")
-      text.addCleaned(GateText.howToAnswer(task, plan: status.plan, orderCommand))
+      text.addCleaned(ApprovalText.howToAnswer(task, plan: status.plan, controlCommand))
       text.endLine()
     }
     if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
@@ -69,23 +69,23 @@ package struct StatusView {
 
   private func writeHeading(into text: inout TextBuffer) {
     let isRunning = status.state == .running
-    let elapsed = DurationText.text(milliseconds: status.drivenMilliseconds(at: nowMilliseconds))
+    let elapsed = DurationText.text(milliseconds: status.sessionsMilliseconds(at: nowMilliseconds))
     text.add(palette.bold("run \(status.run)"))
     text.add(" (")
     text.addCleaned(status.name)
     text.add("): \(palette.painted(status.state.rawValue)) ")
-    text.add("\(isRunning ? "for" : "after") \(elapsed)\(status.driveWords)")
+    text.add("\(isRunning ? "for" : "after") \(elapsed)\(status.sessionWords)")
     if isRunning, status.history.isSuspended {
       text.add(", \(palette.painted("suspended")) by a signal")
     } else if isRunning, let stop = status.history.orders.stoppedBy {
-      text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.asker.name))")
+      text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.requester.name))")
     } else if isRunning, let signal = status.history.orders.stopSignal {
       let reason = CleanText.string(status.history.orders.stopReason)
       let by = reason.isEmpty ? " by \(SignalName.spelled(signal))" : ": \(reason)"
       text.add(", \(palette.painted("stopping"))")
       text.addSentence(by)
     } else if isRunning, let pause = status.history.orders.pausedBy {
-      text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.asker.name))")
+      text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.requester.name))")
     }
     text.endLine()
     let counts = status.counts
@@ -100,8 +100,8 @@ package struct StatusView {
       text.addSentence(line)
       text.endLine()
     }
-    for line in StatusOrders(status).extensions { text.add("\(line)\n") }
-    for line in StatusOrders(status).capacities { text.add("\(line)\n") }
+    for line in StatusRequests(status).extensions { text.add("\(line)\n") }
+    for line in StatusRequests(status).capacities { text.add("\(line)\n") }
     if let open = status.history.open, let task = open.tasks.first, !open.arguments.isEmpty {
       text.add(
         "arguments of \(QuotedWords.quoted(task)): \(ActionText.text(ofWords: open.arguments))\n")
@@ -111,7 +111,7 @@ package struct StatusView {
   private enum Row {
     case task(TaskID)
     /// A whole matrix, including tasks that have rows of their own.
-    case family(FamilyStatus)
+    case matrixGroup(MatrixGroupStatus)
   }
 
   /// Returns all rows in manifest order if they are few. Otherwise running tasks come first, then
@@ -120,12 +120,12 @@ package struct StatusView {
     // Copied once, not once per task.
     let status = status
     let plan = status.plan
-    if showsAll || (status.counts.total <= Self.maxRows && plan.families.isEmpty) {
+    if showsAll || (status.counts.total <= Self.maxRows && plan.matrixGroups.isEmpty) {
       return (
         plan.tasks.map { TaskID($0) }.filter { status.included.contains($0) }.map { .task($0) }, 0
       )
     }
-    if plan.families.isEmpty { return shownTasks() }
+    if plan.matrixGroups.isEmpty { return shownTasks() }
     var all: [Row] = []
     var groups: [[Row]] = [[], [], [], []]
     var count = 0
@@ -139,14 +139,14 @@ package struct StatusView {
     while next < plan.taskCount {
       let task = TaskID(next)
       next += 1
-      guard let family = plan.family(of: task) else {
+      guard let matrixGroup = plan.matrixGroup(of: task) else {
         // Its generated matrix tasks are shown instead.
-        let isMade = plan.legs(madeBy: task) != nil && status.state(task).isSuccess
+        let isMade = plan.instances(madeBy: task) != nil && status.state(task).isSuccess
         if !isMade, status.included.contains(task) { add(.task(task), status.state(task)) }
         continue
       }
-      next = plan.legs(family).upperBound
-      addFamily(family, add)
+      next = plan.instances(matrixGroup).upperBound
+      addMatrixGroup(matrixGroup, add)
     }
     if count <= Self.maxRows { return (all, 0) }
     let rows = Array(groups.joined().prefix(Self.maxRows))
@@ -180,22 +180,24 @@ package struct StatusView {
   }
 
   /// Adds a row for a matrix, and one per task in it that runs, failed or was cancelled.
-  private func addFamily(_ family: FamilyID, _ add: (Row, TaskState) -> Void) {
+  private func addMatrixGroup(_ matrixGroup: MatrixGroupID, _ add: (Row, TaskState) -> Void) {
     let status = status
-    let legs = status.plan.legs(family).lazy.map { TaskID($0) }
+    let instances = status.plan.instances(matrixGroup).lazy.map { TaskID($0) }
       .filter { status.included.contains($0) }
-    guard let first = legs.first else { return }
-    if legs.dropFirst().isEmpty { return add(.task(first), status.state(first)) }
-    let row = FamilyStatus(family, status)
-    add(.family(row), row.state)
-    for leg in legs where Self.group(status.state(leg)) < 2 { add(.task(leg), status.state(leg)) }
+    guard let first = instances.first else { return }
+    if instances.dropFirst().isEmpty { return add(.task(first), status.state(first)) }
+    let row = MatrixGroupStatus(matrixGroup, status)
+    add(.matrixGroup(row), row.state)
+    for instance in instances where Self.group(status.state(instance)) < 2 {
+      add(.task(instance), status.state(instance))
+    }
   }
 
   private static func group(_ state: TaskState) -> Int {
     switch state {
     case .running, .suspended: 0
     case .failed, .failedAllowed, .cancelled: 1
-    case .waiting, .ready, .checking, .handed: 2
+    case .waiting, .ready, .checking, .prefetched: 2
     case .succeeded, .upToDate, .skipped: 3
     }
   }
@@ -211,16 +213,17 @@ package struct StatusView {
 
   /// Empty if the run never had nodes.
   private func machine(_ task: TaskID, _ state: TaskState) -> String {
-    if status.history.sites.all.isEmpty { return "" }
+    if status.history.nodes.all.isEmpty { return "" }
     switch state {
     case .waiting, .ready, .checking, .skipped: return ""
-    case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .cancelled:
+    case .prefetched, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed,
+      .cancelled:
       break
     }
     guard status.history[task].startSequence > 0, status.plan.kind(task) != .approve else {
       return ""
     }
-    return status.history.site(of: task).map { MachineText.name($0.offer.host) } ?? "this one"
+    return status.history.node(of: task).map { MachineText.name($0.offer.host) } ?? "this one"
   }
 
   /// First tries are not numbered, unless another one follows.
@@ -235,13 +238,13 @@ package struct StatusView {
     case .succeeded, .upToDate, .failed, .failedAllowed, .cancelled:
       return record.startedMilliseconds == 0
         ? "" : DurationText.text(microseconds: record.wallMicroseconds)
-    case .waiting, .ready, .checking, .handed, .skipped: return ""
+    case .waiting, .ready, .checking, .prefetched, .skipped: return ""
     }
   }
 
   private func why(_ task: TaskID, _ state: TaskState) -> String {
     var words = reason(task, state)
-    if let order = StatusOrders(status).words(task, state) {
+    if let order = StatusRequests(status).words(task, state) {
       words = state == .waiting && !words.isEmpty ? "\(order); \(words)" : order
     }
     guard let kept = status.keptBytes[task] else { return words }
@@ -269,11 +272,11 @@ package struct StatusView {
       }
       let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
       return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
-    case .handed: return "next on its worker"
+    case .prefetched: return "next on its worker"
     case .skipped where status.hasEmptyMatrix(task): return Plan.emptyMatrixText
     case .skipped: return status.words(record)
     case .running, .suspended:
-      if status.plan.kind(task) == .approve { return GateText.asks(task, plan: status.plan) }
+      if status.plan.kind(task) == .approve { return ApprovalText.asks(task, plan: status.plan) }
       if status.plan.isService(task) {
         if status.isStopping(task) { return "stopping" }
         let ports = status.history.details.ports[task].map { ", \($0.words)" } ?? ""
@@ -286,10 +289,10 @@ package struct StatusView {
       } ?? ""
     case .succeeded where record.isRestored: return "restored from the cache"
     case .succeeded:
-      guard status.plan.hasGates, let answer = status.history.orders.answer(to: task) else {
+      guard status.plan.hasApprovals, let answer = status.history.orders.answer(to: task) else {
         return ""
       }
-      return GateText.answered(answer)
+      return ApprovalText.answered(answer)
     case .upToDate, .cancelled: return ""
     }
   }
@@ -318,24 +321,24 @@ package struct StatusView {
   }
 }
 
-struct FamilyStatus {
+struct MatrixGroupStatus {
   let name: String
   private let counts: TaskCounts
   private var restored = 0
   /// The number of pending tasks that began before the run's process died.
   private var interrupted = 0
 
-  init(_ family: FamilyID, _ status: RunStatus) {
+  init(_ matrixGroup: MatrixGroupID, _ status: RunStatus) {
     var counts = TaskCounts()
     var interrupted = 0
-    for index in status.plan.legs(family) where status.included.contains(TaskID(index)) {
+    for index in status.plan.instances(matrixGroup) where status.included.contains(TaskID(index)) {
       let task = TaskID(index)
       counts.add(status.state(task), asks: status.plan.kind(task) == .approve)
       if status.isCut(task) { interrupted += 1 }
     }
-    self.init(name: status.plan.familyName(family), counts: counts)
+    self.init(name: status.plan.matrixGroupName(matrixGroup), counts: counts)
     self.interrupted = interrupted
-    restored = status.restoredCount(of: status.plan.legs(family))
+    restored = status.restoredCount(of: status.plan.instances(matrixGroup))
   }
 
   init(name: String, counts: TaskCounts) {
@@ -385,9 +388,9 @@ struct FamilyStatus {
   }
 }
 
-struct StatusOrders {
+struct StatusRequests {
   let status: RunStatus
-  private var orders: OrderRecords { status.history.orders }
+  private var orders: RequestRecords { status.history.orders }
 
   init(_ status: RunStatus) { self.status = status }
 
@@ -396,36 +399,37 @@ struct StatusOrders {
     let isLive = status.state == .running
     switch state {
     case .running, .suspended:
-      if isLive, let asker = orders.of(task, .cancel)?.asker {
-        return "being cancelled \(Self.by(asker))"
+      if isLive, let requester = orders.of(task, .cancel)?.requester {
+        return "being cancelled \(Self.by(requester))"
       }
     case .waiting, .ready, .checking:
       guard isLive, let (record, phrase) = orders.ofPending(task).first else { return nil }
-      return "\(phrase.short(record.carried)) \(Self.by(record.asker))"
-    case .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: break
+      return "\(phrase.short(record.carried)) \(Self.by(record.requester))"
+    case .prefetched, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: break
     }
-    return asker(of: task).map(Self.by)
+    return requester(of: task).map(Self.by)
   }
 
   /// The requester that caused a task's state.
-  private func asker(of task: TaskID) -> OrderAsker? {
+  private func requester(of task: TaskID) -> Requester? {
     switch status.state(task) {
     case .suspended, .waiting, .ready, .checking: orders.holder(of: task)
-    case .cancelled: orders.of(task, .cancel)?.asker
+    case .cancelled: orders.of(task, .cancel)?.requester
     case .skipped:
-      status.history[task].why == .skipped(.order) ? orders.of(task, .skip)?.asker : nil
-    case .handed, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
+      status.history[task].why == .skipped(.order) ? orders.of(task, .skip)?.requester : nil
+    case .prefetched, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
     }
   }
 
-  private static func by(_ asker: OrderAsker) -> String { "by \(asker.words)" }
+  private static func by(_ requester: Requester) -> String { "by \(requester.words)" }
 
   /// `3 tasks were added by opflow add (pid 12)`, for the last few additions.
   var extensions: [String] {
     let all = status.history.extensions
     let shown = all.suffix(Self.mostExtensions)
     let lines = shown.map {
-      "\(CountText.tasks($0.added)) \($0.added == 1 ? "was" : "were") added \(Self.by($0.asker))"
+      "\(CountText.tasks($0.added)) \($0.added == 1 ? "was" : "were") added "
+        + Self.by($0.requester)
     }
     let hidden = all.dropLast(shown.count)
     if hidden.isEmpty { return lines }
@@ -445,7 +449,7 @@ struct StatusOrders {
     return orders.capacities.map { order in
       let (name, value) = (order.carried.resource, order.carried.number ?? 0)
       let amount = value == 0 ? "closed" : amount(value, of: name)
-      return "\(CleanText.string(name)) is \(amount), \(Self.by(order.asker))"
+      return "\(CleanText.string(name)) is \(amount), \(Self.by(order.requester))"
     }
   }
 
@@ -474,9 +478,9 @@ struct StatusOrders {
 
   func write(into json: inout JSONWriter) {
     guard status.state == .running else { return }
-    json.add("stopped_by", orders.stoppedBy?.asker)
+    json.add("stopped_by", orders.stoppedBy?.requester)
     json.add("stop_signal", orders.stopSignal)
-    json.add("paused_by", orders.pausedBy?.asker)
+    json.add("paused_by", orders.pausedBy?.requester)
     json.array("capacities", orders.capacities) { json, order in
       let (name, value) = (order.carried.resource, order.carried.number ?? 0)
       json.object { json in
@@ -484,14 +488,14 @@ struct StatusOrders {
         json.add(
           "value",
           resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
-        json.add("by", order.asker)
+        json.add("by", order.requester)
       }
     }
   }
 
   /// Writes the requester that caused a task's state, and its priority if a request set it.
   func write(_ task: TaskID, into json: inout JSONWriter) {
-    if let asker = asker(of: task) { json.add("ordered_by", asker) }
+    if let requester = requester(of: task) { json.add("ordered_by", requester) }
     if let priority = orders.of(task, .priority) { json.add("priority", priority.carried.priority) }
   }
 }
@@ -504,8 +508,8 @@ package struct StatusMachines {
 
   init(_ status: RunStatus) { self.status = status }
 
-  private var sites: [SiteRecord] {
-    Array(status.history.sites.of(drive: status.history.drives))
+  private var nodes: [NodeRecord] {
+    Array(status.history.nodes.of(session: status.history.sessions))
   }
 
   /// What the run waits for, the nodes in use, and what became of the others.
@@ -514,14 +518,14 @@ package struct StatusMachines {
     if status.state == .running, let awaited = status.awaited {
       lines.append("waits: \(CleanText.string(awaited))")
     }
-    let sites = sites
-    if sites.isEmpty { return lines }
+    let nodes = nodes
+    if nodes.isEmpty { return lines }
     var inUse: Set<String> = []
-    let hosts = sites.filter(\.isInUse).map(\.offer.host).filter { inUse.insert($0).inserted }
+    let hosts = nodes.filter(\.isInUse).map(\.offer.host).filter { inUse.insert($0).inserted }
     lines.append("machines: \(MachineText.list(hosts, columns: Self.mostColumns))")
     // Of a node that came back, only the newest record counts.
-    let others = sites.filter { !$0.isInUse && !inUse.contains($0.offer.host) }
-    for site in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(site))") }
+    let others = nodes.filter { !$0.isInUse && !inUse.contains($0.offer.host) }
+    for node in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(node))") }
     if others.count > Self.mostOthers {
       lines.append("  … and \(others.count - Self.mostOthers) more that are not in use")
     }
@@ -529,18 +533,18 @@ package struct StatusMachines {
   }
 
   /// `n2 is lost (nothing was heard of it in time)`
-  package static func text(_ site: SiteRecord) -> String {
-    let what = CleanText.string(site.what)
-    return "\(MachineText.name(site.offer.host)) \(word(site.state))"
-      + (what.isEmpty ? "" : " (\(what))")
+  package static func text(_ node: NodeRecord) -> String {
+    let detail = CleanText.string(node.detail)
+    return "\(MachineText.name(node.offer.host)) \(word(node.state))"
+      + (detail.isEmpty ? "" : " (\(detail))")
   }
 
-  package static func word(_ state: SiteState) -> String {
+  package static func word(_ state: NodeState) -> String {
     switch state {
     case .joined: "is in use"
     case .readmitted: "is used again"
     case .leaving: "is about to go"
-    case .shunned: "gets nothing more"
+    case .quarantined: "gets nothing more"
     case .silent: "says nothing"
     case .lost: "is lost"
     }

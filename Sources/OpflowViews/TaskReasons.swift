@@ -6,7 +6,7 @@ package import OpflowPlan
 struct TaskReasons {
   let status: RunStatus
   let nowMilliseconds: Int64
-  private let orderCommand: OrderLineText
+  private let controlCommand: RequestLineText
   private let queue: RunQueue
   private let machines: MachineReasons?
   private let openBeforeFinally: Int
@@ -17,16 +17,16 @@ struct TaskReasons {
 
   init(
     _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
-    orderCommand: @escaping OrderLineText
+    controlCommand: @escaping RequestLineText
   ) {
     self.status = status
-    self.orderCommand = orderCommand
+    self.controlCommand = controlCommand
     self.nowMilliseconds = nowMilliseconds
     queue = RunQueue(status, durations: durations, nowMilliseconds: nowMilliseconds)
     machines = MachineReasons(
       status, running: queue.running, durations: durations, nowMilliseconds: nowMilliseconds)
     openBeforeFinally = status.openBeforeFinally
-    failures = status.failuresOfDrive
+    failures = status.failuresOfSession
   }
 
   private var plan: Plan { status.plan }
@@ -37,7 +37,7 @@ struct TaskReasons {
     switch status.state(task) {
     case .waiting, .ready, .checking:
       reasons = status.state == .running ? waiting(task) : unstarted(task)
-    case .handed: reasons = [handed(task)]
+    case .prefetched: reasons = [prefetched(task)]
     case .running, .suspended: reasons = [running(task)]
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       reasons = ended(task)
@@ -46,9 +46,9 @@ struct TaskReasons {
       }
     }
     let isBefore = [.waiting, .ready, .checking].contains(status.state(task))
-    if !isBefore, let what = status.history.details.staleness[task] {
+    if !isBefore, let detail = status.history.details.staleness[task] {
       reasons.append(
-        TaskReason(.stale, "was not up to date: \(what)", shared: "was not up to date"))
+        TaskReason(.stale, "was not up to date: \(detail)", shared: "was not up to date"))
     }
     if let rerun = status.history.details.reruns[task] {
       let why = ReasonText.text(.rerun(rerun), plan: plan)
@@ -65,14 +65,14 @@ struct TaskReasons {
       .map { record, phrase in
         let sentence = phrase.sentence(record.carried)
         return TaskReason(
-          .priority, "\(sentence), asked by \(record.asker.words)",
+          .priority, "\(sentence), asked by \(record.requester.words)",
           shared: sentence)
       }
   }
 
   private func machine(of task: TaskID) -> String? {
     guard status.state(task) != .skipped, status.history[task].attempts > 0 else { return nil }
-    return status.history.site(of: task).map { MachineText.name($0.offer.host) }
+    return status.history.node(of: task).map { MachineText.name($0.offer.host) }
   }
 
   // MARK: - Live runs
@@ -82,9 +82,9 @@ struct TaskReasons {
     let needs = status.waitsFor(task)
     if !needs.isEmpty {
       reasons.append(openNeeds(needs))
-      let holdup = holdup(needs)
-      if let holdup { reasons.append(holdup) }
-      reasons += questions(among: needs + (holdup?.tasks ?? []))
+      let blocker = blocker(needs)
+      if let blocker { reasons.append(blocker) }
+      reasons += questions(among: needs + (blocker?.tasks ?? []))
     }
     if plan.flags(task).contains(.finally), openBeforeFinally > 0 {
       let others = openBeforeFinally == 1 ? "task has" : "tasks have"
@@ -123,7 +123,7 @@ struct TaskReasons {
     if let stop = orders.stoppedBy {
       reasons.append(
         TaskReason(
-          .stopping, "the run is being stopped, asked by \(stop.asker.words)"))
+          .stopping, "the run is being stopped, asked by \(stop.requester.words)"))
     } else if let signal = orders.stopSignal {
       reasons.append(
         TaskReason(
@@ -135,15 +135,15 @@ struct TaskReasons {
       reasons.append(
         TaskReason(
           .paused,
-          "the run is paused, asked by \(pause.asker.words): nothing new starts "
-            + "until `\(orderCommand(.proceed, []))`"))
+          "the run is paused, asked by \(pause.requester.words): nothing new starts "
+            + "until `\(controlCommand(.proceed, []))`"))
     }
     for (record, phrase) in orders.ofPending(task) where record.verb.row.holdsBack {
       let sentence = phrase.sentence(record.carried)
       reasons.append(
         TaskReason(
           .paused,
-          "\(sentence), asked by \(record.asker.words), until \(letGo(task))",
+          "\(sentence), asked by \(record.requester.words), until \(letGo(task))",
           shared: "\(sentence) until `opflow continue` names it"))
     }
     return reasons
@@ -174,9 +174,10 @@ struct TaskReasons {
     return tasks.filter {
       plan.kind($0) == .approve && status.state($0) == .running && told.insert($0).inserted
     }.prefix(Self.maxNames).map { gate in
-      let asks = "\(plan.nameString(gate)) asks: \(GateText.wholeQuestion(gate, plan: plan))"
+      let asks = "\(plan.nameString(gate)) asks: \(ApprovalText.wholeQuestion(gate, plan: plan))"
       return TaskReason(
-        .gate, "\(asks); \(GateText.whatAnswers(gate, plan: plan, orderCommand))", shared: asks,
+        .gate, "\(asks); \(ApprovalText.whatAnswers(gate, plan: plan, controlCommand))",
+        shared: asks,
         tasks: [gate])
     }
   }
@@ -186,7 +187,7 @@ struct TaskReasons {
   }
 
   /// Returns the tasks at the start of the dependency chains; nil if `needs` names them already.
-  private func holdup(_ needs: [TaskID]) -> TaskReason? {
+  private func blocker(_ needs: [TaskID]) -> TaskReason? {
     var open = needs
     var seen = Set(needs)
     var ends: [TaskID] = []
@@ -204,7 +205,7 @@ struct TaskReasons {
     if isSaid || ends.isEmpty { return nil }
     ends.sort { $0.index < $1.index }
     return TaskReason(
-      .holdup, "what holds that up: \(list(ends, timed: true))",
+      .blocker, "what holds that up: \(list(ends, timed: true))",
       shared: "what holds that up: \(list(ends, timed: false))", tasks: ends)
   }
 
@@ -234,9 +235,9 @@ struct TaskReasons {
       unknown.removeAll { ResourceEntry.isOfMachine(Int($0), gpu: gpu) }
     }
     if plan.kind(task) == .block, lacks.isEmpty {
-      let what = "waits for a program that offers"
+      let detail = "waits for a program that offers"
       return [
-        TaskReason(.offer, "\(what) the block \(plan.nameString(task))", shared: "\(what) it")
+        TaskReason(.offer, "\(detail) the block \(plan.nameString(task))", shared: "\(detail) it")
       ]
     }
     var reasons = lacks.map(text)
@@ -284,13 +285,13 @@ struct TaskReasons {
     return TaskReason(.resources, text, tasks: lack.holders.map(\.task))
   }
 
-  private func handed(_ task: TaskID) -> TaskReason {
+  private func prefetched(_ task: TaskID) -> TaskReason {
     let worker = status.history[task].worker
     let first = queue.running.first { status.history[$0].worker == worker }
     let behind = first.map { ", behind \(plan.nameString($0))" } ?? ""
     let machine = machine(of: task).map { " of \($0)" } ?? ""
     return TaskReason(
-      .handed, "worker \(worker.rawValue)\(machine) has it next\(behind)",
+      .prefetched, "worker \(worker.rawValue)\(machine) has it next\(behind)",
       shared: "a worker has it next",
       tasks: first.map { [$0] } ?? [])
   }
@@ -298,26 +299,28 @@ struct TaskReasons {
   private func running(_ task: TaskID) -> TaskReason {
     let record = status.history[task]
     if plan.kind(task) == .approve {
-      let asks = "asks: \(GateText.wholeQuestion(task, plan: plan))"
+      let asks = "asks: \(ApprovalText.wholeQuestion(task, plan: plan))"
       return TaskReason(
         .gate,
-        "\(asks), for \(elapsed(task)); \(GateText.whatAnswers(task, plan: plan, orderCommand))",
+        "\(asks), for \(elapsed(task)); "
+          + ApprovalText.whatAnswers(task, plan: plan, controlCommand),
         shared: asks)
     }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
-    if status.state == .running, let asker = status.history.orders.of(task, .cancel)?.asker {
+    if status.state == .running, let requester = status.history.orders.of(task, .cancel)?.requester
+    {
       return TaskReason(
-        .stopping, "is being cancelled, asked by \(asker.words)",
+        .stopping, "is being cancelled, asked by \(requester.words)",
         shared: "is being cancelled")
     }
     if status.state(task) == .suspended {
       let still = "began, and its processes stand still"
-      guard let asker = status.history.orders.holder(of: task) else {
+      guard let requester = status.history.orders.holder(of: task) else {
         return TaskReason(.suspended, "\(still) until it goes on")
       }
       return TaskReason(
         .suspended,
-        "\(still), asked by \(asker.words), until \(letGo(task))",
+        "\(still), asked by \(requester.words), until \(letGo(task))",
         shared: "\(still) until `opflow continue` names it")
     }
     let machine = machine(of: task).map { " of \($0)" } ?? ""
@@ -329,7 +332,7 @@ struct TaskReasons {
   }
 
   private func letGo(_ task: TaskID) -> String {
-    "`\(orderCommand(.proceed, [plan.nameString(task)]))`"
+    "`\(controlCommand(.proceed, [plan.nameString(task)]))`"
   }
 
   // MARK: - Runs without a session
@@ -393,7 +396,7 @@ extension TaskReasons {
     let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
     switch status.state(task) {
     case .succeeded where plan.kind(task) == .approve:
-      let answer = status.history.orders.answer(to: task).map { GateText.answered($0) }
+      let answer = status.history.orders.answer(to: task).map { ApprovalText.answered($0) }
       let words = "was \(answer ?? "approved")"
       return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
     case .succeeded where record.isRestored:
@@ -411,31 +414,31 @@ extension TaskReasons {
       ] + reused(record)
     case .skipped: return [skipped(task)] + reused(record)
     case .cancelled: return [cancelled(task, after: time)]
-    case .waiting, .ready, .checking, .handed, .running, .suspended: return []
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended: return []
     }
   }
 
   private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
-    let asker = by(status.history.orders.of(task, .cancel)?.asker)
+    let requester = by(status.history.orders.of(task, .cancel)?.requester)
     let record = status.history[task]
     if record.wasCancelledPending {
       let moment = record.attempts == 0 ? "it started" : "its next try"
       return TaskReason(
-        .cancelled, "was cancelled\(asker) before \(moment)",
+        .cancelled, "was cancelled\(requester) before \(moment)",
         shared: "was cancelled before \(moment)")
     }
     if record.why == .ended(.workerLost) {
       return TaskReason(
-        .cancelled, "was cancelled\(asker), and \(status.outcome(of: task)) after \(time)",
+        .cancelled, "was cancelled\(requester), and \(status.outcome(of: task)) after \(time)",
         shared: "was cancelled")
     }
     return TaskReason(
-      .cancelled, "was stopped after \(time): \(status.outcome(of: task))\(asker)",
+      .cancelled, "was stopped after \(time): \(status.outcome(of: task))\(requester)",
       shared: "was stopped")
   }
 
   /// Returns ` by opflow cancel (pid 12)`; empty if the requester is unknown.
-  private func by(_ asker: OrderAsker?) -> String { asker.map { " by \($0.words)" } ?? "" }
+  private func by(_ requester: Requester?) -> String { requester.map { " by \($0.words)" } ?? "" }
 
   private func failed(_ task: TaskID, after time: String) -> [TaskReason] {
     let attempts = status.history[task].attempts
@@ -454,9 +457,9 @@ extension TaskReasons {
 
   private func skipped(_ task: TaskID) -> TaskReason {
     if status.history[task].why == .skipped(.order),
-      let asker = status.history.orders.of(task, .skip)?.asker
+      let requester = status.history.orders.of(task, .skip)?.requester
     {
-      return TaskReason(.skipped, "was skipped\(by(asker))", shared: "was skipped by an order")
+      return TaskReason(.skipped, "was skipped\(by(requester))", shared: "was skipped by an order")
     }
     var text = ReasonText.text(status.history[task].why, plan: plan)
     var tasks: [TaskID] = []
@@ -473,7 +476,7 @@ extension TaskReasons {
         let why = status.history[need].why
         let isUpstream = why?.skipReason?.isUpstream ?? false
         words = "was skipped\(isUpstream ? "" : ":") \(ReasonText.text(why, plan: plan))"
-      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate,
+      case .waiting, .ready, .checking, .prefetched, .running, .suspended, .succeeded, .upToDate,
         .cancelled:
         words = status.state(need) == .cancelled ? "was cancelled" : status.state(need).word
       }
@@ -483,8 +486,8 @@ extension TaskReasons {
   }
 
   private func reused(_ record: TaskRecord) -> [TaskReason] {
-    guard status.history.drives > 1, status.history.driveSequence > 0,
-      record.settleSequence < status.history.driveSequence
+    guard status.history.sessions > 1, status.history.sessionSequence > 0,
+      record.settleSequence < status.history.sessionSequence
     else { return [] }
     return [
       TaskReason(
@@ -503,8 +506,10 @@ extension [RerunReason] {
 struct TaskReason: Equatable {
   enum Kind: String {
     /// Waiting.
-    case paused, stopping, retry, needs, holdup, finally, terminal, offer
-    case resources, machine, unknown, queue, priority, handed
+    case paused, stopping, retry, needs, finally, terminal, offer
+    case blocker = "holdup"
+    case resources, machine, unknown, queue, priority
+    case prefetched = "handed"
     /// Running.
     case running, suspended, gate
     /// Ended, or not run before the run ended.
@@ -559,10 +564,10 @@ struct MachineReasons {
   private let status: RunStatus
   private let durations: TaskDurations
   private let nowMilliseconds: Int64
-  private let sites: [SiteRecord]
+  private let nodes: [NodeRecord]
   private let groups: ServiceGroups
   /// By node and resource.
-  private let held: [SiteID: [UInt64]]
+  private let held: [NodeID: [UInt64]]
   private var plan: Plan { status.plan }
 
   private static let mostNames = 5
@@ -571,18 +576,18 @@ struct MachineReasons {
   init?(
     _ status: RunStatus, running: [TaskID], durations: TaskDurations, nowMilliseconds: Int64
   ) {
-    sites = Array(status.history.sites.of(drive: status.history.drives))
-    if sites.isEmpty, status.awaited == nil { return nil }
+    nodes = Array(status.history.nodes.of(session: status.history.sessions))
+    if nodes.isEmpty, status.awaited == nil { return nil }
     self.status = status
     self.durations = durations
     self.nowMilliseconds = nowMilliseconds
     groups = ServiceGroups(status.plan)
-    var held: [SiteID: [UInt64]] = [:]
+    var held: [NodeID: [UInt64]] = [:]
     for task in running {
-      guard let site = status.history.site(of: task)?.site else { continue }
+      guard let node = status.history.node(of: task)?.node else { continue }
       for item in RunQueue.demand(of: task, status) {
         let none = [UInt64](repeating: 0, count: status.plan.resources.count)
-        held[site, default: none][Int(item.resource)] &+= item.amount
+        held[node, default: none][Int(item.resource)] &+= item.amount
       }
     }
     self.held = held
@@ -592,30 +597,30 @@ struct MachineReasons {
     guard plan.isService(task) || !plan.services(neededBy: task).isEmpty else {
       return !plan.staysOnCoordinator(task)
     }
-    return groups.group(of: task) != nil && home(of: task).map { $0.site != nil } ?? true
+    return groups.group(of: task) != nil && home(of: task).map { $0.node != nil } ?? true
   }
 
   /// Returns a running task of the same service group, if possible a service that the task depends
   /// on, and its node (nil: the coordinator's machine); nil if no such task runs.
-  private func home(of task: TaskID) -> (member: TaskID, site: SiteRecord?)? {
+  private func home(of task: TaskID) -> (member: TaskID, node: NodeRecord?)? {
     guard let group = groups.group(of: task) else { return nil }
     let members = plan.tasks.lazy.map { TaskID($0) }.filter {
       groups.group(of: $0) == group && status.state($0).isRunning
     }
     let own = Set(plan.services(neededBy: task))
     guard let member = members.first(where: own.contains) ?? members.first else { return nil }
-    return (member, status.history.site(of: member))
+    return (member, status.history.node(of: member))
   }
 
   /// Explains why a ready task waits; nil if a node has room and time for it.
   func waiting(_ task: TaskID) -> TaskReason? {
-    if let (member, site) = home(of: task), let site { return waiting(task, for: member, on: site) }
-    let inUse = sites.filter(\.isInUse)
+    if let (member, node) = home(of: task), let node { return waiting(task, for: member, on: node) }
+    let inUse = nodes.filter(\.isInUse)
     if inUse.isEmpty {
       if let awaited = status.awaited {
         return TaskReason(.machine, "waits for a machine: \(CleanText.string(awaited))")
       }
-      let last = sites.last.map { ": \(StatusMachines.text($0))" } ?? ""
+      let last = nodes.last.map { ": \(StatusMachines.text($0))" } ?? ""
       return TaskReason(.machine, "waits for a machine, and none is there\(last)")
     }
     let wanted = wanted(by: task)
@@ -639,40 +644,40 @@ struct MachineReasons {
 
   /// The same for a task that must start on the node of a member of its service group.
   private func waiting(
-    _ task: TaskID, for member: TaskID, on site: SiteRecord
+    _ task: TaskID, for member: TaskID, on node: NodeRecord
   ) -> TaskReason? {
     let lack =
-      site.isInUse ? lack(of: wanted(by: task), site) : StatusMachines.text(site)
-    guard let lack else { return lacksTime(task, [site]) }
+      node.isInUse ? lack(of: wanted(by: task), node) : StatusMachines.text(node)
+    guard let lack else { return lacksTime(task, [node]) }
     let waits = "waits for the machine of \(plan.nameString(member))"
     return TaskReason(.machine, "\(waits): \(lack)", shared: waits, tasks: [member])
   }
 
-  private func lack(of wanted: [DemandItem], _ site: SiteRecord) -> String? {
+  private func lack(of wanted: [DemandItem], _ node: NodeRecord) -> String? {
     for item in wanted {
-      let whole = site.capacity(of: item.resource)
-      let held = held[site.site]?[Int(item.resource)] ?? 0
+      let whole = node.capacity(of: item.resource)
+      let held = held[node.node]?[Int(item.resource)] ?? 0
       let free = whole - min(whole, held)
       // Demands that fit no node are reduced to the largest one, except for GPUs.
       let isCut = Int(item.resource) != plan.gpuResource
       if isCut ? min(item.amount, whole) <= free : item.amount <= free { continue }
       return
-        "\(MachineText.name(site.offer.host)) has \(AmountText.text(free, of: item.resource)) of"
+        "\(MachineText.name(node.offer.host)) has \(AmountText.text(free, of: item.resource)) of"
         + " \(AmountText.text(whole, of: item.resource)) \(name(item.resource)) free"
     }
     return nil
   }
 
-  private func lacksTime(_ task: TaskID, _ inUse: [SiteRecord]) -> TaskReason? {
+  private func lacksTime(_ task: TaskID, _ inUse: [NodeRecord]) -> TaskReason? {
     let isKnown = durations.areKnown && !durations.isGuess(task)
     let timeout = Int64(clamping: plan.policy(task).timeoutMilliseconds)
     let needed = isKnown ? durations[task] / 1000 : timeout
     if needed == 0 { return nil }
-    let lacks = inUse.compactMap { site -> String? in
-      guard let left = site.offer.leftMilliseconds, isKnown || needed <= left else { return nil }
-      let rest = max(0, left - max(0, nowMilliseconds.minus(site.joinedMilliseconds)))
+    let lacks = inUse.compactMap { node -> String? in
+      guard let left = node.offer.leftMilliseconds, isKnown || needed <= left else { return nil }
+      let rest = max(0, left - max(0, nowMilliseconds.minus(node.joinedMilliseconds)))
       if needed <= rest { return nil }
-      return "\(MachineText.name(site.offer.host)) has \(DurationText.text(milliseconds: rest))"
+      return "\(MachineText.name(node.offer.host)) has \(DurationText.text(milliseconds: rest))"
     }
     if lacks.count < inUse.count { return nil }
     let takes = DurationText.text(milliseconds: needed)

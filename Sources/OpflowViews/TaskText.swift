@@ -30,7 +30,7 @@ package enum ActionText {
   }
 }
 
-enum GateText {
+enum ApprovalText {
   static func question(_ task: TaskID, plan: Plan) -> String { ActionText.text(task, plan: plan) }
 
   static func wholeQuestion(_ task: TaskID, plan: Plan) -> String {
@@ -40,26 +40,26 @@ enum GateText {
 
   static func asks(_ task: TaskID, plan: Plan) -> String { "asks: \(question(task, plan: plan))" }
 
-  static func howToAnswer(_ task: TaskID, plan: Plan, _ command: OrderLineText) -> String {
+  static func howToAnswer(_ task: TaskID, plan: Plan, _ command: RequestLineText) -> String {
     let names = [plan.nameString(task)]
     return "\(command(.approve, names)), or \(command(.reject, names))"
   }
 
   /// "`opflow approve ID` or `opflow reject ID` answers it"
-  static func whatAnswers(_ task: TaskID, plan: Plan, _ command: OrderLineText) -> String {
+  static func whatAnswers(_ task: TaskID, plan: Plan, _ command: RequestLineText) -> String {
     let names = [plan.nameString(task)]
     return "`\(command(.approve, names))` or `\(command(.reject, names))` answers it"
   }
 
-  static func answered(_ answer: OrderRecords.Record) -> String {
-    "\(answer.verb == .approve ? "approved" : "rejected") by \(answer.asker.words)"
+  static func answered(_ answer: RequestRecords.Record) -> String {
+    "\(answer.verb == .approve ? "approved" : "rejected") by \(answer.requester.words)"
   }
 }
 
-extension OrderVerb {
+extension ControlAction {
   /// Returns the command line without options that name the run.
   @Sendable
-  package static func plainCommand(_ verb: OrderVerb, _ tasks: [String]) -> String {
+  package static func plainCommand(_ verb: ControlAction, _ tasks: [String]) -> String {
     (["opflow", verb.rawValue] + tasks.map(QuotedWords.quoted)).joined(separator: " ")
   }
 }
@@ -90,31 +90,33 @@ package enum MachineText {
   }
 
   /// Returns ` on n2` for a task on a node; empty on the coordinator's machine.
-  static func place(of task: TaskID, _ model: DriveModel) -> String {
+  static func place(of task: TaskID, _ model: SessionModel) -> String {
     model.machines.machine(of: task).map { " on \(name($0.host))" } ?? ""
   }
 
   /// - Parameter model: includes the change.
-  static func change(_ entry: SiteEntry, from before: SiteState?, _ model: DriveModel) -> String? {
+  static func change(_ entry: NodeEntry, from before: NodeState?, _ model: SessionModel) -> String?
+  {
     let name = name(entry.host)
-    let what = CleanText.string(entry.what)
-    let why = what.isEmpty ? "" : " (\(what))"
+    let detail = CleanText.string(entry.detail)
+    let why = detail.isEmpty ? "" : " (\(detail))"
     switch entry.state {
     // The first start there shows that a node joined. The fate of a silent one is reported later.
     case .joined, .silent: return nil
     case .leaving: return "\(name) is about to go\(why): nothing new starts there"
-    case .shunned: return what.isEmpty ? "\(name): nothing more starts there" : "\(name): \(what)"
-    case .readmitted: return "\(name) is used again" + (what.isEmpty ? "" : ": \(what)")
+    case .quarantined:
+      return detail.isEmpty ? "\(name): nothing more starts there" : "\(name): \(detail)"
+    case .readmitted: return "\(name) is used again" + (detail.isEmpty ? "" : ": \(detail)")
     case .lost:
       let tasks = model.machines.tasks(
-        lostWith: entry.site, running: model.running.map(\.task))
+        lostWith: entry.node, running: model.running.map(\.task))
       let lost = "\(name) is \(before == .leaving ? "gone" : "lost")\(why)"
       return tasks.isEmpty ? lost : "\(lost): \(follows(tasks, model))"
     }
   }
 
   /// `3 tasks run elsewhere: a, b, c`
-  private static func follows(_ tasks: [TaskID], _ model: DriveModel) -> String {
+  private static func follows(_ tasks: [TaskID], _ model: SessionModel) -> String {
     let isOne = tasks.count == 1
     let verb =
       model.machines.hostsInUse.isEmpty
@@ -147,8 +149,8 @@ enum DownloadText {
     if tellsResume, progress.resumedBytes > 0 {
       text += ", resumed at \(size(progress.resumedBytes))"
     }
-    let pace = pace(progress, atMilliseconds: now).filter { !$0.isEmpty }
-    return ([text] + pace).joined(separator: ", ")
+    let throughput = throughput(progress, atMilliseconds: now).filter { !$0.isEmpty }
+    return ([text] + throughput).joined(separator: ", ")
   }
 
   /// `54.0MiB of 200.0MiB (27%)`
@@ -159,7 +161,7 @@ enum DownloadText {
   }
 
   /// Speed and time left, or how long it has stalled; either may be empty.
-  static func pace(_ progress: DownloadProgress, atMilliseconds now: Int64) -> [String] {
+  static func throughput(_ progress: DownloadProgress, atMilliseconds now: Int64) -> [String] {
     if let silence = progress.stalledMilliseconds(at: now) {
       return ["stalled for \(DurationText.text(wholeSeconds: silence / 1000))", ""]
     }

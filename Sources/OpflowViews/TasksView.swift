@@ -19,15 +19,15 @@ package enum TasksView {
     var next = 0
     while next < plan.taskCount {
       let task = TaskID(next)
-      let family = plan.family(of: task)
-      let end = family.map { plan.legs($0).upperBound } ?? next + 1
+      let matrixGroup = plan.matrixGroup(of: task)
+      let end = matrixGroup.map { plan.instances($0).upperBound } ?? next + 1
       let shown = only.map { only in (next..<end).count { only.contains(TaskID($0)) } }
       defer { next = end }
       if shown == 0 { continue }
-      let name = family.map { family in
-        let count = plan.legs(family).count
+      let name = matrixGroup.map { matrixGroup in
+        let count = plan.instances(matrixGroup).count
         let some = shown.map { $0 < count } == true ? "\(shown ?? 0) of " : ""
-        return "\(plan.familyName(family)) (\(some)\(count) legs)"
+        return "\(plan.matrixGroupName(matrixGroup)) (\(some)\(count) legs)"
       }
       let tags = plan.texts(.tags, of: task).map { CleanText.string(plan.string($0)) }
       table.add(
@@ -67,7 +67,7 @@ package enum TasksJSON {
   private static func write(_ task: TaskID, _ plan: Plan, into json: inout JSONWriter) {
     json.object { json in
       json.add("id", plan.nameBytes(task))
-      json.add("family", plan.family(of: task).map { plan.familyName($0) })
+      json.add("family", plan.matrixGroup(of: task).map { plan.matrixGroupName($0) })
       json.add("desc", plan.description(of: task))
       json.array("tags", plan.texts(.tags, of: task)) { json, tag in json.string(plan.string(tag)) }
       json.add("manual", plan.flags(task).contains(.manual))

@@ -69,7 +69,7 @@ package struct TerminalSignals: Equatable, Sendable {
 
   // MARK: - Progress
 
-  func progress(_ model: DriveModel) -> String {
+  func progress(_ model: SessionModel) -> String {
     if !hasProgress || model.total == 0 { return "" }
     let isHeld = model.isStopped || model.orders.pausedBy != nil
     let state = model.counts.failed > 0 ? 2 : isHeld ? 4 : 1

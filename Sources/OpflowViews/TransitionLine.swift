@@ -7,7 +7,7 @@ internal import OpflowWire
 struct TransitionLine {
   let palette: Palette
 
-  func write(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
+  func write(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
     guard let sentence = sentence(transition, model) else { return }
     text.add(palette.dim(Self.counter(model)))
     text.add(" ")
@@ -15,20 +15,20 @@ struct TransitionLine {
     text.endLine()
   }
 
-  func writeAction(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
+  func writeAction(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
     guard transition.event == .start, model.plan.kind(transition.task) != .approve else { return }
     text.addSentence(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
     text.endLine()
   }
 
   func writeAnswer(
-    _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
+    _ transition: Transition, _ model: SessionModel, _ heading: ProgressHeading,
     into text: inout TextBuffer
   ) {
     guard transition.event == .start, model.plan.kind(transition.task) == .approve else { return }
     text.add("  ")
     text.addCleaned(
-      GateText.howToAnswer(transition.task, plan: model.plan, heading.orderCommand))
+      ApprovalText.howToAnswer(transition.task, plan: model.plan, heading.controlCommand))
     text.endLine()
   }
 
@@ -47,7 +47,7 @@ struct TransitionLine {
 
   /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), 11.2MiB/s, 13s left`.
   func writeDownload(
-    _ task: TaskID, _ progress: DownloadProgress, _ model: DriveModel,
+    _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel,
     atMilliseconds now: Int64, tellsResume: Bool, into text: inout TextBuffer
   ) {
     text.add(palette.dim(Self.counter(model)))
@@ -58,7 +58,7 @@ struct TransitionLine {
 
   /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), goes on after 12s`.
   func writeRecovery(
-    _ task: TaskID, _ progress: DownloadProgress, _ model: DriveModel,
+    _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel,
     stalledMilliseconds: Int64, into text: inout TextBuffer
   ) {
     text.add(palette.dim(Self.counter(model)))
@@ -68,10 +68,10 @@ struct TransitionLine {
   }
 
   /// `[ 3/12] run paused by opflow pause (pid 123)`, for a run that is paused or suspended.
-  func writeHold(_ model: DriveModel, into text: inout TextBuffer) {
+  func writeHold(_ model: SessionModel, into text: inout TextBuffer) {
     let why =
       model.isStopped
-      ? "suspended by a signal" : model.orders.pausedBy.map { "paused by \($0.asker.text)" }
+      ? "suspended by a signal" : model.orders.pausedBy.map { "paused by \($0.requester.text)" }
     guard let why else { return }
     text.add(palette.dim(Self.counter(model)))
     text.add(" ")
@@ -81,7 +81,7 @@ struct TransitionLine {
   }
 
   func writeLimit(
-    _ transition: Transition, _ model: DriveModel, _ heading: ProgressHeading,
+    _ transition: Transition, _ model: SessionModel, _ heading: ProgressHeading,
     into text: inout TextBuffer
   ) {
     let (failed, running) = (model.counts.failed, model.running.count)
@@ -96,41 +96,42 @@ struct TransitionLine {
   }
 
   /// `[ 3/12]`: finished tasks of all.
-  static func counter(_ model: DriveModel) -> String {
+  static func counter(_ model: SessionModel) -> String {
     let total = "\(model.total)"
     let finished = "\(model.finished)"
     let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))
     return "[\(padding)\(finished)/\(total)]"
   }
 
-  private func sentence(_ transition: Transition, _ model: DriveModel) -> String? {
+  private func sentence(_ transition: Transition, _ model: SessionModel) -> String? {
     let (plan, task, outcome) = (model.plan, transition.task, transition.outcome)
     let name = task.isNone ? "run" : model.name(task)
     let time = DurationText.text(microseconds: outcome.usage.wallMicroseconds)
     let reason = ReasonText.text(transition.why, plan: plan)
-    let what = transition.what.isEmpty ? nil : CleanText.string(transition.what)
-    let isGate = !task.isNone && plan.kind(task) == .approve
+    let detail = transition.detail.isEmpty ? nil : CleanText.string(transition.detail)
+    let isApproval = !task.isNone && plan.kind(task) == .approve
     switch transition.event {
-    case .start where isGate: return palette.yellow("\(name) \(GateText.asks(task, plan: plan))")
+    case .start where isApproval:
+      return palette.yellow("\(name) \(ApprovalText.asks(task, plan: plan))")
     case .start:
       return palette.cyan("\(name) started") + MachineText.place(of: task, model)
-        + attempt(transition) + (what.map { palette.dim(": \($0)") } ?? "")
+        + attempt(transition) + (detail.map { palette.dim(": \($0)") } ?? "")
     case .ready where model.hasStayed(task): return "\(name) stays up"
     case .ready:
-      let ports = ServicePorts(text: transition.what)
+      let ports = ServicePorts(text: transition.detail)
       return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
     // Its end is reported, usually at once.
     case .stopping: return nil
     case .success where plan.hasEmptyMatrix(task):
       return palette.dim("\(name) skipped: \(Plan.emptyMatrixText)")
-    case .success where isGate: return palette.green("\(name) approved") + " after \(time)"
+    case .success where isApproval: return palette.green("\(name) approved") + " after \(time)"
     case .success where plan.isService(task): return "\(name) stopped after \(time)"
     case .success where transition.isRestored:
       return palette.green("\(name) restored") + " from the cache in \(time)"
-        + unkept(transition, model)
+        + discarded(transition, model)
     case .success:
       return palette.green("\(name) succeeded") + " in \(time)" + attempt(transition)
-        + download(transition, model) + unkept(transition, model)
+        + download(transition, model) + discarded(transition, model)
     case .failure:
       let verb =
         transition.allowed
@@ -147,13 +148,13 @@ struct TransitionLine {
     case .interrupt:
       switch outcome.reason {
       case .stopped(.unneeded):
-        let why = what.map { "since \($0) runs again" } ?? "until it is needed again"
+        let why = detail.map { "since \($0) runs again" } ?? "until it is needed again"
         return "\(name) stopped after \(time), \(why)"
-      case .revoked: return isGate ? palette.yellow("\(name) asks no more") : nil
+      case .revoked: return isApproval ? palette.yellow("\(name) asks no more") : nil
       case .workerLost where model.machines.isToldWithMachine(task): return nil
       case .workerLost, .stopped(.serviceLost):
         return palette.yellow("\(name) interrupted")
-          + ": \(OutcomeText.text(outcome, what: transition.what))"
+          + ": \(OutcomeText.text(outcome, detail: transition.detail))"
       case .interrupted, .timeout, .refused, .output, .fetch, .fetchFinal, .value, .input,
         .noOutput, .memory, .rejected, .unready, .ended, .stopped, nil:
         return palette.yellow("\(name) interrupted")
@@ -164,29 +165,29 @@ struct TransitionLine {
     case .resume(.interrupted) where plan.flags(task).contains(.failWhenInterrupted):
       return "\(name) was interrupted"
     case .resume(.new): return "\(name) is new"
-    case .resume(.inputs): return "\(name) runs again: \(what ?? reason)"
+    case .resume(.inputs): return "\(name) runs again: \(detail ?? reason)"
     case .resume: return "\(name) runs again: \(reason)"
     case .fresh:
       return palette.dim("\(name) is \(transition.kept == nil ? "" : "still ")up to date")
     }
   }
 
-  private func place(_ transition: Transition, _ model: DriveModel) -> String {
+  private func place(_ transition: Transition, _ model: SessionModel) -> String {
     transition.attempt > 0 ? MachineText.place(of: transition.task, model) : ""
   }
 
   /// Whether a success is discarded, so that the task is not up to date by it.
-  func isUnkept(_ transition: Transition, _ model: DriveModel) -> Bool {
-    transition.event == .success && !transition.what.isEmpty
+  func isDiscarded(_ transition: Transition, _ model: SessionModel) -> Bool {
+    transition.event == .success && !transition.detail.isEmpty
       && model.plan.kind(transition.task) != .download
   }
 
-  private func unkept(_ transition: Transition, _ model: DriveModel) -> String {
-    guard isUnkept(transition, model) else { return "" }
-    return ", " + palette.yellow(CleanText.string(transition.what))
+  private func discarded(_ transition: Transition, _ model: SessionModel) -> String {
+    guard isDiscarded(transition, model) else { return "" }
+    return ", " + palette.yellow(CleanText.string(transition.detail))
   }
 
-  private func download(_ transition: Transition, _ model: DriveModel) -> String {
+  private func download(_ transition: Transition, _ model: SessionModel) -> String {
     guard let report = transition.fetch?.report else { return "" }
     let wall = transition.outcome.usage.wallMicroseconds
     let source = model.plan.download(transition.task).sources.first ?? ""
@@ -203,7 +204,7 @@ struct HeadingLine {
   let palette: Palette
 
   func write(
-    _ heading: ProgressHeading, _ model: DriveModel, into text: inout TextBuffer
+    _ heading: ProgressHeading, _ model: SessionModel, into text: inout TextBuffer
   ) {
     text.add(palette.bold(heading.isResumed ? "resuming \(heading.run)" : "run \(heading.run)"))
     text.add(" (")
@@ -223,7 +224,7 @@ struct RerunLines {
 
   init(_ line: TransitionLine) { self.line = line }
 
-  mutating func add(_ transition: Transition, _ model: DriveModel, into text: inout TextBuffer) {
+  mutating func add(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
     count += 1
     if count <= Self.maxLines { line.write(transition, model, into: &text) }
   }

@@ -10,21 +10,22 @@ package struct WhyView {
   private let fate: (TaskID) -> ResumeFate?
 
   private static let maxGroups = 50
-  private static let maxLegs = 3
+  private static let maxInstances = 3
   /// Lines are not broken at less; without a terminal they are not broken at all.
   private static let leastColumns = 20
 
   /// - Parameter fate: not called for a live run.
   package init(
     _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
-    orderCommand: @escaping OrderLineText = OrderVerb.plainCommand,
+    controlCommand: @escaping RequestLineText = ControlAction.plainCommand,
     fate: @escaping (TaskID) -> ResumeFate?
   ) {
     self.status = status
     self.nowMilliseconds = nowMilliseconds
     self.fate = status.state == .running ? { _ in nil } : fate
     reasons = TaskReasons(
-      status, durations: durations, nowMilliseconds: nowMilliseconds, orderCommand: orderCommand)
+      status, durations: durations, nowMilliseconds: nowMilliseconds, controlCommand: controlCommand
+    )
   }
 
   private var plan: Plan { status.plan }
@@ -55,14 +56,18 @@ package struct WhyView {
     var places: [String: Int] = [:]
     for task in tasks {
       // Its generated matrix tasks stand for it.
-      if tasks.count > 1, plan.legs(madeBy: task) != nil, status.state(task).isSuccess { continue }
+      if tasks.count > 1, plan.instances(madeBy: task) != nil, status.state(task).isSuccess {
+        continue
+      }
       let reasons = all(of: task)
-      guard let family = plan.family(of: task), plan.legs(family).count > 1 else {
+      guard let matrixGroup = plan.matrixGroup(of: task), plan.instances(matrixGroup).count > 1
+      else {
         groups.append(Group(tasks: [task], reasons: reasons))
         continue
       }
       let key =
-        ["\(family.index)", status.state(task).word] + reasons.map { "\($0.kind) \($0.shared)" }
+        ["\(matrixGroup.index)", status.state(task).word]
+        + reasons.map { "\($0.kind) \($0.shared)" }
       let place = places[key.joined(separator: "\n")]
       if let place {
         groups[place].tasks.append(task)
@@ -85,14 +90,14 @@ package struct WhyView {
     case .runs(let transition?):
       text = "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
     case .runsChanged(""): text = "a resume would run it: no success of it is known that holds"
-    case .runsChanged(let what): text = "a resume would run it: \(what)"
+    case .runsChanged(let detail): text = "a resume would run it: \(detail)"
     case .runsUnless(let need):
       text = "a resume would run it, unless \(plan.nameString(need)) leaves what it left before"
     case .keeps: text = "a resume would keep that"
     case .upToDate: text = "it is up to date: a resume would not run it"
     case .blocked(let need):
       text = "a resume would skip it, because of \(plan.nameString(need))"
-    case .unfit(let what): text = "a resume would fail it: \(what)"
+    case .unfit(let detail): text = "a resume would fail it: \(detail)"
     case .checks: text = "a resume would keep that if its inputs and outputs are as they were"
     case .keepsLater: text = "a resume would keep that if nothing that it needs runs again"
     case .fails:
@@ -119,16 +124,16 @@ package struct WhyView {
     if isOne {
       name = CleanText.string(plan.nameString(first))
     } else {
-      let family = plan.family(of: first).map { plan.familyName($0) } ?? ""
-      let all = plan.family(of: first).map { plan.legs($0).count } ?? 0
+      let matrixGroup = plan.matrixGroup(of: first).map { plan.matrixGroupName($0) } ?? ""
+      let all = plan.matrixGroup(of: first).map { plan.instances($0).count } ?? 0
       name =
-        "\(CleanText.string(family)): \(CountText.grouped(group.tasks.count)) of"
+        "\(CleanText.string(matrixGroup)): \(CountText.grouped(group.tasks.count)) of"
         + " \(CountText.grouped(all)) legs"
     }
     text.add("\(palette.bold(name)) \(palette.painted(state.shown))\n")
     if !isOne {
-      let legs = NameList.text(group.tasks, plan: plan, limit: Self.maxLegs)
-      write(palette.dim("("), legs, palette.dim(")"), columns, into: &text)
+      let instances = NameList.text(group.tasks, plan: plan, limit: Self.maxInstances)
+      write(palette.dim("("), instances, palette.dim(")"), columns, into: &text)
     }
     for reason in group.reasons {
       write("", isOne ? reason.text : reason.shared, "", columns, into: &text)

@@ -6,7 +6,7 @@ internal import OpflowPlan
 /// ten of each per step: if there are more, the tenth gives their number.
 struct WorkflowAnnotations {
   let heading: ProgressHeading
-  let model: DriveModel
+  let model: SessionModel
   let failures: [FailureRecord]
   let warnings: WarningList
 
@@ -34,8 +34,8 @@ struct WorkflowAnnotations {
   }
 
   private func annotation(_ failure: FailureRecord) -> Annotation {
-    let what = Annotation.outcome(failure.transition)
-    return Annotation(task: failure.transition.task, what: what, tail: failure.tail)
+    let detail = Annotation.outcome(failure.transition)
+    return Annotation(task: failure.transition.task, detail: detail, tail: failure.tail)
   }
 
   private func write(_ level: String, _ annotation: Annotation, into text: inout TextBuffer) {
@@ -49,7 +49,7 @@ struct WorkflowAnnotations {
     WorkflowCommand.append(property: model.name(annotation.task), to: &text)
     text.add("::")
     var message = TextBuffer()
-    message.addCleaned(annotation.what)
+    message.addCleaned(annotation.detail)
     message.endLine()
     let tail = LastLines.of(Array(annotation.tail.suffix(Self.mostBytes)), count: Self.mostLines)
     for line in LineSlices(tail) {
@@ -63,13 +63,13 @@ struct WorkflowAnnotations {
 
 struct Annotation {
   let task: TaskID
-  let what: String
+  let detail: String
   var tail: [UInt8] = []
 
   /// `exit 2 after 0.30s`.
   static func outcome(_ transition: Transition) -> String {
     let wall = transition.outcome.usage.wallMicroseconds
-    return OutcomeText.text(transition.outcome, what: transition.what)
+    return OutcomeText.text(transition.outcome, detail: transition.detail)
       + (wall > 0 ? " after \(DurationText.text(microseconds: wall))" : "")
   }
 }
@@ -78,7 +78,7 @@ struct Annotation {
 struct WarningList {
   private(set) var first: [Annotation] = []
   private var others: Set<TaskID> = []
-  private var failedTries: [TaskID: (attempt: Int32, what: String)] = [:]
+  private var failedTries: [TaskID: (attempt: Int32, detail: String)] = [:]
 
   var count: Int { first.count + others.count }
 
@@ -99,15 +99,15 @@ struct WarningList {
   }
 
   private mutating func addAllowed(_ transition: Transition, tail: [UInt8] = []) {
-    let what = "allowed to fail: \(Annotation.outcome(transition))"
-    add(Annotation(task: transition.task, what: what, tail: tail))
+    let detail = "allowed to fail: \(Annotation.outcome(transition))"
+    add(Annotation(task: transition.task, detail: detail, tail: tail))
   }
 
   private mutating func addFlaky(
-    _ task: TaskID, attempt: Int32, _ failed: (attempt: Int32, what: String)
+    _ task: TaskID, attempt: Int32, _ failed: (attempt: Int32, detail: String)
   ) {
-    let what = "flaky: try \(failed.attempt): \(failed.what); try \(attempt) succeeded"
-    add(Annotation(task: task, what: what))
+    let detail = "flaky: try \(failed.attempt): \(failed.detail); try \(attempt) succeeded"
+    add(Annotation(task: task, detail: detail))
   }
 
   private mutating func add(_ warning: Annotation) {
@@ -125,12 +125,12 @@ struct WarningList {
     others.subtract(tasks)
   }
 
-  mutating func join(_ history: RunModel, _ model: DriveModel) {
+  mutating func join(_ history: RunModel, _ model: SessionModel) {
     for transition in FailureList.joined(history, model, .failedAllowed) { addAllowed(transition) }
     let tries = history.details.failedTries
     for task in tries.keys.sorted(by: { history[$0].settleSequence < history[$1].settleSequence }) {
       guard let last = tries[task]?.last else { continue }
-      let failed = (last.attempt, OutcomeText.text(last.outcome, what: last.what))
+      let failed = (last.attempt, OutcomeText.text(last.outcome, detail: last.detail))
       if model.state(task) == .succeeded {
         addFlaky(task, attempt: history[task].attempts, failed)
       } else if !model.state(task).isTerminal {

@@ -101,7 +101,7 @@ package struct LineBuffer {
   }
 
   /// A worker's line replaces the content of `lines`.
-  package mutating func nextAgentOrder(into lines: inout LineBuffer) -> Step<AgentOrder> {
+  package mutating func nextAgentOrder(into lines: inout LineBuffer) -> Step<AgentMessage> {
     next { RelayLines.order($0, into: &lines) }
   }
 

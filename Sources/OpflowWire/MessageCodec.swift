@@ -48,7 +48,7 @@ package enum MessageCodec {
   /// With the line feed.
   package static let longestLineBytes = 1000
 
-  package static func encode(_ order: WorkerOrder, into writer: inout FieldWriter) {
+  package static func encode(_ order: WorkerMessage, into writer: inout FieldWriter) {
     switch order {
     case .run(let task, let attempt): writer.message("run", task, attempt)
     case .follow(let task, let attempt): writer.message("follow", task, attempt)
@@ -61,7 +61,7 @@ package enum MessageCodec {
     case .watch(let task, let on):
       writer.message("watch", task)
       writer.word(on ? "on" : "off")
-    case .conclude(let state): writer.message("conclude", state.rawValue)
+    case .setRunState(let state): writer.message("conclude", state.rawValue)
     case .values(let task, let attempt):
       writer.message("values", task)
       writer.numberOrDash(attempt)
@@ -112,24 +112,24 @@ package enum MessageCodec {
       writer.cutField(progress.text, lineStart: start)
     case .fetched(let task, let attempt, let record):
       writer.message("fetched", task, attempt)
-      record.report.write(to: &writer, withWhat: true)
+      record.report.write(to: &writer, withDetail: true)
     case .left(let task, let attempt, let left):
       writer.message("left", task, attempt)
       writer.left(left, lineStart: start)
     case .value(let task, let attempt, let value):
       writer.message("value", task, attempt)
       writer.value(value)
-    case .fault(let task, let attempt, let what): writer.message("fault", task, attempt, what)
+    case .fault(let task, let attempt, let detail): writer.message("fault", task, attempt, detail)
     case .ended(let task, let attempt, let outcome):
       writer.message("ended", task, attempt)
       writer.add(capacity: 256) { $0.append(outcome) }
-    case .refused(let task, let attempt, let errorNumber, let what):
+    case .refused(let task, let attempt, let errorNumber, let detail):
       writer.message("refused", task, attempt)
       writer.field(.errno, errorNumber)
-      writer.begin(.what)
-      writer.cut(what, lineStart: start)
+      writer.begin(.detail)
+      writer.cut(detail, lineStart: start)
     case .revoked(let task, let attempt): writer.message("revoked", task, attempt)
-    case .lacks(let task, let attempt, let what): writer.message("lacks", task, attempt, what)
+    case .lacks(let task, let attempt, let detail): writer.message("lacks", task, attempt, detail)
     case .kept(let task, let serial, let value):
       writer.message("kept", task, serial)
       writer.value(value)
@@ -138,28 +138,29 @@ package enum MessageCodec {
       writer.hash(origin)
     case .checked(let task, let serial, .stale(let why)):
       writer.message("stale", task, serial, why)
-    case .checked(let task, let serial, .unfit(let what)):
-      writer.message("unfit", task, serial, what)
-    case .checked(let task, let serial, .unwritten(let what)):
-      writer.message("unwritten", task, serial, what)
+    case .checked(let task, let serial, .unfit(let detail)):
+      writer.message("unfit", task, serial, detail)
+    case .checked(let task, let serial, .unwritten(let detail)):
+      writer.message("unwritten", task, serial, detail)
     case .awaits(let task, let serial): writer.message("awaits", task, serial)
     case .recorded(let task, let attempt, let origin):
       writer.message("recorded", task, attempt)
       writer.hash(origin)
-    case .changed(let task, let attempt, let what): writer.message("changed", task, attempt, what)
+    case .changed(let task, let attempt, let detail):
+      writer.message("changed", task, attempt, detail)
     case .restored(let task, let attempt): writer.message("restored", task, attempt)
     case .ready(let task, let attempt, let ports):
       writer.message("ready", task, attempt)
       for port in ports { writer.field(port) }
     case .tokens(let task, let count): writer.message("tokens", task, count)
-    case .warning(let what): writer.message("warning", what)
+    case .warning(let detail): writer.message("warning", detail)
     case .pulse(let number): writer.message("pulse", number)
     }
     writer.endLine()
   }
 
   /// Without its line feed.
-  package static func order(_ line: UnsafeRawBufferPointer) -> WorkerOrder? {
+  package static func order(_ line: UnsafeRawBufferPointer) -> WorkerMessage? {
     var fields = MessageFields(line)
     guard let word = fields.next(), let order = fields.order(word), fields.isWholeMessage
     else { return nil }
@@ -176,24 +177,24 @@ package enum MessageCodec {
 }
 
 extension MessageFields {
-  fileprivate mutating func order(_ word: UnsafeRawBufferPointer) -> WorkerOrder? {
+  fileprivate mutating func order(_ word: UnsafeRawBufferPointer) -> WorkerMessage? {
     switch word {
-    case "run": ofAttempt(WorkerOrder.run)
-    case "follow": ofAttempt(WorkerOrder.follow)
-    case "revoke": ofAttempt(WorkerOrder.revoke)
-    case "stop": ofAttempt(WorkerOrder.stop) { $0.next().flatMap { StopReason(word: $0) } }
-    case "suspend": ofAttempt(WorkerOrder.suspend)
-    case "continue": ofAttempt(WorkerOrder.proceed)
-    case "watch": ofTask(WorkerOrder.watch) { $0.flag("on", "off") }
-    case "conclude": text().flatMap(RunState.init(rawValue:)).map { .conclude($0) }
+    case "run": ofAttempt(WorkerMessage.run)
+    case "follow": ofAttempt(WorkerMessage.follow)
+    case "revoke": ofAttempt(WorkerMessage.revoke)
+    case "stop": ofAttempt(WorkerMessage.stop) { $0.next().flatMap { StopReason(word: $0) } }
+    case "suspend": ofAttempt(WorkerMessage.suspend)
+    case "continue": ofAttempt(WorkerMessage.proceed)
+    case "watch": ofTask(WorkerMessage.watch) { $0.flag("on", "off") }
+    case "conclude": text().flatMap(RunState.init(rawValue:)).map { .setRunState($0) }
     case "pulse": attempt().map { .pulse($0) }
-    case "values": ofTask(WorkerOrder.values) { $0.naturalOrNone(as: Int32.self) }
+    case "values": ofTask(WorkerMessage.values) { $0.naturalOrNone(as: Int32.self) }
     case "value":
       ofTask({ .value($0, name: $1.name, hash: $1.hash) }) { $0.value(withText: false) }
-    case "ports": ofTask(WorkerOrder.ports) { $0.ports() }
-    case "tokens": ofTask(WorkerOrder.tokens) { $0.number(as: Int32.self) }
+    case "ports": ofTask(WorkerMessage.ports) { $0.ports() }
+    case "tokens": ofTask(WorkerMessage.tokens) { $0.number(as: Int32.self) }
     case "jobs": ofTask({ .jobs($0, own: $1.own, all: $1.all) }) { $0.jobs() }
-    case "gpus": ofTask(WorkerOrder.devices) { $0.devices() }
+    case "gpus": ofTask(WorkerMessage.devices) { $0.devices() }
     case "check": check().map { .check($0) }
     case "bye": .bye
     default: nil
@@ -211,7 +212,7 @@ extension MessageFields {
     case "revoked": ofAttempt(WorkerReport.revoked)
     case "lacks": ofAttempt(WorkerReport.lacks) { $0.text() }
     case "refused":
-      ofAttempt({ .refused($0, attempt: $1, errorNumber: $2.number, what: $2.what) }) {
+      ofAttempt({ .refused($0, attempt: $1, errorNumber: $2.number, detail: $2.detail) }) {
         $0.refusal()
       }
     case "progress": progress().map { .progress($0) }
@@ -219,8 +220,8 @@ extension MessageFields {
     case "fresh":
       ofAttempt(WorkerReport.checked) { $0.hash().map { .fresh(origin: $0) } }
     case "stale": ofAttempt(WorkerReport.checked) { $0.text().map { .stale(why: $0) } }
-    case "unfit": ofAttempt(WorkerReport.checked) { $0.text().map { .unfit(what: $0) } }
-    case "unwritten": ofAttempt(WorkerReport.checked) { $0.text().map { .unwritten(what: $0) } }
+    case "unfit": ofAttempt(WorkerReport.checked) { $0.text().map { .unfit(detail: $0) } }
+    case "unwritten": ofAttempt(WorkerReport.checked) { $0.text().map { .unwritten(detail: $0) } }
     case "awaits": ofAttempt(WorkerReport.awaits)
     case "recorded": ofAttempt(WorkerReport.recorded) { $0.hash() }
     case "changed": ofAttempt(WorkerReport.changed) { $0.text() }
@@ -247,11 +248,11 @@ extension FieldWriter {
 
   /// As much of the text as fits.
   fileprivate mutating func message(
-    _ word: StaticString, _ task: TaskID, _ attempt: Int32, _ what: String
+    _ word: StaticString, _ task: TaskID, _ attempt: Int32, _ detail: String
   ) {
     let start = bytes.count
     message(word, task, attempt)
-    cutField(what, lineStart: start)
+    cutField(detail, lineStart: start)
   }
 
   fileprivate mutating func value(_ name: String, _ hash: UInt64) {

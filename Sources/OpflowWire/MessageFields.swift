@@ -147,9 +147,11 @@ package struct MessageFields {
     return (own, all)
   }
 
-  mutating func refusal() -> (number: Int32, what: String)? {
-    guard let number = number(.errno, as: Int32.self), let what = text(.what) else { return nil }
-    return (number, what)
+  mutating func refusal() -> (number: Int32, detail: String)? {
+    guard let number = number(.errno, as: Int32.self), let detail = text(.detail) else {
+      return nil
+    }
+    return (number, detail)
   }
 
   /// Ascending, separated by commas.

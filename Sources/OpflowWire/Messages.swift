@@ -2,7 +2,7 @@ package import OpflowBase
 package import OpflowPlan
 
 /// A command to a worker. Tasks are numbered as in the mapped plan.
-package enum WorkerOrder: Equatable, Sendable {
+package enum WorkerMessage: Equatable, Sendable {
   case run(TaskID, attempt: Int32)
   /// Prefetched: start it when the task before has ended with exit code 0, even if that is past;
   /// after any other end, give it back.
@@ -15,7 +15,7 @@ package enum WorkerOrder: Equatable, Sendable {
   case proceed(TaskID, attempt: Int32)
   case watch(TaskID, on: Bool)
   /// All other tasks have ended: `finally` tasks get this state in `OPFLOW_RUN_STATE`.
-  case conclude(RunState)
+  case setRunState(RunState)
   indirect case check(TaskCheck)
   /// Answer with the same number.
   case pulse(Int32)
@@ -35,11 +35,11 @@ package enum WorkerOrder: Equatable, Sendable {
   case bye
 }
 
-extension WorkerOrder {
+extension WorkerMessage {
   package var start: (task: TaskID, attempt: Int32)? {
     switch self {
     case .run(let task, let attempt), .follow(let task, let attempt): (task, attempt)
-    case .revoke, .stop, .suspend, .proceed, .watch, .conclude, .check, .pulse, .values, .value,
+    case .revoke, .stop, .suspend, .proceed, .watch, .setRunState, .check, .pulse, .values, .value,
       .ports, .tokens, .jobs, .devices, .bye:
       nil
     }
@@ -56,12 +56,12 @@ package enum WorkerReport: Equatable, Sendable {
   case left(TaskID, attempt: Int32, LeftBehind)
   case value(TaskID, attempt: Int32, TaskValue)
   /// In the values; the task ends with reason `value`.
-  case fault(TaskID, attempt: Int32, what: String)
+  case fault(TaskID, attempt: Int32, detail: String)
   case ended(TaskID, attempt: Int32, Outcome)
-  case refused(TaskID, attempt: Int32, errorNumber: Int32, what: String)
+  case refused(TaskID, attempt: Int32, errorNumber: Int32, detail: String)
   case revoked(TaskID, attempt: Int32)
   /// No process can be created at the moment, so the task comes back.
-  case lacks(TaskID, attempt: Int32, what: String)
+  case lacks(TaskID, attempt: Int32, detail: String)
   /// Of a task that is up to date; comes before that answer.
   case kept(TaskID, serial: Int32, TaskValue)
   case checked(TaskID, serial: Int32, CheckResult)
@@ -70,7 +70,7 @@ package enum WorkerReport: Equatable, Sendable {
   /// Inputs and outputs are recorded.
   case recorded(TaskID, attempt: Int32, origin: UInt64)
   /// The task succeeded but is not up to date.
-  case changed(TaskID, attempt: Int32, what: String)
+  case changed(TaskID, attempt: Int32, detail: String)
   /// From a cache.
   case restored(TaskID, attempt: Int32)
   /// Dependents may start. The service's ports are in the order of their names.
@@ -154,7 +154,7 @@ extension WorkerProgress {
   }
 }
 
-extension WorkerOrder {
+extension WorkerMessage {
   /// Why a worker cannot obey. Validates a task to run in full: the plan file may have been
   /// modified since the coordinator's check.
   package func fault(in plan: Plan) -> String? {
@@ -184,7 +184,7 @@ extension WorkerOrder {
       return nil
     case .devices(let task, _):
       return plan.tasks.contains(task.index) ? nil : Self.noSuchTask
-    case .conclude, .pulse, .bye: return nil
+    case .setRunState, .pulse, .bye: return nil
     }
   }
 
@@ -196,7 +196,7 @@ extension WorkerOrder {
       .devices(let task, _):
       task
     case .check(let check): check.skipped.reduce(check.task) { max($0, $1) }
-    case .conclude, .pulse, .bye: .none
+    case .setRunState, .pulse, .bye: .none
     }
   }
 
@@ -213,14 +213,14 @@ package struct TaskAlias: Equatable, Sendable {
     self.told = told
   }
 
-  package func told(_ order: WorkerOrder) -> WorkerOrder {
+  package func told(_ order: WorkerMessage) -> WorkerMessage {
     switch order {
     case .stop(own, let attempt, let reason): .stop(told, attempt: attempt, reason: reason)
     case .suspend(own, let attempt): .suspend(told, attempt: attempt)
     case .proceed(own, let attempt): .proceed(told, attempt: attempt)
     case .watch(own, let isOn): .watch(told, on: isOn)
     // A running task gets no other commands.
-    case .stop, .suspend, .proceed, .watch, .run, .follow, .revoke, .conclude, .check, .pulse,
+    case .stop, .suspend, .proceed, .watch, .run, .follow, .revoke, .setRunState, .check, .pulse,
       .values, .value, .ports, .tokens, .jobs, .devices, .bye:
       order
     }
@@ -232,12 +232,14 @@ package struct TaskAlias: Equatable, Sendable {
       .started(own(task), attempt: attempt, pid: pid)
     case .left(let task, let attempt, let left): .left(own(task), attempt: attempt, left)
     case .value(let task, let attempt, let value): .value(own(task), attempt: attempt, value)
-    case .fault(let task, let attempt, let what): .fault(own(task), attempt: attempt, what: what)
+    case .fault(let task, let attempt, let detail):
+      .fault(own(task), attempt: attempt, detail: detail)
     case .ended(let task, let attempt, let outcome): .ended(own(task), attempt: attempt, outcome)
-    case .refused(let task, let attempt, let errorNumber, let what):
-      .refused(own(task), attempt: attempt, errorNumber: errorNumber, what: what)
+    case .refused(let task, let attempt, let errorNumber, let detail):
+      .refused(own(task), attempt: attempt, errorNumber: errorNumber, detail: detail)
     case .revoked(let task, let attempt): .revoked(own(task), attempt: attempt)
-    case .lacks(let task, let attempt, let what): .lacks(own(task), attempt: attempt, what: what)
+    case .lacks(let task, let attempt, let detail):
+      .lacks(own(task), attempt: attempt, detail: detail)
     case .ready(let task, let attempt, let ports):
       .ready(own(task), attempt: attempt, ports: ports)
     // A service does not send these.
@@ -338,7 +340,7 @@ package struct SecretCollector: Sendable {
 }
 
 package enum WorkerInput: Equatable, Sendable {
-  case order(WorkerOrder)
+  case order(WorkerMessage)
   case secret(SecretPart)
 
   init?(_ line: UnsafeRawBufferPointer) {
@@ -363,22 +365,22 @@ extension WorkerReport {
     case .left(let task, let attempt, var left):
       left.names = masker.masked(names: left.names)
       return .left(task, attempt: attempt, left)
-    case .refused(let task, let attempt, let errorNumber, let what):
+    case .refused(let task, let attempt, let errorNumber, let detail):
       return .refused(
-        task, attempt: attempt, errorNumber: errorNumber, what: masker.masked(what))
-    case .lacks(let task, let attempt, let what):
-      return .lacks(task, attempt: attempt, what: masker.masked(what))
-    case .fault(let task, let attempt, let what):
-      return .fault(task, attempt: attempt, what: masker.masked(what))
+        task, attempt: attempt, errorNumber: errorNumber, detail: masker.masked(detail))
+    case .lacks(let task, let attempt, let detail):
+      return .lacks(task, attempt: attempt, detail: masker.masked(detail))
+    case .fault(let task, let attempt, let detail):
+      return .fault(task, attempt: attempt, detail: masker.masked(detail))
     case .checked(let task, let serial, .stale(let why)):
       return .checked(task, serial: serial, .stale(why: masker.masked(why)))
-    case .checked(let task, let serial, .unfit(let what)):
-      return .checked(task, serial: serial, .unfit(what: masker.masked(what)))
-    case .checked(let task, let serial, .unwritten(let what)):
-      return .checked(task, serial: serial, .unwritten(what: masker.masked(what)))
-    case .changed(let task, let attempt, let what):
-      return .changed(task, attempt: attempt, what: masker.masked(what))
-    case .warning(let what): return .warning(masker.masked(what))
+    case .checked(let task, let serial, .unfit(let detail)):
+      return .checked(task, serial: serial, .unfit(detail: masker.masked(detail)))
+    case .checked(let task, let serial, .unwritten(let detail)):
+      return .checked(task, serial: serial, .unwritten(detail: masker.masked(detail)))
+    case .changed(let task, let attempt, let detail):
+      return .changed(task, attempt: attempt, detail: masker.masked(detail))
+    case .warning(let detail): return .warning(masker.masked(detail))
     // Values must not contain secrets.
     case .hello, .started, .value, .kept, .ended, .revoked, .checked, .awaits, .recorded, .restored,
       .ready, .tokens, .pulse:
@@ -391,7 +393,7 @@ extension FetchReport {
   fileprivate func masked(by masker: Masker) -> FetchReport {
     var report = self
     report.url = masker.masked(url)
-    report.what = masker.masked(what)
+    report.detail = masker.masked(detail)
     report.validator = validator.masked(by: masker)
     return report
   }

@@ -159,13 +159,13 @@ package enum RelayLines {
     writer.endLine()
   }
 
-  package static func refused(_ what: String, into writer: inout FieldWriter) {
-    writer.message("refused", what)
+  package static func refused(_ detail: String, into writer: inout FieldWriter) {
+    writer.message("refused", detail)
     writer.endLine()
   }
 
-  package static func leaving(_ what: String, into writer: inout FieldWriter) {
-    writer.message("leaving", what)
+  package static func leaving(_ detail: String, into writer: inout FieldWriter) {
+    writer.message("leaving", detail)
     writer.endLine()
   }
 
@@ -195,8 +195,8 @@ package enum RelayLines {
   }
 
   /// Like `report`.
-  static func order(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentOrder? {
-    read(line, into: &lines, AgentOrder.line) { $0.agentOrder($1) }
+  static func order(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentMessage? {
+    read(line, into: &lines, AgentMessage.line) { $0.agentOrder($1) }
   }
 
   private static func read<Message>(
@@ -241,15 +241,15 @@ extension MessageFields {
     }
   }
 
-  fileprivate mutating func agentOrder(_ word: UnsafeRawBufferPointer) -> AgentOrder? {
+  fileprivate mutating func agentOrder(_ word: UnsafeRawBufferPointer) -> AgentMessage? {
     switch word {
     case "pulse": attempt().map { .pulse($0) }
     case "launch":
-      ofWorker(AgentOrder.launch) { $0.next().flatMap { WorkerKind(relayWord: $0) } }
+      ofWorker(AgentMessage.launch) { $0.next().flatMap { WorkerKind(relayWord: $0) } }
     case "kill": worker().map { .kill($0) }
     case "open": opening().map { .open($0) }
     case "variable": text().flatMap { $0.utf8.contains(UInt8(ascii: "=")) ? .variable($0) : nil }
-    case "arguments": ofTask(AgentOrder.arguments) { $0.positive().map { Int($0) } }
+    case "arguments": ofTask(AgentMessage.arguments) { $0.positive().map { Int($0) } }
     case "argument": argument()
     case "bye": .bye
     default: nil
@@ -265,7 +265,7 @@ extension MessageFields {
     return make(worker, value)
   }
 
-  private mutating func argument() -> AgentOrder? {
+  private mutating func argument() -> AgentMessage? {
     guard let number = natural(as: Int.self), let bytes = bytes() else { return nil }
     return .argument(number, bytes)
   }
@@ -304,7 +304,7 @@ extension MessageFields {
 }
 
 /// A message from the coordinator to the agent of a node.
-package enum AgentOrder: Equatable, Sendable {
+package enum AgentMessage: Equatable, Sendable {
   /// Comes first.
   case open(AgentOpening)
   /// `NAME=VALUE` for all its workers.

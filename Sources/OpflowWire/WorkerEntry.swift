@@ -13,10 +13,10 @@ package struct WorkerEntry: Sendable, Equatable {
   package var autogroup: UInt64
   /// Older versions left the coordinator's host empty.
   package var host: String
-  package var site = SiteID.local
+  package var node = NodeID.local
   /// Empty for a worker that the coordinator started itself. Older versions wrote no node, and no
   /// boot ID for the others.
-  package var hostOfOthers: String { site == .local && !bootID.isEmpty ? "" : host }
+  package var hostOfOthers: String { node == .local && !bootID.isEmpty ? "" : host }
 
   package init(
     worker: WorkerID = .none, pid: Int32, startTime: UInt64, bootID: String, autogroup: UInt64 = 0,

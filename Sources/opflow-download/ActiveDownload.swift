@@ -126,7 +126,7 @@ final class ActiveDownload: TransferReceiver {
     case .beginning, .checkingTarget, .hashing, .transferring: tools.transfer.cancel()
     case .decoding(let decoded): decoded.remove()
     case .settling(let file, _, let decoded):
-      tools.settler.withdraw(file)
+      tools.settler.retract(file)
       decoded?.remove()
     case .ended: break
     }
@@ -151,7 +151,7 @@ final class ActiveDownload: TransferReceiver {
   private func finish(_ end: DownloadEnd) {
     noteReport()
     if case .failure(let defeat) = end {
-      report.what = defeat.text
+      report.detail = defeat.text
       report.waitMilliseconds = defeat.retryAfterMilliseconds ?? 0
     }
     phase = .ended(end)

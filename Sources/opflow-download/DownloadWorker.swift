@@ -116,7 +116,7 @@ final class DownloadWorker: WorkerRole {
     noteEnds(now)
   }
 
-  func obey(_ order: WorkerOrder, at now: Instant) {
+  func apply(_ order: WorkerMessage, at now: Instant) {
     needed.note(order)
     tell(.order(order), now)
   }
@@ -237,7 +237,7 @@ final class DownloadWorker: WorkerRole {
       if let hash = late?.sha256 { spec.sha256 = hash }
       environment = late?.environment ?? [:]
     } catch {
-      obstacle = DownloadFailure(.request, error.what)
+      obstacle = DownloadFailure(.request, error.detail)
     }
     return ActiveDownload(
       spec, obstacle: obstacle, masker: frame.masker,
@@ -288,7 +288,7 @@ enum DownloadMain {
     runFolder: String, patience: ActiveDownload.Patience
   ) throws(WorkerFailure) -> ActiveDownload.Tools {
     guard ctransfer_start() == 0, let transfer = Transfer(environment: Environment.value) else {
-      throw WorkerFailure(what: "libcurl cannot be used")
+      throw WorkerFailure(detail: "libcurl cannot be used")
     }
     let settler = try WorkerFailure.naming("cannot set up syncing") { () throws(Errno) in
       try Settler()

@@ -177,9 +177,9 @@ final class FinishedFile: @unchecked Sendable {
     }
   }
 
-  static func replaced(_ what: String, _ target: String) -> DownloadFailure {
+  static func replaced(_ detail: String, _ target: String) -> DownloadFailure {
     DownloadFailure(
-      .replaced, "cannot put \(target) in place: \(what); does anything else write there?")
+      .replaced, "cannot put \(target) in place: \(detail); does anything else write there?")
   }
 
   private func attempt(_ step: () throws(Errno) -> Void) {
@@ -192,8 +192,8 @@ final class FinishedFile: @unchecked Sendable {
 }
 
 enum LocalFailure {
-  static func of(_ what: String, _ errno: Errno) -> DownloadFailure {
-    DownloadFailure(.local(errno.rawValue), "\(what): \(errno)")
+  static func of(_ detail: String, _ errno: Errno) -> DownloadFailure {
+    DownloadFailure(.local(errno.rawValue), "\(detail): \(errno)")
   }
 }
 
@@ -231,7 +231,7 @@ final class Settler {
   }
 
   /// A file that a thread already has stays a part.
-  func withdraw(_ file: FinishedFile) { group.removeAll { $0 === file } }
+  func retract(_ file: FinishedFile) { group.removeAll { $0 === file } }
 
   /// When to call `endGroup`.
   var nextWake: Int64? { group.isEmpty ? nil : groupDue }
@@ -320,9 +320,9 @@ enum Place {
       }
     }
     if kind == .file { return }
-    let what = isLink ? "a symbolic link to \(name(kind))" : name(kind)
+    let detail = isLink ? "a symbolic link to \(name(kind))" : name(kind)
     let number: Errno = kind == .directory ? .isADirectory : .exists
-    throw DownloadFailure(.local(number.rawValue), "\(text): it is \(what)")
+    throw DownloadFailure(.local(number.rawValue), "\(text): it is \(detail)")
   }
 
   /// Into /proc, like /dev/stdout, where a link means another file for each process.

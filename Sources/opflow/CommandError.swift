@@ -31,8 +31,8 @@ struct CommandError: Error {
 
   init(_ error: UsageError) { self.init(.usage, verbatim: error.text) }
 
-  init(_ code: ExitCode, _ what: String, _ error: Errno) {
-    self.init(code, "\(what): \(error)")
+  init(_ code: ExitCode, _ detail: String, _ error: Errno) {
+    self.init(code, "\(detail): \(error)")
   }
 }
 
@@ -62,10 +62,10 @@ extension CommandError {
     switch error {
     case .unreadable(let path, let errno):
       self.init(
-        Self.isMistake(errno) ? .usage : .io,
+        Self.isProblem(errno) ? .usage : .io,
         "cannot read \(CleanText.string(path)): \(errno)\(ManifestLookup.hint(path, errno))")
-    case .mistakes(let mistakes):
-      self.init(.manifest, verbatim: DiagnosticRenderer(isColored: colored).render(mistakes))
+    case .diagnostics(let diagnostics):
+      self.init(.manifest, verbatim: DiagnosticRenderer(isColored: colored).render(diagnostics))
     case .folder(let error): self.init(error)
     case .noSuchTask(let word, let manifest, let tasks):
       let hint =
@@ -76,7 +76,7 @@ extension CommandError {
     case .selection(let error): self.init(UsageError(error.message))
     case .unsoundPlan(let error):
       self.init(.internal, "the plan that was compiled is not sound: \(error.message)")
-    case .noLegSource(let task):
+    case .noInstanceSource(let task):
       self.init(
         .internal, "no manifest of the run declares the legs of \(CleanText.string(task))")
     case .unfitAddition(.segment(.tooLarge)):
@@ -98,10 +98,10 @@ extension CommandError {
           + "find it otherwise, as in a file")
     case .secretNamed(let option):
       self.init(.usage, "\(option): it holds a secret, and is written down; use another name")
-    case .noMemoryLimits(let what):
+    case .noMemoryLimits(let detail):
       self.init(
         .usage,
-        "--memory enforce: `memory_limit` cannot be kept: \(CleanText.string(what));"
+        "--memory enforce: `memory_limit` cannot be kept: \(CleanText.string(detail));"
           + " \(MemoryPolicy.remedy)")
     case .noTerminal(let tasks):
       let names = tasks.map(CleanText.string).joined(separator: ", ")
@@ -176,7 +176,7 @@ extension CommandError {
   }
 
   /// The user named a wrong path.
-  private static func isMistake(_ error: Errno) -> Bool {
+  private static func isProblem(_ error: Errno) -> Bool {
     [
       .noSuchFile, .accessDenied, .notADirectory, .isADirectory, .tooManyLinks, .nameTooLong,
       .invalid, .notUTF8,

@@ -75,7 +75,7 @@ enum PlanCandidates {
     var next = 0
     while next < plan.taskCount, candidates.count <= most {
       let task = TaskID(next)
-      guard let family = plan.family(of: task) else {
+      guard let matrixGroup = plan.matrixGroup(of: task) else {
         let name = plan.nameString(task)
         if name.hasPrefix(stem) || plan.taskCount <= most {
           candidates.append(CompletionCandidate(name, description(of: task, plan)))
@@ -83,16 +83,16 @@ enum PlanCandidates {
         next += 1
         continue
       }
-      let name = plan.familyName(family)
-      let legs = plan.legs(family)
+      let name = plan.matrixGroupName(matrixGroup)
+      let instances = plan.instances(matrixGroup)
       if name.hasPrefix(stem) || plan.taskCount <= most {
-        let count = legs.count == 1 ? "1 leg" : "\(legs.count) legs"
+        let count = instances.count == 1 ? "1 leg" : "\(instances.count) legs"
         let text = description(of: task, plan)
         candidates.append(
           CompletionCandidate(name, text.isEmpty ? count : "\(text) (\(count))"))
       }
-      if stem.hasPrefix(name) { candidates += self.legs(legs, plan, stem) }
-      next = legs.upperBound
+      if stem.hasPrefix(name) { candidates += self.instances(instances, plan, stem) }
+      next = instances.upperBound
     }
     if "tag:".hasPrefix(stem), !tags(plan).isEmpty {
       candidates.append(CompletionCandidate("tag:", "tasks with a tag", isOpen: true))
@@ -100,12 +100,12 @@ enum PlanCandidates {
     return candidates
   }
 
-  private static func legs(_ legs: Range<Int>, _ plan: Plan, _ stem: String)
+  private static func instances(_ instances: Range<Int>, _ plan: Plan, _ stem: String)
     -> [CompletionCandidate]
   {
     var candidates: [CompletionCandidate] = []
-    for leg in legs where candidates.count <= most {
-      let name = plan.nameString(TaskID(leg))
+    for instance in instances where candidates.count <= most {
+      let name = plan.nameString(TaskID(instance))
       if name.hasPrefix(stem) { candidates.append(CompletionCandidate(name)) }
     }
     return candidates

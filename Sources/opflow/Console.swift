@@ -126,7 +126,7 @@ struct ShownPath {
 enum CommandText {
   /// Names the run if others may be live.
   static func order(
-    _ folder: RunFolder, _ verb: OrderVerb, _ tasks: [String], _ view: ViewArguments
+    _ folder: RunFolder, _ verb: ControlAction, _ tasks: [String], _ view: ViewArguments
   ) -> String {
     let isAlone = !StateFolder(holding: folder).mayHaveLive(but: folder.id)
     return about(

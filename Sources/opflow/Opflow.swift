@@ -53,7 +53,7 @@ enum Opflow {
     case .graph: try GraphCommand.perform(invocation)
     case .report: try ReportCommand.perform(invocation)
     case .journal: try JournalCommand.perform(invocation)
-    case .order(let verb): try OrderCommand.perform(verb, invocation)
+    case .order(let verb): try ControlCommand.perform(verb, invocation)
     case .add: try AddCommand.perform(invocation)
     case .clean: try CleanCommand.perform(invocation)
     case .initialize: try InitCommand.perform(invocation)
@@ -84,7 +84,7 @@ struct StarterSocket {
   func tell(_ error: CommandError) {
     guard identity != nil, Self.identity(number) == identity else { return }
     guard let end = try? UnixSocket.takeInherited(number) else { return }
-    try? end.descriptor.writeAll(OrderLines.line(.refused(what: error.message), to: nil))
+    try? end.descriptor.writeAll(RequestLines.line(.refused(detail: error.message), to: nil))
   }
 }
 

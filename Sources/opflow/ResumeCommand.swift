@@ -34,7 +34,7 @@ enum ResumeCommand {
       if let named = arguments.run { try RunLookup.run(named, arguments.view) } else {
         try RunLookup.newestRun(arguments.view)
       }
-    try DriveEnd.expect(arguments)
+    try SessionEnd.expect(arguments)
     return try resume(
       folder, manifest: nil, arguments, console, releasing: nil, nil, isInGroup: false)
   }
@@ -44,7 +44,8 @@ enum ResumeCommand {
   /// matter. `round` is the file watch of a caller that runs several sessions.
   static func resume(
     _ folder: RunFolder, manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
-    releasing choice: consuming StateFolderLock?, _ gate: consuming RunGroupGate?, isInGroup: Bool,
+    releasing choice: consuming StateFolderLock?, _ gate: consuming ConcurrencyGate?,
+    isInGroup: Bool,
     round: ServingWatch? = nil
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
@@ -52,7 +53,7 @@ enum ResumeCommand {
       tellPlace(prepared, folder, arguments, console)
       return try Forecast.show(prepared, arguments, console)
     }
-    try console.preparing(PreparedDrive.expectMeans())
+    try console.preparing(PreparedSession.expectMeans())
     let passed = round?.passed
     let lock: RunFolderLock
     do throws(RunFolderError) {
@@ -62,7 +63,8 @@ enum ResumeCommand {
         lock = try RunFolderLock.take(folder, arguments, console)
       }
     } catch {
-      guard error.isHeld, !isInGroup, let group = RunGroup(of: folder, asked: arguments.ifRunning),
+      guard error.isHeld, !isInGroup,
+        let group = ConcurrencyGroup(of: folder, asked: arguments.ifRunning),
         group.ifRunning == .wait
       else { throw CommandError(error) }
       _ = consume choice
@@ -72,7 +74,7 @@ enum ResumeCommand {
     var prepared = try prepare(folder, manifest, arguments, console, passed?.held)
     if let code = prepared.nothingToDo {
       tellNothingToDo(prepared, folder, arguments, console)
-      try DriveEnd.report(folder, arguments, console, isDriven: false)
+      try SessionEnd.report(folder, arguments, console, isDriven: false)
       guard arguments.watchesFiles, round == nil else { return code }
       let serving = WatchedRun.attend(
         prepared.watch(arguments.file), of: folder, arguments, console)
@@ -101,26 +103,26 @@ enum ResumeCommand {
       prepared = try prepare(folder, manifest, arguments, console)
       try console.preparing(prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) })
     }
-    let drive: PreparedDrive
+    let session: PreparedSession
     do throws(PreparationError) {
-      drive = try prepared.begin(holding: lock, passed: passed)
+      session = try prepared.begin(holding: lock, passed: passed)
     } catch {
       throw CommandError(error, colored: console.colorsError)
     }
     round?.forgetPassed()
     _ = consume gate
-    return try Drive.perform(drive, arguments, console, round: round)
+    return try Session.perform(session, arguments, console, round: round)
   }
 
   /// Enters the group, perhaps after a wait, and decides again.
   private static func resume(
     _ folder: RunFolder, _ manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
-    enteringFirst group: RunGroup, but own: RunID?, _ round: ServingWatch?
+    enteringFirst group: ConcurrencyGroup, but own: RunID?, _ round: ServingWatch?
   ) throws(CommandError) -> Int32 {
     let entry = try GroupEntry(group, but: own)
     let current = entry.hasWaited ? try manifest?.readAgain() : manifest
     return try resume(
-      folder, manifest: current, arguments, console, releasing: nil, entry.takeGate(),
+      folder, manifest: current, arguments, console, releasing: nil, entry.takeApproval(),
       isInGroup: true, round: round)
   }
 

@@ -16,7 +16,7 @@ enum RunCommand {
   static func perform(
     _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
-    try DriveEnd.expect(arguments)
+    try SessionEnd.expect(arguments)
     let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
     var arguments = arguments
     // Later sessions use the manifest found now.
@@ -35,7 +35,7 @@ enum RunCommand {
       entry.hasWaited
       ? try prepare(manifest.readAgain(), state, arguments, console, isAgain: true) : new
     return try start(
-      current, manifest, state, arguments, console, releasing: nil, entry.takeGate())
+      current, manifest, state, arguments, console, releasing: nil, entry.takeApproval())
   }
 
   /// `run --resume`, and a run by a task that is retried (`around`: only runs of that task).
@@ -49,7 +49,7 @@ enum RunCommand {
     // In a new place, errors in the manifest must not leave a folder.
     var early = state.isThere ? nil : try prepare(manifest, state, arguments, console)
     var manifest = manifest
-    var gate: RunGroupGate?
+    var gate: ConcurrencyGate?
     var isInGroup = false
     var hasWaited = false
     while true {
@@ -74,7 +74,7 @@ enum RunCommand {
         // Hold neither while waiting.
         _ = consume choice
         gate = nil
-        gate = try GroupEntry(group).takeGate()
+        gate = try GroupEntry(group).takeApproval()
         isInGroup = true
         early = nil
         manifest = try manifest.readAgain()
@@ -93,7 +93,7 @@ enum RunCommand {
       let entry = try GroupEntry(new.group)
       if entry.hasWaited { manifest = try manifest.readAgain() }
       early = entry.hasWaited ? nil : new
-      gate = entry.takeGate()
+      gate = entry.takeApproval()
       isInGroup = true
     }
   }
@@ -119,9 +119,9 @@ enum RunCommand {
   /// nil unless waiting for it was requested.
   private static func group(
     holding error: RunFolderError, _ state: StateFolder, _ arguments: Invocation
-  ) -> RunGroup? {
+  ) -> ConcurrencyGroup? {
     guard case .held(let name, _) = error, let id = RunID(name) else { return nil }
-    let group = RunGroup(of: state.folder(of: id), asked: arguments.ifRunning)
+    let group = ConcurrencyGroup(of: state.folder(of: id), asked: arguments.ifRunning)
     return group?.ifRunning == .wait ? group : nil
   }
 
@@ -140,10 +140,10 @@ enum RunCommand {
   static func start(
     _ new: consuming NewRun, _ manifest: ManifestFile, _ state: StateFolder,
     _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?,
-    _ gate: consuming RunGroupGate?
+    _ gate: consuming ConcurrencyGate?
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
-    try console.preparing(PreparedDrive.expectMeans())
+    try console.preparing(PreparedSession.expectMeans())
     try console.preparing { () throws(PreparationError) in
       try RunRequest(arguments).expectPrograms()
       try new.expectNotAround()
@@ -155,11 +155,11 @@ enum RunCommand {
     let warnings =
       unfinished(state.newestState(ofManifest: manifest.realPath), in: state, arguments.view)
       + beside(new.group)
-    var drive = try new.begin(console)
+    var session = try new.begin(console)
     _ = consume choice
     _ = consume gate
-    drive.warn(warnings)
-    return try Drive.perform(drive, arguments, console)
+    session.warn(warnings)
+    return try Session.perform(session, arguments, console)
   }
 
   private static func unfinished(
@@ -180,14 +180,14 @@ enum RunCommand {
   }
 
   /// Warns of a live run of another manifest.
-  private static func beside(_ group: RunGroup) -> [String] {
+  private static func beside(_ group: ConcurrencyGroup) -> [String] {
     guard group.isNamed, let member = try? group.live() else { return [] }
     return ["run \(member.folder.id) \(group.title) is still running"]
   }
 }
 
 extension NewRun {
-  fileprivate consuming func begin(_ console: Console) throws(CommandError) -> PreparedDrive {
+  fileprivate consuming func begin(_ console: Console) throws(CommandError) -> PreparedSession {
     do throws(PreparationError) {
       return try begin()
     } catch {
@@ -207,7 +207,7 @@ extension ManifestFile {
 enum ServeCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
-    try DriveEnd.expect(arguments)
+    try SessionEnd.expect(arguments)
     var arguments = arguments
     let manifest = try manifest(arguments, console)
     if arguments.file != nil { arguments.file = manifest.displayPath }
@@ -261,11 +261,11 @@ enum ServeCommand {
 
 /// Enters a concurrency group and reports the runs that it waits for.
 struct GroupEntry: ~Copyable {
-  private let gate: RunGroupGate
+  private let gate: ConcurrencyGate
   /// State read before the wait may be outdated.
   let hasWaited: Bool
 
-  init(_ group: RunGroup, but own: RunID? = nil) throws(CommandError) {
+  init(_ group: ConcurrencyGroup, but own: RunID? = nil) throws(CommandError) {
     var hasWaited = false
     gate = try RunLookup.reading { () throws(RunFolderError) in
       try group.enter(but: own) { obstacle in
@@ -276,9 +276,11 @@ struct GroupEntry: ~Copyable {
     self.hasWaited = hasWaited
   }
 
-  consuming func takeGate() -> RunGroupGate { gate }
+  consuming func takeApproval() -> ConcurrencyGate { gate }
 
-  private static func text(_ obstacle: RunGroup.Obstacle, _ group: RunGroup) -> String {
+  private static func text(_ obstacle: ConcurrencyGroup.Obstacle, _ group: ConcurrencyGroup)
+    -> String
+  {
     switch obstacle {
     case .run(let member):
       let process = member.holder.map { " (\($0))" } ?? ""
@@ -338,9 +340,9 @@ enum Forecast {
     let plan = try console.preparing(new.open())
     let missing = try console.preparing(new.missingSecrets())
     if let missing { console.warn(missing) }
-    var entering = new.entering(plan)
-    entering.durations = new.durations(of: plan)
-    return try show(plan, entering, state: new.statePath, arguments, console)
+    var resumeState = new.resumeState(plan)
+    resumeState.durations = new.durations(of: plan)
+    return try show(plan, resumeState, state: new.statePath, arguments, console)
   }
 
   static func show(
@@ -348,19 +350,19 @@ enum Forecast {
   ) throws(CommandError) -> Int32 {
     for warning in prepared.warnings { console.warn(warning) }
     if let missing = prepared.missingSecrets { console.warn(missing) }
-    var entering = prepared.entering
-    entering.durations = prepared.durations
+    var resumeState = prepared.resumeState
+    resumeState.durations = prepared.durations
     return try show(
-      prepared.plan, entering, state: prepared.statePath, reasons: prepared.reasons, arguments,
+      prepared.plan, resumeState, state: prepared.statePath, reasons: prepared.reasons, arguments,
       console)
   }
 
   private static func show(
-    _ plan: Plan, _ entering: Entering, state: String, reasons: [Transition] = [],
+    _ plan: Plan, _ resumeState: ResumeState, state: String, reasons: [Transition] = [],
     _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     let view = PlanView(
-      plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), entering: entering,
+      plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), resumeState: resumeState,
       reasons: reasons, capacities: arguments.capacities.map { UInt64($0) },
       foresight: foresight(plan, state: state, cache: RunRequest(arguments).cache, console),
       showsAll: arguments.verbose,
@@ -374,7 +376,7 @@ enum Forecast {
   ) -> FileForesight? {
     guard plan.hasChecks else { return nil }
     do throws(Errno) {
-      let look = try PlanLook(plan, state: state, cache: cache)
+      let look = try PlanScan(plan, state: state, cache: cache)
       return { look.foresee($0, $1) }
     } catch {
       console.warn("what is known of tasks cannot be read: \(error); all are taken to run")

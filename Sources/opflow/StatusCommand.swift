@@ -47,8 +47,8 @@ enum StatusCommand {
   ) throws(CommandError) -> Int32 {
     let end: RunViewer.End
     do throws(RunFolderError) {
-      let viewer = try RunViewer(folder, Drive.progress(arguments, console)) {
-        Drive.heading(folder, $0, isResumed: $1, on: $2, arguments.view)
+      let viewer = try RunViewer(folder, Session.progress(arguments, console)) {
+        Session.heading(folder, $0, isResumed: $1, on: $2, arguments.view)
       } durations: {
         RunLookup.durations($0, folder, $1)
       }
@@ -60,7 +60,7 @@ enum StatusCommand {
     switch end {
     case .left(nil), .unread: return ExitCode.success.rawValue
     case .left(let signal?):
-      Drive.stopSignal = signal
+      Session.stopSignal = signal
       return 128 + signal.rawValue
     case .closed(let close): return close.exitCode
     case .died(let on): return WaitCommand.died(folder, on: on, arguments)

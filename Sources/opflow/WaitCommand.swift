@@ -20,12 +20,12 @@ enum WaitCommand {
     _ folder: RunFolder, _ arguments: Invocation, tells: Bool
   ) throws(CommandError) -> Int32 {
     try OwnRun.refuseToAwait(folder, "to wait for it")
-    var watch = RunWatch(folder, watching: [])
+    var watch = RunPoller(folder, watching: [])
     var isTold = !tells
     while true {
       let isHeld = try RunLookup.reading(RunFolderLock.isHeld(folder))
       if isHeld {
-        if !isTold { tell("run \(folder.id)\(driver(of: folder))") }
+        if !isTold { tell("run \(folder.id)\(owner(of: folder))") }
         isTold = true
         try RunLookup.reading(watch.wait())
         continue
@@ -33,18 +33,18 @@ enum WaitCommand {
       let history = try RunLookup.reading(folder.readRunHistory())
       if let close = history.close { return close.exitCode }
       // It died, unless a resume began between the two checks or a client will continue it.
-      let goesOn = try RunLookup.reading(HostsLock.goesOn(folder))
+      let goesOn = try RunLookup.reading(ClientsLock.goesOn(folder))
       if !goesOn { return died(folder, on: history.on, arguments) }
       // There is no event for that.
       try RunLookup.reading(watch.wait())
     }
   }
 
-  private static func driver(of folder: RunFolder) -> String {
+  private static func owner(of folder: RunFolder) -> String {
     RunFolderLock.holder(folder).map { ", which \($0) drives" } ?? ""
   }
 
-  private static func tell(_ what: String) { Console.complain("opflow: waiting for \(what)\n") }
+  private static func tell(_ detail: String) { Console.complain("opflow: waiting for \(detail)\n") }
 
   static func died(_ folder: RunFolder, on: [String], _ arguments: Invocation) -> Int32 {
     let resume = CommandText.resume(folder, on: on, arguments.view)
@@ -60,7 +60,7 @@ enum WaitCommand {
     _ folder: RunFolder, _ arguments: Invocation, tells: Bool
   ) throws(CommandError) -> Int32 {
     var run = try RunLookup.reading(FollowedRun(folder))
-    var watch = RunWatch(folder, watching: [folder.path])
+    var watch = RunPoller(folder, watching: [folder.path])
     var tasks: [TaskID] = []
     var plan: Plan?
     // Tasks that vanished from the plan may be added again while the run is live.
@@ -97,7 +97,7 @@ enum WaitCommand {
         let name = CleanText.string(run.plan.nameString(first))
         let others = count == 1 ? "" : count == 2 ? " and 1 other" : " and \(count - 1) others"
         guard try isAlive(run) else { return unended(name + others, run, arguments) }
-        if !isTold { tell("\(name)\(others) of run \(folder.id)\(driver(of: folder))") }
+        if !isTold { tell("\(name)\(others) of run \(folder.id)\(owner(of: folder))") }
         isTold = true
       }
       try pause(since: began, &watch)
@@ -132,7 +132,7 @@ enum WaitCommand {
   private static func isAlive(_ run: FollowedRun) throws(CommandError) -> Bool {
     if run.isHeld { return true }
     if run.model.close != nil { return false }
-    return try RunLookup.reading(HostsLock.goesOn(run.folder))
+    return try RunLookup.reading(ClientsLock.goesOn(run.folder))
   }
 
   private static func unended(
@@ -150,7 +150,7 @@ enum WaitCommand {
 
   /// A run of a million tasks must not occupy a processor.
   private static func pause(
-    since began: Int64, _ watch: inout RunWatch
+    since began: Int64, _ watch: inout RunPoller
   ) throws(CommandError) {
     let rest = max(20_000_000, 9 * (Clock.monotonicNanoseconds - began))
     try rethrowing(PollSet.pause(nanoseconds: rest)) { CommandError(.io, "cannot wait", $0) }

@@ -17,9 +17,9 @@ enum WhyCommand {
     let shown = arguments.view
     let view = WhyView(
       status, durations: durations(run), nowMilliseconds: Clock.wallMilliseconds,
-      orderCommand: { CommandText.order(folder, $0, $1, shown) },
+      controlCommand: { CommandText.order(folder, $0, $1, shown) },
       fate: status.state == .running
-        ? { _ in nil } : ResumeFates.now(folder, run.plan, of: tasks, console))
+        ? { _ in nil } : ResumeOutcomes.now(folder, run.plan, of: tasks, console))
     try Console.write(
       arguments.json
         ? view.json(tasks)
@@ -49,7 +49,7 @@ enum WhyCommand {
 }
 
 /// Predicts what a resume would do with tasks, from the current manifest and files.
-struct ResumeFates {
+struct ResumeOutcomes {
   private let plan: Plan
   private let initial: [InitialState]
   private let addsAnew: (String) -> Bool
@@ -72,18 +72,18 @@ struct ResumeFates {
       console.warn("what a resume would do is not known: the manifest cannot be used as it is now")
       return { _ in .unknown }
     }
-    var fates = ResumeFates(
+    var outcomes = ResumeOutcomes(
       plan: prepared.plan, initial: prepared.initial, addsAnew: { prepared.addsAnew($0) })
-    for reason in prepared.reasons { fates.reasons[reason.task] = reason }
+    for reason in prepared.reasons { outcomes.reasons[reason.task] = reason }
     let known = tasks.compactMap { prepared.plan.task(named: plan.nameString($0)) }
-    let isOfFiles = known.contains { fates.isOfFiles($0) }
+    let isOfFiles = known.contains { outcomes.isOfFiles($0) }
     let foresight =
       isOfFiles
       ? Forecast.foresight(prepared.plan, state: prepared.statePath, cache: nil, console) : nil
-    if foresight != nil || known.contains(where: { fates.mayRun($0) }) {
-      fates.foresee(prepared.entering, foresight)
+    if foresight != nil || known.contains(where: { outcomes.mayRun($0) }) {
+      outcomes.foresee(prepared.resumeState, foresight)
     }
-    return { [fates] in fates.fate(of: $0, in: plan) }
+    return { [outcomes] in outcomes.fate(of: $0, in: plan) }
   }
 
   private init(plan: Plan, initial: [InitialState], addsAnew: @escaping (String) -> Bool) {
@@ -107,9 +107,9 @@ struct ResumeFates {
     }
   }
 
-  private mutating func foresee(_ entering: Entering, _ foresight: FileForesight?) {
+  private mutating func foresee(_ resumeState: ResumeState, _ foresight: FileForesight?) {
     let forecast = RunForecast(
-      plan: plan, options: SchedulerOptions(RunRequest(), plan), entering: entering,
+      plan: plan, options: SchedulerOptions(RunRequest(), plan), resumeState: resumeState,
       foresight: foresight)
     starts = Set(forecast.starts)
     upToDate = Set(forecast.files.upToDate)
@@ -145,13 +145,13 @@ struct ResumeFates {
   private func fate(
     of task: TaskID, _ forecast: RunForecast, in other: Plan
   ) -> ResumeFate? {
-    if case .ended(.input) = settled[task]?.why { return settled[task].map { .unfit($0.what) } }
+    if case .ended(.input) = settled[task]?.why { return settled[task].map { .unfit($0.detail) } }
     if let blocked = blocked(task, in: other) { return blocked }
     if let need = forecast.files.unsure[task] {
       return other.task(named: plan.nameString(need)).map { .runsUnless($0) }
     }
     if starts.contains(task) {
-      if let what = forecast.files.reasons[task] { return .runsChanged(what) }
+      if let detail = forecast.files.reasons[task] { return .runsChanged(detail) }
       return reasons[task] == nil && plan.isChecked(task) ? .runsChanged("") : nil
     }
     if upToDate.contains(task) { return .upToDate }

@@ -17,8 +17,8 @@ if words.first == AgentMain.command {
 if words.first == AllocationKeeper.command {
   exit(AllocationKeeper.run(arguments: Array(words.dropFirst())))
 }
-if words.first == LegMaker.word {
-  exit(LegsCommand.run(Array(words.dropFirst())))
+if words.first == InstanceMaker.word {
+  exit(InstancesCommand.run(Array(words.dropFirst())))
 }
 if words.first == CompletionShell.question {
   exit(CompletionCommand.answer(Array(words.dropFirst())))
@@ -28,7 +28,7 @@ if words.first == PageCommand.word {
 }
 let code = Opflow.main(words)
 // Dying by the signal, not with an exit code, lets a shell stop its loop.
-if let signal = Drive.stopSignal, code == 128 + signal.rawValue {
+if let signal = Session.stopSignal, code == 128 + signal.rawValue {
   fflush(nil)
   ProcessID.die(of: signal)
 }

@@ -178,7 +178,7 @@ extension BadCase {
     #expect(content == nil || content == body, "a wrong file")
     let isSuccess = ends.last?.outcome.isSuccess == true
     #expect(isSuccess == (content != nil))
-    #expect(isSuccess == (outcome != .failure), "\(ends.map(\.report.what))")
+    #expect(isSuccess == (outcome != .failure), "\(ends.map(\.report.detail))")
     guard isSuccess else { return }
     #expect(ends.last?.report.sizeBytes == Int64(body.count))
     #expect(ends.last?.report.sha256 == sha(body))

@@ -94,10 +94,10 @@ final class DownloadHarness {
 
   // MARK: - Talking
 
-  func order(_ order: WorkerOrder) throws { try orders([order]) }
+  func order(_ order: WorkerMessage) throws { try orders([order]) }
 
   /// Gives them in one write.
-  func orders(_ list: [WorkerOrder]) throws {
+  func orders(_ list: [WorkerMessage]) throws {
     var writer = FieldWriter()
     for order in list { MessageCodec.encode(order, into: &writer) }
     try orders?.writeAll(writer.bytes)

@@ -16,7 +16,7 @@ struct MoodyServerTests {
       if hash { spec.sha256 = sha(body) }
       let harness = try DownloadHarness([spec])
       let ends = try harness.tries()
-      #expect(ends.last?.outcome.isSuccess == true, "\(ends.map(\.report.what))")
+      #expect(ends.last?.outcome.isSuccess == true, "\(ends.map(\.report.detail))")
       #expect(harness.content("file") == body)
       #expect(harness.content("file.part") == nil)
       #expect(harness.content("file.part.meta") == nil)

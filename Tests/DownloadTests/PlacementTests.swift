@@ -69,7 +69,7 @@ struct PlacementTests {
     try harness.run()
     let end = try harness.end()
     #expect(end.outcome.reason == .fetch)
-    #expect(end.report.what.contains("could not be resolved"))
+    #expect(end.report.detail.contains("could not be resolved"))
     #expect(try Path.names(in: harness.folder + "/work") == [])
   }
 
@@ -127,7 +127,7 @@ struct PlacementTests {
     }
     let end = try harness.end()
     #expect(end.outcome.reason == .fetch)
-    #expect(end.report.what.contains("another process"))
+    #expect(end.report.detail.contains("another process"))
     #expect(harness.content("file.part") == Array("theirs".utf8))
     #expect(harness.content("file") == nil)
     withExtendedLifetime(holder) {}

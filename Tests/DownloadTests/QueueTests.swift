@@ -79,7 +79,7 @@ struct QueueTests {
         #expect(end.outcome.isSuccess)
       } else {
         #expect(end.outcome.reason == .fetch)
-        #expect(end.report.what.contains("the answer makes no sense: "), "\(end.report.what)")
+        #expect(end.report.detail.contains("the answer makes no sense: "), "\(end.report.detail)")
       }
     }
   }

@@ -112,9 +112,9 @@ struct RawReplyTests {
     try harness.run()
     let end = try harness.end()
     #expect(end.outcome.reason == .fetch)
-    #expect(end.report.what.contains("the answer makes no sense: "), "\(end.report.what)")
+    #expect(end.report.detail.contains("the answer makes no sense: "), "\(end.report.detail)")
     for word in ["libcurl function", "memory:", "not allowed"] {
-      #expect(!end.report.what.contains(word), "\(end.report.what)")
+      #expect(!end.report.detail.contains(word), "\(end.report.detail)")
     }
   }
 }

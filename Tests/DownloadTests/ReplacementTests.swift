@@ -59,7 +59,7 @@ struct ReplacementTests {
       let before = try Path.linkStatus(path)
       let end = try end(harness)
       #expect(end.outcome.reason == .fetchFinal)
-      #expect(end.report.what == "cannot put a file at \(path): it is \(thing.words)")
+      #expect(end.report.detail == "cannot put a file at \(path): it is \(thing.words)")
       #expect(try Path.linkStatus(path).identity == before.identity)
       _ = hash
     }
@@ -75,7 +75,7 @@ struct ReplacementTests {
     let end = try end(harness)
     #expect(end.outcome.reason == .fetchFinal)
     #expect(
-      end.report.what == "cannot put a file at \(path): it is a symbolic link to \(thing.words)")
+      end.report.detail == "cannot put a file at \(path): it is a symbolic link to \(thing.words)")
     #expect(try Path.linkStatus(path).kind == .link)
     #expect(Set(try Path.names(in: harness.folder + "/work")) == ["file", "thing", "between"])
   }
@@ -89,7 +89,7 @@ struct ReplacementTests {
       let end = try end(harness)
       #expect(end.outcome.reason == .fetchFinal)
       #expect(
-        end.report.what.hasPrefix("cannot put a file at \(path): it is a symbolic link to an"))
+        end.report.detail.hasPrefix("cannot put a file at \(path): it is a symbolic link to an"))
       #expect(try Path.linkTarget(path) == "between")
     }
   }
@@ -110,7 +110,7 @@ struct ReplacementTests {
       let end = try harness.end()
       guard isMade else { return }
       #expect(end.outcome.reason == .fetchFinal)
-      #expect(end.report.what.hasSuffix(thing.words), "\(end.report.what)")
+      #expect(end.report.detail.hasSuffix(thing.words), "\(end.report.detail)")
       #expect(try Path.linkStatus(path).kind != .file)
     }
   }
@@ -127,7 +127,7 @@ struct ReplacementTests {
     let before = try Path.linkStatus(path)
     let end = try end(harness)
     #expect(end.outcome.reason == .fetchFinal)
-    #expect(end.report.what.contains("\(path) is \(thing.words)"), "\(end.report.what)")
+    #expect(end.report.detail.contains("\(path) is \(thing.words)"), "\(end.report.detail)")
     #expect(try Path.linkStatus(path).identity == before.identity)
     #expect(harness.content(Self.target) == nil)
   }
@@ -167,9 +167,10 @@ struct ReplacementTests {
     ])
     let end = try end(harness)
     #expect(end.outcome.reason == .fetchFinal)
-    #expect(end.report.what.hasSuffix("it is \(thing.words), and no file"), "\(end.report.what)")
+    #expect(
+      end.report.detail.hasSuffix("it is \(thing.words), and no file"), "\(end.report.detail)")
     try harness.run(1)
-    #expect(try harness.end().report.what.contains("NUL"))
+    #expect(try harness.end().report.detail.contains("NUL"))
     #expect(try Path.names(in: harness.folder + "/work") == [])
   }
 
@@ -223,7 +224,7 @@ struct ReplacementTests {
     try opened.close()
     let end = try harness.end()
     #expect(end.outcome.reason == .fetchFinal)
-    #expect(end.report.what.hasPrefix("cannot put \(harness.path(Self.target)) in place: "))
+    #expect(end.report.detail.hasPrefix("cannot put \(harness.path(Self.target)) in place: "))
     #expect(harness.content(Self.target) == nil)
     // Nor does the next try take it for its own.
     #expect(harness.content("file.part.meta") == nil)

@@ -108,7 +108,7 @@ struct ResumeTests {
     try harness.run()
     let end = try harness.end()
     #expect(end.outcome.reason == .fetchFinal)
-    #expect(end.report.what.contains("symbolic link"))
+    #expect(end.report.detail.contains("symbolic link"))
     #expect(harness.content("precious") == Array("precious".utf8))
   }
 
@@ -120,7 +120,7 @@ struct ResumeTests {
     try harness.run()
     let end = try harness.end()
     #expect(end.outcome.reason == .fetch)
-    #expect(end.report.what.contains("another process"))
+    #expect(end.report.detail.contains("another process"))
   }
 
   @Test(arguments: ["rubbish", "empty", "torn record"])

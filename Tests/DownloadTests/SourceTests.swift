@@ -36,7 +36,7 @@ struct SourceTests {
     ] {
       let good = server.url("/plain/50000/21/mirror")
       let (harness, end) = try fetch(spec([bad, good]) { $0.sha256 = sha(body) })
-      #expect(end.outcome.isSuccess, "\(end.report.what)")
+      #expect(end.outcome.isSuccess, "\(end.report.detail)")
       #expect(end.report.url == good)
       #expect(harness.content("deep/er/file") == body)
     }
@@ -64,8 +64,8 @@ struct SourceTests {
     #expect(harness.content("deep/er/file") == nil)
     #expect(harness.content("deep/er/file.part") == nil)
     let single = try fetch(spec([server.url("/plain/1000/23/c")]) { $0.sha256 = sha([1]) }).1
-    #expect(single.report.what.contains(sha([1])))
-    #expect(single.report.what.contains(sha(Payload.bytes(1000, seed: 23))))
+    #expect(single.report.detail.contains(sha([1])))
+    #expect(single.report.detail.contains(sha(Payload.bytes(1000, seed: 23))))
   }
 
   // MARK: - What stands there already
@@ -163,7 +163,7 @@ struct SourceTests {
     try Data(body).write(to: URL(fileURLWithPath: source))
     defer { try? FileManager.default.removeItem(atPath: source) }
     let (harness, end) = try fetch(spec(["file://" + source]) { $0.sha256 = sha(body) })
-    #expect(end.outcome.isSuccess, "\(end.report.what)")
+    #expect(end.outcome.isSuccess, "\(end.report.detail)")
     #expect(harness.content("deep/er/file") == body)
     try Data().write(to: URL(fileURLWithPath: source))
     let (empty, second) = try fetch(spec(["file://" + source]))
@@ -179,10 +179,10 @@ struct SourceTests {
   func `IPv6, percent-encoded and non-ASCII paths work`(_ name: String) throws {
     let server = try #require(BadServer.shared)
     let (_, end) = try fetch(spec([server.url("/plain/10/28/\(name)?q=ü")]))
-    #expect(end.outcome.isSuccess, "\(end.report.what)")
+    #expect(end.outcome.isSuccess, "\(end.report.detail)")
     guard server.portSix > 0 else { return }
     let six = try fetch(spec(["http://[::1]:\(server.portSix)/plain/10/28/\(name)"])).1
-    #expect(six.outcome.isSuccess, "\(six.report.what)")
+    #expect(six.outcome.isSuccess, "\(six.report.detail)")
   }
 
   @Test func `credentials come from the URL, from headers and from .netrc`() throws {
@@ -190,7 +190,7 @@ struct SourceTests {
     let plain = server.url("/needs_password/10/29/x")
     let inURL = plain.replacingOccurrences(of: "http://", with: "http://user:pa%20ss@")
     let end = try fetch(spec([inURL])).1
-    #expect(end.outcome.isSuccess, "\(end.report.what)")
+    #expect(end.outcome.isSuccess, "\(end.report.detail)")
     #expect(!end.report.url.contains("pa%20ss"))
 
     let home = NSTemporaryDirectory() + "opflow-home-" + UUID().uuidString
@@ -223,7 +223,7 @@ struct SourceTests {
         ]
       }
     ).1
-    #expect(end.outcome.isSuccess, "\(end.report.what)")
+    #expect(end.outcome.isSuccess, "\(end.report.detail)")
     #expect(end.report.url.hasPrefix("http://localhost:"))
     let first = try #require(try server.log("/redirect_other_host/10/30/").first)
     #expect(first.headers["authorization"] == "Bearer t")
@@ -250,24 +250,24 @@ struct SourceTests {
     let base = "https://localhost:\(server.portTLS)"
     let trusted = ["CURL_CA_BUNDLE=" + server.certificate]
     let good = try fetch(spec([base + "/plain/5000/32/tls"]), environment: trusted)
-    #expect(good.1.outcome.isSuccess, "\(good.1.report.what)")
+    #expect(good.1.outcome.isSuccess, "\(good.1.report.detail)")
     #expect(good.0.content("deep/er/file") == Payload.bytes(5000, seed: 32))
 
     let stranger = try fetch(spec([base + "/plain/5000/32/tls"])).1
     #expect(stranger.outcome.reason == .fetchFinal)
-    #expect(stranger.report.what.contains("cannot be trusted"))
+    #expect(stranger.report.detail.contains("cannot be trusted"))
 
     let down = try fetch(
       spec([base + "/redirect_downgrade/10/32/x"]), environment: trusted
     ).1
     #expect(down.outcome.reason == .fetchFinal)
-    #expect(down.report.what.contains("from https to http"))
+    #expect(down.report.detail.contains("from https to http"))
     #expect(try server.log("/plain/10/32/x").isEmpty)
 
     let cut = try fetch(
       spec([base + "/cut_without_word/5000/32/x"]), environment: trusted)
     #expect(cut.1.outcome.reason == .fetch)
-    #expect(cut.1.report.what.contains("ended without a word"))
+    #expect(cut.1.report.detail.contains("ended without a word"))
     #expect(cut.0.content("deep/er/file") == nil)
     let closed = try fetch(
       spec([base + "/old_server/5000/32/x"]), environment: trusted)
@@ -316,7 +316,7 @@ struct SourceTests {
     let server = try #require(BadServer.shared)
     let end = try fetch(spec([server.url("/forbidden_long/10/35/x")])).1
     #expect(end.outcome.reason == .fetchFinal)
-    #expect(end.report.what.contains("403 Forbidden"))
+    #expect(end.report.detail.contains("403 Forbidden"))
   }
 
   @Test func `progress comes with the total, and not more often than ten times a second`() throws {

@@ -15,7 +15,7 @@ package struct BuildDrill {
   private var attempts = 0
   package private(set) var kills = 0
   package private(set) var faults = 0
-  package private(set) var drives = 0
+  package private(set) var sessions = 0
 
   package init(program: String, injector: String, seed: UInt64, files: Int, parent: String) throws {
     self.program = program
@@ -37,7 +37,7 @@ package struct BuildDrill {
     guard whole.end(withinMilliseconds: 600_000) == 0 else {
       throw DrillFinding("the build fails by itself: " + output(undisturbed))
     }
-    while try !drive(isDisturbed: drives < count) {}
+    while try !session(isDisturbed: sessions < count) {}
     let difference = try Victim(
       "/usr/bin/diff",
       // An `ar` that is killed leaves what it was writing, by a name of its own.
@@ -51,8 +51,8 @@ package struct BuildDrill {
   }
 
   /// True when the build is whole.
-  private mutating func drive(isDisturbed: Bool) throws -> Bool {
-    drives += 1
+  private mutating func session(isDisturbed: Bool) throws -> Bool {
+    sessions += 1
     strikes.begin()
     let words = [journalPath == nil ? "run" : "resume", "--output", "quiet", "-k"]
     var signal: Int32 = 0
@@ -133,7 +133,7 @@ package struct BuildDrill {
   }
 
   private func finding(_ text: String) -> DrillFinding {
-    DrillFinding("drive \(drives): \(text)\n\(parent)\n\(output(disturbed))")
+    DrillFinding("drive \(sessions): \(text)\n\(parent)\n\(output(disturbed))")
   }
 }
 

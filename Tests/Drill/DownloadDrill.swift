@@ -48,7 +48,7 @@ package struct DownloadDrill {
   /// Strikes at most `limit` times, then lets it come to its end. The folder is removed when all is
   /// well, and stays when something is found.
   package mutating func run(striking limit: Int) throws {
-    while try !drive(mayStrike: strikes < limit) {}
+    while try !session(mayStrike: strikes < limit) {}
     guard contents("/file") == body else { throw finding("the file is wrong") }
     for left in ["/file.part", "/file.part.meta"] where exists(left) {
       throw finding("\(left) is left")
@@ -61,7 +61,7 @@ package struct DownloadDrill {
   }
 
   /// True when the run has come to its end.
-  private mutating func drive(mayStrike: Bool) throws -> Bool {
+  private mutating func session(mayStrike: Bool) throws -> Bool {
     hasKilledWorker = false
     let victim = try Victim(
       program, ["run", "--resume", "--output", "quiet"], folder: folder, mark: mark)
@@ -148,8 +148,8 @@ package struct DownloadDrill {
     return attributes?[.size] as? Int ?? 0
   }
 
-  private func finding(_ what: String) -> DrillFinding {
+  private func finding(_ detail: String) -> DrillFinding {
     let said = contents("/last.out").map { String(decoding: $0, as: UTF8.self) } ?? ""
-    return DrillFinding("\(what), in \(folder)\n\(said)")
+    return DrillFinding("\(detail), in \(folder)\n\(said)")
   }
 }

@@ -59,7 +59,7 @@ package struct FaultDrill {
     faults += 1
     try prepare(scene)
     let before = proof()
-    let status = try drive(injector, fault.arguments + ["--", program] + Self.words)
+    let status = try session(injector, fault.arguments + ["--", program] + Self.words)
     let output = text("last.out")
     func finding(_ text: String) -> DrillFinding {
       // The next fault finds nothing of this one.
@@ -87,15 +87,15 @@ package struct FaultDrill {
       if !isAtStart(fault), !isDeath(status, fault) { throw finding("it ended with \(status)") }
     }
     let isWhole = after.isClosed && after.successes.count == Self.tasks.count
-    try checkNextDrive(after, isWhole: isWhole, finding)
+    try checkNextSession(after, isWhole: isWhole, finding)
   }
 
-  private func checkNextDrive(
+  private func checkNextSession(
     _ before: JournalProof, isWhole: Bool, _ finding: (String) -> DrillFinding
   ) throws {
     let attempts = text("attempts").split(separator: "\n").map(String.init)
     // `run --resume` starts what is whole anew.
-    let status = try drive(program, isWhole ? ["resume", "--output", "line"] : Self.words)
+    let status = try session(program, isWhole ? ["resume", "--output", "line"] : Self.words)
     let output = text("last.out")
     if status != 0 {
       throw finding("the next drive ends with \(status.map { "\($0)" } ?? "nothing"):\n\(output)")
@@ -125,13 +125,13 @@ package struct FaultDrill {
   private static let words = ["run", "--resume", "--output", "line"]
 
   /// Its exit code, or its signal as a negative number; nil when it does not end.
-  private func drive(_ program: String, _ arguments: [String]) throws -> Int32? {
+  private func session(_ program: String, _ arguments: [String]) throws -> Int32? {
     let victim = try Victim(program, arguments, folder: folder, mark: mark)
     return victim.end(withinMilliseconds: limitMilliseconds)
   }
 
   private func count(_ words: [String]) throws -> [(role: String, call: String, count: Int)] {
-    let status = try drive(injector, ["count", folder + "/counts", "--", program] + words)
+    let status = try session(injector, ["count", folder + "/counts", "--", program] + words)
     guard status == 0 else {
       throw DrillFinding(
         "a run that nothing happens to ends with \(status ?? -1): \(text("last.out"))")
@@ -157,7 +157,7 @@ package struct FaultDrill {
     scene = next
     guard next == .resume else { return }
     try write("opflow.yaml", manifest(dies: true))
-    let status = try drive(program, ["run", "--output", "line"])
+    let status = try session(program, ["run", "--output", "line"])
     guard status == -SIGKILL else { throw DrillFinding("no run to resume: \(status ?? -1)") }
     let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 15_000)
     guard left.isEmpty, let journal = journalPath else { throw DrillFinding("no run to resume") }

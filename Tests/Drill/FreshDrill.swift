@@ -13,7 +13,7 @@ package struct FreshDrill {
   private var project: FreshProject
 
   package private(set) var kills = 0
-  package private(set) var drives = 0
+  package private(set) var sessions = 0
   package private(set) var looks = 0
   /// Results that came from the cache in undisturbed runs.
   package private(set) var restores = 0
@@ -41,7 +41,7 @@ package struct FreshDrill {
 
   /// One run, or two at once, with changes before and meanwhile, and mostly a kill.
   private mutating func disturb() throws {
-    drives += 1
+    sessions += 1
     strikes.begin()
     for _ in 0..<random.below(4) { try project.change(isRunning: false, &random) }
     let victim = try start()
@@ -170,7 +170,8 @@ package struct FreshDrill {
   private func finding(_ text: String) -> DrillFinding {
     let output = FileManager.default.contents(atPath: folder + "/last.out") ?? Data()
     return DrillFinding(
-      "drive \(drives): \(text)\n\(folder)\n" + String(decoding: output, as: UTF8.self).suffix(2000)
+      "drive \(sessions): \(text)\n\(folder)\n"
+        + String(decoding: output, as: UTF8.self).suffix(2000)
     )
   }
 }

@@ -20,7 +20,7 @@ package struct GrowDrill {
 
   package private(set) var kills = 0
   package private(set) var killsNearAdding = 0
-  package private(set) var drives = 0
+  package private(set) var sessions = 0
   /// Batches that were added, of how many runs.
   package var added: (batches: Int, runs: Int) {
     (project.batches.count - project.firsts.count, project.firsts.count)
@@ -53,20 +53,20 @@ package struct GrowDrill {
   package mutating func run(killing limit: Int) throws {
     do {
       var isWhole = false
-      while !isWhole { isWhole = try drive(killing: limit) }
+      while !isWhole { isWhole = try session(killing: limit) }
       try judge.checkResults()
     } catch let fault as DrillFinding {
       let output = FileManager.default.contents(atPath: folder + "/last.out") ?? Data()
       throw DrillFinding(
-        "drive \(drives): \(fault)\n\(folder)\n"
+        "drive \(sessions): \(fault)\n\(folder)\n"
           + String(decoding: output, as: UTF8.self).suffix(2000))
     }
     try FileManager.default.removeItem(atPath: folder)
   }
 
   /// True when the run has come to its end.
-  private mutating func drive(killing limit: Int) throws -> Bool {
-    drives += 1
+  private mutating func session(killing limit: Int) throws -> Bool {
+    sessions += 1
     strikes.begin()
     let isResume = judge.hasBegun
     let victim = try Victim(program, words(isResume: isResume), folder: folder, mark: mark)
@@ -129,18 +129,18 @@ package struct GrowDrill {
       isAll
       ? ["close", "--run", Self.name]
       : ["add", "--run", Self.name, project.fileName(ofBatch: project.outside[fed])]
-    let client = try Victim(program, words, folder: folder, mark: mark, output: "asked.out")
+    let connection = try Victim(program, words, folder: folder, mark: mark, output: "asked.out")
     var sent: Int32 = 0
-    if mayKill, random.chance(35), client.end(withinMilliseconds: random.below(30)) == nil {
+    if mayKill, random.chance(35), connection.end(withinMilliseconds: random.below(30)) == nil {
       killsNearAdding += 1
       if random.chance(20) {
-        kill(client.pid, SIGKILL)
+        kill(connection.pid, SIGKILL)
         kills += 1
       } else {
         sent = strike(victim)
       }
     }
-    guard let status = client.end(withinMilliseconds: 60_000) else {
+    guard let status = connection.end(withinMilliseconds: 60_000) else {
       throw DrillFinding("`opflow \(words.joined(separator: " "))` does not end")
     }
     if status == 0 {

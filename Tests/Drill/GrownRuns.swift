@@ -5,7 +5,7 @@ struct GrownRuns {
   struct Batch {
     let run: Int
     /// The task that adds it; nil for a first one and for what is added from outside.
-    let adder: Int?
+    let generator: Int?
     fileprivate(set) var tasks: [Int] = []
   }
 
@@ -59,10 +59,10 @@ struct GrownRuns {
   /// - Parameter known: tasks of the run that are there when the batch comes, whatever comes
   ///   meanwhile.
   private mutating func addBatch(
-    of run: Int, by adder: Int?, known: [Int], depth: Int, _ random: inout DrillNumbers
+    of run: Int, by generator: Int?, known: [Int], depth: Int, _ random: inout DrillNumbers
   ) -> Int {
     let batch = batches.count
-    batches.append(Batch(run: run, adder: adder))
+    batches.append(Batch(run: run, generator: generator))
     // One that is served may begin with none.
     let least = batch > 0 ? 1 : isServed ? 0 : 4
     let count = least + random.below(depth == 0 ? 6 : 4)

@@ -16,7 +16,7 @@ package struct KillDrill {
 
   package private(set) var kills = 0
   package private(set) var recoveryKills = 0
-  package private(set) var drives = 0
+  package private(set) var sessions = 0
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
@@ -36,14 +36,14 @@ package struct KillDrill {
   /// all is well, and stays when something is found.
   package mutating func run(killing limit: Int) throws {
     var isWhole = false
-    while !isWhole { isWhole = try drive(mayKill: kills < limit) }
+    while !isWhole { isWhole = try session(mayKill: kills < limit) }
     try checkResults()
     try FileManager.default.removeItem(atPath: folder)
   }
 
   /// True when the run has come to its end.
-  private mutating func drive(mayKill: Bool) throws -> Bool {
-    drives += 1
+  private mutating func session(mayKill: Bool) throws -> Bool {
+    sessions += 1
     strikes.begin()
     let isResume = journalPath != nil
     let victim = try Victim(
@@ -150,7 +150,8 @@ package struct KillDrill {
   private func finding(_ text: String) -> DrillFinding {
     let output = FileManager.default.contents(atPath: folder + "/last.out") ?? Data()
     return DrillFinding(
-      "drive \(drives): \(text)\n\(folder)\n" + String(decoding: output, as: UTF8.self).suffix(2000)
+      "drive \(sessions): \(text)\n\(folder)\n"
+        + String(decoding: output, as: UTF8.self).suffix(2000)
     )
   }
 }

@@ -17,7 +17,7 @@ package struct OrderDrill {
   package private(set) var kills = 0
   package private(set) var obeyed = 0
 
-  private static let clients = 3
+  private static let connections = 3
   private static let flags = ["--output", "quiet", "-j8", "-k"]
 
   package init(program: String, seed: UInt64, tasks: Int, orders: Int, parent: String) throws {
@@ -39,16 +39,16 @@ package struct OrderDrill {
     let (run, plan) = try begun()
     let descriptor = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(descriptor) }
-    let clients = (0..<Self.clients).map {
+    let connections = (0..<Self.connections).map {
       OrderClient(
         number: $0, folder: descriptor, plan: plan, tasks: manifest.count, answers: answers)
     }
     let over = DispatchGroup()
-    for client in clients {
-      let seed = seed &* 10 &+ UInt64(client.number)
+    for connection in connections {
+      let seed = seed &* 10 &+ UInt64(connection.number)
       over.enter()
       Thread.detachNewThread {
-        client.run(seed: seed)
+        connection.run(seed: seed)
         over.leave()
       }
     }
@@ -58,7 +58,7 @@ package struct OrderDrill {
       if victim?.end(withinMilliseconds: 0) != nil { try start("resume") }
     }
     answers.end()
-    try bringToEnd(clients[0])
+    try bringToEnd(connections[0])
     try judge(run)
     try FileManager.default.removeItem(atPath: folder)
   }
@@ -92,7 +92,7 @@ package struct OrderDrill {
   }
 
   /// Lets go of all that is held, says yes to all that is asked, and resumes what was cancelled.
-  private mutating func bringToEnd(_ client: OrderClient) throws {
+  private mutating func bringToEnd(_ connection: OrderClient) throws {
     let all = "among=0-\(manifest.count - 1)"
     var round = 0
     for _ in 0..<100 {
@@ -104,7 +104,8 @@ package struct OrderDrill {
         ].enumerated() {
           let words = order.split(separator: "\t", maxSplits: 1)
           let rest = words.count > 1 ? "\t\(words[1])" : ""
-          _ = client.ask("order\tz\(round).\(place)\t\(words[0])\tplan=\(client.plan)\(rest)\n")
+          _ = connection.ask(
+            "order\tz\(round).\(place)\t\(words[0])\tplan=\(connection.plan)\(rest)\n")
         }
       }
       if try states() == expected() { return }

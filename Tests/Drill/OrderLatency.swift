@@ -82,14 +82,14 @@ package struct OrderLatency {
       .split(separator: "\t").first { $0.hasPrefix("plan=") }
     let run = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(run) }
-    let client = OrderClient(
+    let connection = OrderClient(
       number: 0, folder: run, plan: "", tasks: processes.count, answers: OrderAnswers(limit: 0))
     let pause = OrderAnswers(limit: 0)
     var times = Times()
     let (began, before) = (Self.now, try ends(path))
     for (index, process) in processes.enumerated() {
       let asked = Self.now
-      let answer = client.ask("order\tl.\(index)\tcancel\t\(key ?? "")\ttasks=\(index)\n")
+      let answer = connection.ask("order\tl.\(index)\tcancel\t\(key ?? "")\ttasks=\(index)\n")
       let answered = Self.now
       guard let answer, answer.hasPrefix("done\t") else {
         throw DrillFinding("v\(index) is not cancelled: \(answer ?? "no answer") in \(folder)")

@@ -13,7 +13,7 @@ package struct SecretDrill {
   private var shown = 0
 
   package private(set) var kills = 0
-  package private(set) var drives = 0
+  package private(set) var sessions = 0
   /// Marks that stand for secrets in the logs.
   package private(set) var marks = 0
 
@@ -35,16 +35,16 @@ package struct SecretDrill {
   /// well, and stays when something is found.
   package mutating func run(killing limit: Int) throws {
     let isServed = random.chance(30)
-    while kills < limit { try drive(isServed: isServed, isDisturbed: true) }
-    try drive(isServed: isServed, isDisturbed: false)
+    while kills < limit { try session(isServed: isServed, isDisturbed: true) }
+    try session(isServed: isServed, isDisturbed: false)
     let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 20_000)
     if !left.isEmpty { throw finding("left alive: \(left.map(\.command))") }
     try search()
     try FileManager.default.removeItem(atPath: folder)
   }
 
-  private mutating func drive(isServed: Bool, isDisturbed: Bool) throws {
-    drives += 1
+  private mutating func session(isServed: Bool, isDisturbed: Bool) throws {
+    sessions += 1
     strikes.begin()
     let isNew = JournalProof.newestPath(in: folder) == nil
     var words = isNew ? isServed ? ["serve"] : ["run"] : ["resume"]
@@ -68,7 +68,7 @@ package struct SecretDrill {
       try look()
       try show(["approve", "asks"])
       if isServed { try show(["close"]) }
-      if drives > 0, shown > 4000 { throw finding("it does not end") }
+      if sessions > 0, shown > 4000 { throw finding("it does not end") }
     }
     try look()
   }
@@ -96,7 +96,7 @@ package struct SecretDrill {
 
   private mutating func start(_ words: [String], output: String? = nil) throws -> Victim {
     try Victim(
-      program, words, folder: folder, mark: mark, output: output ?? "seen/drive-\(drives)",
+      program, words, folder: folder, mark: mark, output: output ?? "seen/drive-\(sessions)",
       environment: [
         "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY=\(folder)/seen/summary",
         "TMPDIR=\(folder)/tmp",
@@ -138,6 +138,6 @@ package struct SecretDrill {
   }
 
   private func finding(_ text: String) -> DrillFinding {
-    DrillFinding("drive \(drives): \(text)\n\(folder)")
+    DrillFinding("drive \(sessions): \(text)\n\(folder)")
   }
 }

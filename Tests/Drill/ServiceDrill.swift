@@ -17,7 +17,7 @@ package struct ServiceDrill {
 
   package private(set) var kills = 0
   package private(set) var serverKills = 0
-  package private(set) var drives = 0
+  package private(set) var sessions = 0
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
@@ -37,14 +37,14 @@ package struct ServiceDrill {
   /// all is well, and stays when something is found.
   package mutating func run(killing limit: Int) throws {
     var isWhole = false
-    while !isWhole { isWhole = try drive(mayKill: kills < limit) }
+    while !isWhole { isWhole = try session(mayKill: kills < limit) }
     if let fault = project.fault(proven: proven) { throw finding(fault) }
     try FileManager.default.removeItem(atPath: project.folder)
   }
 
   /// True when the run has come to its end.
-  private mutating func drive(mayKill: Bool) throws -> Bool {
-    drives += 1
+  private mutating func session(mayKill: Bool) throws -> Bool {
+    sessions += 1
     strikes.begin()
     killedServer = false
     let isResume = JournalProof.newestPath(in: project.folder) != nil
@@ -119,7 +119,7 @@ package struct ServiceDrill {
   private func finding(_ text: String) -> DrillFinding {
     let output = FileManager.default.contents(atPath: project.folder + "/last.out") ?? Data()
     return DrillFinding(
-      "drive \(drives): \(text)\n\(project.folder)\n"
+      "drive \(sessions): \(text)\n\(project.folder)\n"
         + String(decoding: output, as: UTF8.self).suffix(4000))
   }
 }

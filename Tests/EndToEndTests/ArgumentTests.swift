@@ -132,35 +132,35 @@ struct ArgumentTests {
     #expect(place.runs.count == 2)
   }
 
-  struct Mistake: Sendable, CustomTestStringConvertible {
+  struct ParseError: Sendable, CustomTestStringConvertible {
     let words: String
     let says: String
     var testDescription: String { words }
   }
 
   @Test(arguments: [
-    Mistake(
+    ParseError(
       words: "run get -- x",
       says: "arguments cannot go to `get`: it is a download, and runs no command"),
-    Mistake(words: "run -- x", says: "arguments go to one task, and none is named"),
-    Mistake(
+    ParseError(words: "run -- x", says: "arguments go to one task, and none is named"),
+    ParseError(
       words: "run list bash -- x", says: "arguments go to one task, and 2 are named: list, bash"),
-    Mistake(words: "run 'l*' -- x", says: "`l*` may be several: name it by its id"),
-    Mistake(words: "run lst -- x", says: "no task of"),
-    Mistake(
+    ParseError(words: "run 'l*' -- x", says: "`l*` may be several: name it by its id"),
+    ParseError(words: "run lst -- x", says: "no task of"),
+    ParseError(
       words: "run legs -- x",
       says: "arguments cannot go to `legs`: these are 2 tasks; name one, such as `legs[x=a]`"),
-    Mistake(words: "run -n legs -- x", says: "arguments cannot go to `legs`"),
-    Mistake(
+    ParseError(words: "run -n legs -- x", says: "arguments cannot go to `legs`"),
+    ParseError(
       words: "resume -- x",
       says: "`-- x`: a resume hands on the arguments that the run was started with; others make"
         + " another run: `opflow run TASK -- x`"),
-    Mistake(words: "plan list -- x", says: "no task of"),
+    ParseError(words: "plan list -- x", says: "no task of"),
   ])
-  func `a mistake is told before there is a run`(_ mistake: Mistake) throws {
+  func `a mistake is told before there is a run`(_ problem: ParseError) throws {
     let place = try place()
-    let run = try place.shell("$opflow \(mistake.words)", status: 2)
-    #expect(run.errors.contains(mistake.says), "\(run)")
+    let run = try place.shell("$opflow \(problem.words)", status: 2)
+    #expect(run.errors.contains(problem.says), "\(run)")
     #expect(place.runs.isEmpty)
   }
 

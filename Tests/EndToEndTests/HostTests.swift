@@ -131,12 +131,12 @@ struct HostTests {
     ("3", "--control-fd 3: opflow was started with no such Unix stream socket: Socket operation"),
     ("1", "--control-fd needs a number from 3"),
   ])
-  func `a descriptor that is none is wrong use`(_ number: String, _ what: String) throws {
+  func `a descriptor that is none is wrong use`(_ number: String, _ detail: String) throws {
     let place = try Workplace("tasks: {}")
     // What other tests have open at the moment may be inherited.
     let end = try place.shell(
       "$opflow serve --control-fd \(number) 3< opflow.yaml 9<&-", status: 2)
-    #expect(end.errors.contains(what), "\(end)")
+    #expect(end.errors.contains(detail), "\(end)")
     #expect(!place.exists(".opflow"))
   }
 }

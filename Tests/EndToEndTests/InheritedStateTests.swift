@@ -97,7 +97,7 @@ struct InheritedStateTests {
   }
 
   /// Starts what follows with every signal ignored that can be, and every one blocked.
-  private static let deaf = """
+  private static let unheard = """
     python3 -c '
     import os, signal, sys
     for number in range(1, 32):
@@ -114,7 +114,7 @@ struct InheritedStateTests {
         b: { run: "yes | head -n 1; kill -KILL $$", allow_failure: true }
         c: { run: "test $OPFLOW_ATTEMPT -gt 1 || kill -KILL $PPID" }
       """)
-    let run = try place.shell("\(Self.deaf) \"$opflow\" run --output line")
+    let run = try place.shell("\(Self.unheard) \"$opflow\" run --output line")
     let zero = String(repeating: "0", count: 16)
     #expect(try place.log("a") == "SigBlk:\t\(zero)\nSigIgn:\t\(zero)\n")
     #expect(!run.errors.contains("reaped"), "\(run)")
@@ -125,7 +125,7 @@ struct InheritedStateTests {
     let place = try Workplace(
       "tasks: { a: { run: 'echo here > here; exec tail -f /dev/null' } }")
     let here = try place.gate("here")
-    let live = try place.startShell("exec \(Self.deaf) \"$opflow\" run")
+    let live = try place.startShell("exec \(Self.unheard) \"$opflow\" run")
     _ = try here.next()
     live.send(SIGTERM)
     #expect(try live.finish().status == -SIGTERM)

@@ -163,21 +163,22 @@ struct KillTests {
       }
     }
     let place = try Workplace(manifest)
-    var drives = 0
+    var sessions = 0
     var status: Int32 = -9
-    while status == -9 && drives < 60 {
+    while status == -9 && sessions < 60 {
       let before =
         place.runs.isEmpty ? [] : try place.journal().filter { $0.event == "success" }.map(\.task)
       let had = place.lines()
       let run = try place.opflow("run", "--resume", "--output", "quiet", status: nil)
       status = run.status
-      drives += 1
+      sessions += 1
       let ran = Set(place.lines().dropFirst(had.count))
-      #expect(ran.isDisjoint(with: before), "drive \(drives) repeated \(ran.intersection(before))")
+      #expect(
+        ran.isDisjoint(with: before), "drive \(sessions) repeated \(ran.intersection(before))")
       if status != -9 { #expect(status == 0, "\(run)") }
     }
     #expect(status == 0)
-    #expect(drives > 5)
+    #expect(sessions > 5)
     #expect(try place.status().counts["succeeded"] == 80)
     #expect(Set(place.lines()).count == 80)
     #expect(try place.journal().allSatisfy(\.isIntact))

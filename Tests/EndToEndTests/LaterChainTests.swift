@@ -25,11 +25,11 @@ struct LaterChainTests {
     #expect(Set(place.lines().prefix(2)) == ["made.1", "made.2"])
     #expect(place.lines().dropFirst(2) == ["last", "last", "end"])
     let journal = try place.journal()
-    for (reader, family) in [("use", "make["), ("last", "use[")] {
+    for (reader, matrixGroup) in [("use", "make["), ("last", "use[")] {
       let start = try #require(
         journal.firstIndex { $0.event == "start" && $0.task == reader })
       let ends = journal.indices.filter {
-        journal[$0].event == "success" && journal[$0].task.hasPrefix(family)
+        journal[$0].event == "success" && journal[$0].task.hasPrefix(matrixGroup)
       }
       #expect(ends.count == 2 && ends.allSatisfy { $0 < start }, "\(reader)")
     }

@@ -61,9 +61,9 @@ struct LibraryHostTests {
       """
     ),
   ])
-  func `what is rarely asked for is done as well`(_ what: String, _ told: String) throws {
+  func `what is rarely asked for is done as well`(_ detail: String, _ told: String) throws {
     let place = try Workplace()
-    let end = try start("ProbeHost", what, in: place).finish()
+    let end = try start("ProbeHost", detail, in: place).finish()
     #expect(end.status == 0 && end.output == told, "\(end)")
     place.expectNothingAlive()
   }
@@ -89,11 +89,11 @@ struct LibraryHostTests {
   }
 
   /// A program that says so and stops itself, after which what drives its run is killed.
-  private func startStopped(_ what: String, in place: Workplace) throws -> LiveProcess {
-    let host = try start("ProbeHost", what, in: place)
-    try host.waitForOutput("\(what)\n")
+  private func startStopped(_ detail: String, in place: Workplace) throws -> LiveProcess {
+    let host = try start("ProbeHost", detail, in: place)
+    try host.waitForOutput("\(detail)\n")
     try ProcessState.wait(for: "T", of: host.pid)
-    kill(try #require(driver(place)), SIGKILL)
+    kill(try #require(owner(place)), SIGKILL)
     return host
   }
 
@@ -107,8 +107,8 @@ struct LibraryHostTests {
     #expect(
       end.output == "away\npaused: true, pending, cancelled\nfinished: 3, succeeded\n", "\(end)")
     #expect(place.lines() == ["held"])
-    let drives = try place.journal().filter { $0.event == "resume" && $0.task.isEmpty }
-    #expect(drives.map { $0.text.contains("\tcapacity=cpu:1\t") } == [true])
+    let sessions = try place.journal().filter { $0.event == "resume" && $0.task.isEmpty }
+    #expect(sessions.map { $0.text.contains("\tcapacity=cpu:1\t") } == [true])
     place.expectNothingAlive()
   }
 
@@ -195,7 +195,7 @@ struct LibraryHostTests {
   }
 
   /// The process that drives the newest run; nil where none does.
-  private func driver(_ place: Workplace) -> pid_t? {
+  private func owner(_ place: Workplace) -> pid_t? {
     guard let run = place.runs.last, let lock = try? place.text(".opflow/runs/\(run)/lock") else {
       return nil
     }
@@ -223,7 +223,7 @@ struct LibraryHostTests {
     // As a loss of power ends them: in one instant. The program would have another process drive
     // the run otherwise, which had the plan while it is damaged.
     host.send(SIGSTOP)
-    if let pid = driver(place) { kill(pid, SIGKILL) }
+    if let pid = owner(place) { kill(pid, SIGKILL) }
     host.send(SIGKILL)
     let said = try host.finish().output.split(separator: "\n")
     let added = said.filter { $0.hasPrefix("added ") }.map { $0.dropFirst(6) }

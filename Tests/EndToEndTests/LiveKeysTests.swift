@@ -29,7 +29,7 @@ struct LiveKeysEndTests {
     return (place, terminal)
   }
 
-  private func askers(_ place: Workplace) throws -> [String] {
+  private func requesters(_ place: Workplace) throws -> [String] {
     try place.journal().filter { $0.event == "order" }.map {
       "\($0.values["verb"] ?? "") \($0.values["by"] ?? "")"
     }
@@ -53,7 +53,7 @@ struct LiveKeysEndTests {
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)
     #expect(
-      try askers(place) == [
+      try requesters(place) == [
         "pause keys", "continue keys", "parallel keys", "parallel keys", "parallel keys",
       ])
   }
@@ -125,7 +125,7 @@ struct LiveKeysEndTests {
     try terminal.type("y")
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)
-    #expect(try askers(place) == ["approve keys"])
+    #expect(try requesters(place) == ["approve keys"])
   }
 
   @Test func `who watches another one's run has the same keys, and q leaves it alone`() throws {
@@ -150,7 +150,7 @@ struct LiveKeysEndTests {
     try place.gate("on").letGo()
     #expect(try run.finish().status == 0)
     #expect(
-      try askers(place) == [
+      try requesters(place) == [
         "pause keys", "continue keys", "parallel keys", "parallel keys", "parallel keys",
       ])
   }
@@ -221,7 +221,7 @@ struct LiveKeysEndTests {
     try on.letGo()
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)
-    #expect(try askers(place) == ["pause keys"])
+    #expect(try requesters(place) == ["pause keys"])
   }
 
   @Test func `behind a pipe and in the background nothing of the terminal is set`() throws {

@@ -9,10 +9,10 @@ struct NetworkMountTests {
   /// Who sees the folder how: the coordinator, and the machine of its agent. Nil is the file server
   /// itself.
   enum Views: String, CaseIterable {
-    case serverDrives, machineDrives, machinesAlone
+    case serverSessions, machineSessions, machinesAlone
 
-    var coordinator: String? { self == .serverDrives ? nil : "n2" }
-    var agent: String? { self == .machineDrives ? nil : "n1" }
+    var coordinator: String? { self == .serverSessions ? nil : "n2" }
+    var agent: String? { self == .machineSessions ? nil : "n1" }
   }
 
   /// Each task reads what the one before it wrote on the other machine.
@@ -59,7 +59,7 @@ struct NetworkMountTests {
 
   /// A task of `n1` that wants what was made on the file server, or by it, after `n1` had looked
   /// for it.
-  static let late: [(what: String, missed: String, manifest: String)] = [
+  static let late: [(detail: String, missed: String, manifest: String)] = [
     (
       "an input in a folder that was not there", "made",
       """
@@ -101,9 +101,9 @@ struct NetworkMountTests {
     ),
   ]
 
-  @Test(arguments: late.map(\.what))
-  func `what a machine looked for before it was there is waited for:`(_ what: String) throws {
-    let late = try #require(Self.late.first { $0.what == what })
+  @Test(arguments: late.map(\.detail))
+  func `what a machine looked for before it was there is waited for:`(_ detail: String) throws {
+    let late = try #require(Self.late.first { $0.detail == detail })
     let mount = try NetworkMount(late.manifest)
     try mount.miss(late.missed, on: "n1")
     let run = try mount.opflow(

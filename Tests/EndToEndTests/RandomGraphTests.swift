@@ -79,15 +79,15 @@ struct RandomGraphTests {
     var numbers = DrillNumbers(seed: seed)
     let place = try Workplace(graph.manifest(seed: seed))
     var status: Int32 = -9
-    var drives = 0
-    while status != 0 && drives < 40 {
-      drives += 1
+    var sessions = 0
+    while status != 0 && sessions < 40 {
+      sessions += 1
       let before = Set(
         place.runs.isEmpty ? [] : try place.journal().filter { $0.event == "success" }.map(\.task))
       let had = place.lines().count
       let live = try place.start("run", "--resume", "--output", "line")
       // After a number of lines that nobody chose; the last drives are left in peace.
-      let patience = drives < 20 ? Int.random(in: 1...25, using: &numbers) : Int.max
+      let patience = sessions < 20 ? Int.random(in: 1...25, using: &numbers) : Int.max
       if try live.waitForErrorLines(patience) { live.send(9) }
       let run = try live.finish()
       status = run.status

@@ -85,9 +85,9 @@ struct RunAgainTests {
       #expect(held.errors.contains("process \(pid)"), "\(held)")
     }
     #expect(place.lines() == ["a"])
-    let driver = try #require(all.first { $0.pid == pid })
-    driver.send(SIGINT)
-    #expect(try driver.finish().status == -SIGINT)
+    let owner = try #require(all.first { $0.pid == pid })
+    owner.send(SIGINT)
+    #expect(try owner.finish().status == -SIGINT)
     // The same with a run that is there.
     let resumes = try (0..<5).map { _ in try place.start("run", "--resume") }
     _ = try here.next()

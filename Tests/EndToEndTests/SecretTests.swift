@@ -94,7 +94,7 @@ struct SecretTests {
     ("is longer than 64 KiB", ["TOKEN": String(repeating: "x", count: 65_537)]),
   ])
   func `one that cannot be had is an error at its place, before anything starts`(
-    _ what: String, _ environment: [String: String]
+    _ detail: String, _ environment: [String: String]
   ) throws {
     let place = try Workplace(
       """
@@ -103,7 +103,7 @@ struct SecretTests {
         b: { run: x, secrets: [TOKEN] }
       """)
     let refused = try place.opflow("run", status: 3, environment: environment)
-    #expect(refused.errors.contains("opflow.yaml:3:26: error: the secret `TOKEN` \(what)"))
+    #expect(refused.errors.contains("opflow.yaml:3:26: error: the secret `TOKEN` \(detail)"))
     #expect(!refused.errors.contains("xxxx"))
     #expect(!place.exists("ran"))
     #expect(place.runs.isEmpty)
@@ -123,7 +123,7 @@ struct SecretTests {
     ("{ run: ['true'] }", "is empty"),
   ])
   func `a source that gives nothing is an error at its place`(
-    _ source: String, _ what: String
+    _ source: String, _ detail: String
   ) throws {
     let place = try Workplace(
       "secrets: { TOKEN: \(source) }\ntasks: { a: { run: touch ran, secrets: [TOKEN] } }")
@@ -133,7 +133,7 @@ struct SecretTests {
     #expect(truncate(place.file("huge"), 1 << 30) == 0)
     let refused = try place.opflow("run", status: 3)
     #expect(refused.errors.contains("opflow.yaml:2:41: error: the secret `TOKEN` "))
-    #expect(refused.errors.contains(what), "\(refused.errors)")
+    #expect(refused.errors.contains(detail), "\(refused.errors)")
     #expect(!place.exists("ran"))
   }
 

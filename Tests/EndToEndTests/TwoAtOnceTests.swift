@@ -22,13 +22,13 @@ struct TwoAtOnceTests {
     // The one that drives still does; the other has ended, or will.
     let pid = try #require(
       Int32(place.lines(place.runFolder() + "/lock").first?.split(separator: " ").first ?? ""))
-    let driver = try #require(resumes.first { $0.pid == pid })
+    let owner = try #require(resumes.first { $0.pid == pid })
     let other = try #require(resumes.first { $0.pid != pid })
     let held = try other.finish()
     #expect(held.status == 5, "\(held)")
-    #expect(held.errors.contains("process \(driver.pid)"), "\(held)")
-    driver.send(SIGINT)
-    #expect(try driver.finish().status == -SIGINT)
+    #expect(held.errors.contains("process \(owner.pid)"), "\(held)")
+    owner.send(SIGINT)
+    #expect(try owner.finish().status == -SIGINT)
     place.expectNothingAlive()
   }
 

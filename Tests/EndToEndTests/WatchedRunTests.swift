@@ -204,8 +204,8 @@ struct WatchedRunTests {
   }
 
   @Test func `who wants to leave as the run ends is let go`() throws {
-    let legs = (0..<900).map { "\($0)" }.joined(separator: ", ")
-    let place = try Workplace("tasks: { a: { matrix: { i: [\(legs)] }, run: 'true' } }")
+    let instances = (0..<900).map { "\($0)" }.joined(separator: ", ")
+    let place = try Workplace("tasks: { a: { matrix: { i: [\(instances)] }, run: 'true' } }")
     // Nobody reads: what is printed is more than fits, so that it stays a while at the end.
     let out = try place.gate("out")
     let run = try place.startShell("exec $opflow run --watch --json > out")

@@ -65,9 +65,9 @@ struct WhyTests {
       """)
     try place.opflow("run", status: 1)
     let why = try place.opflow("why", "b", "c", "d").output
-    let fates = why.split(separator: "\n").filter { $0.contains("a resume would") }
+    let outcomes = why.split(separator: "\n").filter { $0.contains("a resume would") }
     #expect(
-      fates == [
+      outcomes == [
         "  a resume would skip it, because of a", "  a resume would skip it, because of b",
         "  a resume would run it: skipped before",
       ])

@@ -131,7 +131,7 @@ struct WrittenSecretTests {
     (#"{ x: { matrix: { v: { lines: list } }, run: a } }"#, "the id `x[v=***]`"),
     (#"{ x: { matrix: { rows: rows.csv }, run: a } }"#, "`matrix` of `x[n=a]`"),
   ])
-  func `what is added is refused, and written nowhere`(_ tasks: String, _ what: String) throws {
+  func `what is added is refused, and written nowhere`(_ tasks: String, _ detail: String) throws {
     let place = try Workplace(
       """
       secrets: { TOKEN: { env: TOKEN } }
@@ -149,7 +149,7 @@ struct WrittenSecretTests {
     #expect(
       run.errors.contains(
         """
-        opflow: add: the value of the secret `TOKEN` stands in \(what), which would be written down
+        opflow: add: the value of the secret `TOKEN` stands in \(detail), which would be written down
         """
       ),
       "\(run)")

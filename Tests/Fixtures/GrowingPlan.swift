@@ -21,8 +21,8 @@ final package class GrowingPlan: Sendable {
   }
 
   /// Gives tasks of it other names, in another file.
-  package func withdraw(_ tasks: Range<Int>, attempt: Int32) throws -> Plan {
-    let growth = try PlanGrowth(of: open(), withdrawing: tasks, attempt: attempt)
+  package func retract(_ tasks: Range<Int>, attempt: Int32) throws -> Plan {
+    let growth = try PlanGrowth(of: open(), retracting: tasks, attempt: attempt)
     file.withLock { $0 = growth.applied(to: []) }
     return try open()
   }

@@ -144,11 +144,11 @@ package struct JournalText {
   }
 
   /// A further drive that takes these back.
-  package mutating func resume(_ withdrawn: (String, RerunReason)...) throws {
+  package mutating func resume(_ retracted: (String, RerunReason)...) throws {
     var entry = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
-    entry.withdrawn = withdrawn.count
+    entry.retracted = retracted.count
     append(.resume(entry))
-    for (name, reason) in withdrawn {
+    for (name, reason) in retracted {
       append(Transition(.resume(reason), try plan.id(name)))
     }
   }

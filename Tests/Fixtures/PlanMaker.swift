@@ -28,15 +28,15 @@ package struct PlanMaker {
 
   package var tasks: [Task] = []
   /// Their names, with their legs, which are tasks that stand one behind the other.
-  package var families: [(name: String, legs: [String])] = []
+  package var matrixGroups: [(name: String, instances: [String])] = []
   package var resources: [(String, UInt64)] = []
 
   package init(
-    tasks: [Task] = [], families: [(name: String, legs: [String])] = [],
+    tasks: [Task] = [], matrixGroups: [(name: String, instances: [String])] = [],
     resources: [(String, UInt64)] = []
   ) {
     self.tasks = tasks
-    self.families = families
+    self.matrixGroups = matrixGroups
     self.resources = resources
   }
 
@@ -64,7 +64,7 @@ package struct PlanMaker {
   }
 
   /// A task that makes the legs of the family of its name.
-  package mutating func addLegMaker(_ name: String, needs: [String] = []) {
+  package mutating func addInstanceMaker(_ name: String, needs: [String] = []) {
     add(name, needs: needs) {
       $0.kind = .command
       $0.flags = [.emptyMatrix, .control]
@@ -72,11 +72,11 @@ package struct PlanMaker {
   }
 
   /// A family whose legs are there.
-  package mutating func addFamily(
-    _ name: String, legs: [String], _ change: (inout Task) -> Void = { _ in }
+  package mutating func addMatrixGroup(
+    _ name: String, instances: [String], _ change: (inout Task) -> Void = { _ in }
   ) {
-    families.append((name, legs))
-    for leg in legs { add(leg, needs: []) { change(&$0) } }
+    matrixGroups.append((name, instances))
+    for instance in instances { add(instance, needs: []) { change(&$0) } }
   }
 
   package mutating func addDownload(_ name: String) {
@@ -147,10 +147,10 @@ package struct PlanMaker {
       }
       builder.endNeeds()
     }
-    for (name, legs) in families {
-      builder.addFamily(
-        builder.intern(name), firstTask: ids[legs[0]] ?? .none, legCount: legs.count,
-        axes: [builder.intern("n")], values: legs.map { builder.intern($0) })
+    for (name, instances) in matrixGroups {
+      builder.addMatrixGroup(
+        builder.intern(name), firstTask: ids[instances[0]] ?? .none, instanceCount: instances.count,
+        axes: [builder.intern("n")], values: instances.map { builder.intern($0) })
     }
     change(&builder)
     let manifest = ManifestEntry(

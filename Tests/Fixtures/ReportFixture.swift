@@ -39,14 +39,14 @@ package struct ReportFixture {
 
   /// A further drive, that takes these back.
   package mutating func resume(
-    _ withdrawn: (String, RerunReason)..., reused: Int = 0, trace: TraceParent? = nil
+    _ retracted: (String, RerunReason)..., reused: Int = 0, trace: TraceParent? = nil
   ) {
     var entry = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
-    entry.withdrawn = withdrawn.count
+    entry.retracted = retracted.count
     entry.reused = reused
     entry.trace = trace
     tell(.resume(entry))
-    for (name, reason) in withdrawn { tell(.resume(reason), name, attempt: 0) }
+    for (name, reason) in retracted { tell(.resume(reason), name, attempt: 0) }
   }
 
   package mutating func close(_ state: RunState, exit: Int32, signal: Int32 = 0) {
@@ -55,9 +55,9 @@ package struct ReportFixture {
   }
 
   /// Lines from here on say that they are of that drive.
-  package mutating func pretend(drive: Int) {
+  package mutating func pretend(session: Int) {
     earlier += encoder.bytes
-    encoder = JournalEncoder(nextSequence: encoder.nextSequence, drive: drive)
+    encoder = JournalEncoder(nextSequence: encoder.nextSequence, session: session)
   }
 
   package mutating func wait(_ milliseconds: Int64) { now += milliseconds }

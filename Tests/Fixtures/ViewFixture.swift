@@ -123,22 +123,23 @@ package struct ViewDriver: ~Copyable {
   }
 
   /// Something becomes of a further machine.
-  package mutating func site(_ number: Int32, _ state: SiteState, _ host: String, what: String = "")
-  {
-    var entry = SiteEntry(SiteID(number), state, host: host)
-    entry.what = what
+  package mutating func node(
+    _ number: Int32, _ state: NodeState, _ host: String, detail: String = ""
+  ) {
+    var entry = NodeEntry(NodeID(number), state, host: host)
+    entry.detail = detail
     entry.cores = 2
-    view.show(.site(entry), atMilliseconds: now)
+    view.show(.node(entry), atMilliseconds: now)
   }
 
-  package mutating func worker(_ number: Int32, at site: Int32) {
+  package mutating func worker(_ number: Int32, at node: Int32) {
     var entry = WorkerEntry(worker: WorkerID(number), pid: 1, startTime: 0, bootID: "")
-    entry.site = SiteID(site)
+    entry.node = NodeID(node)
     view.show(.worker(entry), atMilliseconds: now)
   }
 
-  package mutating func awaitMachines(_ what: String?, isNews: Bool = true) {
-    view.show(.wait(0, for: what, isNews: isNews), atMilliseconds: now)
+  package mutating func awaitMachines(_ detail: String?, isNews: Bool = true) {
+    view.show(.wait(0, for: detail, isNews: isNews), atMilliseconds: now)
   }
 
   package mutating func endWait(_ came: String) {
@@ -188,32 +189,32 @@ package struct ViewDriver: ~Copyable {
     view.setTails(tails)
   }
 
-  package mutating func order(_ verb: OrderVerb, tasks: [String] = []) {
-    guard let id = OrderID("o\(now)") else { return }
-    var order = OrderEntry(id: id, verb: verb, asker: OrderAsker(pid: 7, user: 0, name: "me"))
+  package mutating func order(_ verb: ControlAction, tasks: [String] = []) {
+    guard let id = RequestID("o\(now)") else { return }
+    var order = RequestEntry(id: id, verb: verb, requester: Requester(pid: 7, user: 0, name: "me"))
     order.tasks = tasks.map { self.id($0) }
     view.show(.order(order), atMilliseconds: now)
   }
 
   /// Tasks were added, so that this is the plan.
   package mutating func extend(_ grown: Plan) {
-    guard let id = OrderID("o\(now)") else { return }
+    guard let id = RequestID("o\(now)") else { return }
     let new = grown.taskCount - plan.taskCount
     let entry = ExtendEntry(
-      id: id, asker: OrderAsker(pid: 7, user: 0, name: "opflow add"), taskCount: grown.taskCount,
+      id: id, requester: Requester(pid: 7, user: 0, name: "opflow add"), taskCount: grown.taskCount,
       added: new)
     plan = grown
     view.show(
       .extend(entry, grown, [InitialState](repeating: .run, count: new)), atMilliseconds: now)
   }
 
-  package mutating func withdraw(_ entry: WithdrawEntry, _ renamed: Plan) {
+  package mutating func retract(_ entry: RetractEntry, _ renamed: Plan) {
     plan = renamed
-    view.show(.withdraw(entry, renamed), atMilliseconds: now)
+    view.show(.retract(entry, renamed), atMilliseconds: now)
   }
 
-  package mutating func stop(by signal: Int32, what: String = "") {
-    view.show(.stop(StopEntry(signal: signal, what: what)), atMilliseconds: now)
+  package mutating func stop(by signal: Int32, detail: String = "") {
+    view.show(.stop(StopEntry(signal: signal, detail: detail)), atMilliseconds: now)
   }
 
   /// The lines of the next frame, drawn on a terminal of its own.

@@ -26,7 +26,7 @@ struct DownloadAddressTests {
   }
 
   @Test(arguments: [
-    ("example.org/x", WebAddress.Mistake.notAbsolute), ("/x", .notAbsolute), ("", .notAbsolute),
+    ("example.org/x", WebAddress.ParseError.notAbsolute), ("/x", .notAbsolute), ("", .notAbsolute),
     ("http:/h/x", .notAbsolute), ("ftp://h/x", .scheme("ftp")),
     ("javascript:1", .scheme("javascript")),
     ("http:///x", .host), ("http://a b/", .host), ("http://h\\@other/", .host),
@@ -34,8 +34,8 @@ struct DownloadAddressTests {
     ("http://h:99999/", .port), ("http://h:0/", .port), ("http://h:x/", .port),
     ("file://other/x", .host),
   ])
-  func `that are none say why`(_ url: String, _ mistake: WebAddress.Mistake) {
-    #expect(throws: mistake) { try WebAddress(url) }
+  func `that are none say why`(_ url: String, _ problem: WebAddress.ParseError) {
+    #expect(throws: problem) { try WebAddress(url) }
   }
 
   @Test(arguments: [

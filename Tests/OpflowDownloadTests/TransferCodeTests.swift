@@ -28,12 +28,12 @@ struct TransferCodeTests {
       (100, "A value or data field grew larger than allowed", "a line of its head is too long"),
     ] as [(Int32, String, String)])
   func `an answer that makes no sense is told as that, and asked for again`(
-    _ code: Int32, _ text: String, _ what: String
+    _ code: Int32, _ text: String, _ detail: String
   ) {
     let failure = TransferCode.failure(code, text: text)
     #expect(failure.cause == .nonsense)
     #expect(failure.verdict == .again)
-    #expect(failure.text == "the answer makes no sense: \(what)")
+    #expect(failure.text == "the answer makes no sense: \(detail)")
   }
 
   @Test func `what libcurl refuses to send is final`() {

@@ -8,8 +8,8 @@ import Testing
 
 /// Tasks that programs do which offer them.
 @Suite struct BlockTests {
-  private static let one = HostID(1)
-  private static let two = HostID(2)
+  private static let one = ClientID(1)
+  private static let two = ClientID(2)
 
   private func run(
     parallel: UInt64 = 4, maxFailures: Int = 0, _ fill: (inout PlanMaker) -> Void
@@ -22,9 +22,9 @@ import Testing
   private func block(_ task: inout PlanMaker.Task) { task.kind = .block }
 
   private func said(
-    _ id: TaskID, _ attempt: Int32, _ status: OpflowPlan.ExitStatus, _ what: String = ""
-  ) -> BlockFact {
-    .ended(id, attempt: attempt, Outcome(status: status), what: what)
+    _ id: TaskID, _ attempt: Int32, _ status: OpflowPlan.ExitStatus, _ detail: String = ""
+  ) -> ExternalTaskFact {
+    .ended(id, attempt: attempt, Outcome(status: status), detail: detail)
   }
 
   @Test func `one that nobody offers waits, and starts when somebody does`() throws {
@@ -36,7 +36,7 @@ import Testing
     run.tell(.block(Self.one, .offers(run.id("a"))))
     #expect(run.started == [.init(task: "a", attempt: 1)])
     #expect(run.toPrograms == [.run(run.id("a"), attempt: 1)])
-    #expect(Array(run.seats.values) == [Self.one])
+    #expect(Array(run.slots.values) == [Self.one])
     run.tell(.block(Self.one, said(run.id("a"), 1, .success)))
     #expect(run.close?.state == .succeeded)
   }
@@ -50,7 +50,7 @@ import Testing
     run.tell(.block(Self.one, .joined))
     run.tell(.block(Self.one, .offers(run.id("a"))))
     run.tell(.block(Self.one, .offers(run.id("first"))))
-    run.tell(.block(Self.one, .withdraws(run.id("a"))))
+    run.tell(.block(Self.one, .retracts(run.id("a"))))
     run.settle()
     run.end("first")
     #expect(run.started.map(\.task) == ["first"])
@@ -67,24 +67,24 @@ import Testing
       for name in ["a", "b", "c", "d"] { run.tell(.block(program, .offers(run.id(name)))) }
     }
     #expect(run.started.count == 3)
-    #expect(run.seats.values.count { $0 == Self.one } == 3)
+    #expect(run.slots.values.count { $0 == Self.one } == 3)
     run.tell(.block(Self.one, said(run.id("a"), 1, .success)))
     // The other program has none yet.
     #expect(run.started.count == 4)
-    #expect(run.seats.values.count { $0 == Self.two } == 1)
+    #expect(run.slots.values.count { $0 == Self.two } == 1)
   }
 
   @Test func `a program that goes costs its blocks no try, however often`() throws {
     var run = try run { $0.add("a", block) }
     for number in 1...6 {
-      let program = HostID(Int32(number))
+      let program = ClientID(Int32(number))
       run.tell(.block(program, .joined))
       run.tell(.block(program, .offers(run.id("a"))))
       #expect(run.started.last == .init(task: "a", attempt: Int32(number)))
       run.tell(.block(program, .gone(complaint: "its program has ended")))
       #expect(run.journal.last?.event == .interrupt)
       #expect(run.journal.last?.outcome.reason == .workerLost)
-      #expect(run.journal.last?.what == "its program has ended")
+      #expect(run.journal.last?.detail == "its program has ended")
     }
     #expect(run.state("a") == .ready)
     #expect(run.close == nil)
@@ -126,7 +126,7 @@ import Testing
     run.tell(.block(Self.one, .offers(run.id("a"))))
     run.tell(.block(Self.one, said(run.id("a"), 1, .exit(1), "no such user")))
     #expect(run.journal.last?.event == .retry)
-    #expect(run.journal.last?.what == "no such user")
+    #expect(run.journal.last?.detail == "no such user")
     run.wait(milliseconds: 10_000)
     #expect(run.started.last == .init(task: "a", attempt: 2))
     // A word of the try before comes late.
@@ -181,7 +181,7 @@ import Testing
     #expect(run.started.count == 1)
     run.tell(.block(Self.one, .gone(complaint: "gone")))
     #expect(run.started.count == 2)
-    #expect(run.seats.values.contains(Self.two))
+    #expect(run.slots.values.contains(Self.two))
   }
 
   @Test(arguments: [(OpflowPlan.ExitStatus.success, TaskState.succeeded), (.exit(1), .cancelled)])
@@ -208,7 +208,7 @@ import Testing
     #expect(
       run.ask(.suspend, ["c"])
         == .refused(
-          what: "c runs inside the program that offered it, and cannot be stopped there"))
+          detail: "c runs inside the program that offered it, and cannot be stopped there"))
     run.tell(.block(Self.one, said(run.id("c"), 1, .success)))
     #expect(run.state("a") == .cancelled)
     #expect(run.state("b") == .skipped)
@@ -251,13 +251,13 @@ import Testing
     }
     run.tell(.block(Self.one, .joined))
     run.tell(.block(Self.one, .offers(run.id("a"))))
-    run.tell(.hostsGone)
-    #expect(run.stops.map(\.what) == [StopEntry.hostsGone])
+    run.tell(.clientsGone)
+    #expect(run.stops.map(\.detail) == [StopEntry.clientsGone])
     #expect(run.close == nil)
     run.wait(milliseconds: 301)
     #expect(run.state("a") == .cancelled)
     #expect(run.close?.state == .interrupted)
-    run.tell(.hostsGone)
+    run.tell(.clientsGone)
     #expect(run.stops.count == 1)
   }
 
@@ -281,7 +281,7 @@ import Testing
     let forecast = RunForecast(
       plan: plan,
       options: SchedulerOptions(maxParallel: 1, memoryBytes: 0, maxFailures: 1, seed: 1),
-      entering: Entering(
+      resumeState: ResumeState(
         initial: [.run, .run], attempts: [0, 0]))
     #expect(forecast.starts.map { plan.nameString($0) } == ["a", "b"])
   }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ControlTests {
   /// `a` needs nothing, `b` needs `a`, and so on; `x` and `y` need nothing.
   private static func run(
-    parallel: UInt64 = 1, maxFailures: Int = 0, handsAhead: Bool = false,
+    parallel: UInt64 = 1, maxFailures: Int = 0, prefetches: Bool = false,
     _ change: (inout PlanMaker) -> Void = { _ in }
   ) throws -> ImaginedRun {
     var maker = PlanMaker()
@@ -20,8 +20,8 @@ import Testing
     maker.add("y")
     change(&maker)
     return ImaginedRun(
-      try maker.make(), parallel: parallel, maxFailures: maxFailures, handsAhead: handsAhead,
-      expectedWall: handsAhead ? 100 : nil)
+      try maker.make(), parallel: parallel, maxFailures: maxFailures, prefetches: prefetches,
+      expectedWall: prefetches ? 100 : nil)
   }
 
   // MARK: The run
@@ -33,16 +33,16 @@ import Testing
     run.end("a")
     #expect(run.runningNames.isEmpty)
     #expect(run.close == nil)
-    #expect(run.ask(.pause) == .refused(what: "the run is paused already"))
+    #expect(run.ask(.pause) == .refused(detail: "the run is paused already"))
     #expect(run.ask(.proceed) == .done(count: 0))
     #expect(run.runningNames == ["b"])
-    #expect(run.ask(.proceed) == .refused(what: "the run is not paused"))
+    #expect(run.ask(.proceed) == .refused(detail: "the run is not paused"))
     run.finish()
     #expect(run.close?.exitCode == 0)
   }
 
   @Test func `what was handed ahead comes back when the run is paused`() throws {
-    var run = try Self.run(handsAhead: true)
+    var run = try Self.run(prefetches: true)
     run.settle()
     run.end("a")
     #expect(run.ask(.pause) == .done(count: 0))
@@ -76,10 +76,10 @@ import Testing
     var run = try Self.run(parallel: 2)
     #expect(run.runningNames == ["a", "x"])
     #expect(run.ask(.cancel) == .done(count: 0))
-    #expect(run.ask(.cancel) == .refused(what: "the run is stopping already"))
+    #expect(run.ask(.cancel) == .refused(detail: "the run is stopping already"))
     run.settle()
     #expect(run.close == CloseEntry(state: .cancelled, exitCode: 6))
-    #expect(run.ask(.pause) == .refused(what: "the run has ended"))
+    #expect(run.ask(.pause) == .refused(detail: "the run has ended"))
   }
 
   // MARK: Cancel
@@ -88,7 +88,7 @@ import Testing
     var run = try Self.run { $0.tasks[0].policy.retryMax = 3 }
     #expect(run.runningNames == ["a"])
     #expect(run.ask(.cancel, ["a"]) == .done(count: 1))
-    #expect(run.ask(.cancel, ["a"]) == .refused(what: "a is being cancelled already"))
+    #expect(run.ask(.cancel, ["a"]) == .refused(detail: "a is being cancelled already"))
     run.settle()
     #expect(run.state("a") == .cancelled)
     #expect(run.state("b") == .skipped)
@@ -101,7 +101,7 @@ import Testing
     var run = try Self.run { $0.tasks[0].policy.retryMax = 3 }
     run.settle()
     let worker = try #require(run.running.first?.key)
-    run.tell(.order(run.order(.cancel, ["a"]), from: ClientID(1)))
+    run.tell(.order(run.order(.cancel, ["a"]), from: ConnectionID(1)))
     run.end(worker, Outcome(status: .exit(1)))
     #expect(run.state("a") == .cancelled)
     #expect(run.journal.last { $0.task.rawValue == 0 }?.event == .cancel)
@@ -111,7 +111,7 @@ import Testing
     var run = try Self.run()
     run.settle()
     let worker = try #require(run.running.first?.key)
-    run.tell(.order(run.order(.cancel, ["a"]), from: ClientID(1)))
+    run.tell(.order(run.order(.cancel, ["a"]), from: ConnectionID(1)))
     run.end(worker, Outcome(status: .success))
     #expect(run.state("a") == .succeeded)
     run.finish()
@@ -122,7 +122,7 @@ import Testing
     var run = try Self.run()
     run.settle()
     let worker = try #require(run.running.first?.key)
-    run.tell(.order(run.order(.cancel, ["a"]), from: ClientID(1)))
+    run.tell(.order(run.order(.cancel, ["a"]), from: ConnectionID(1)))
     run.bury(worker)
     #expect(run.state("a") == .cancelled)
     run.finish()
@@ -147,13 +147,13 @@ import Testing
   @Test func `a task that is named must fit, one of many may be passed over`() throws {
     var run = try Self.run()
     run.end("a")
-    #expect(run.ask(.cancel, ["a", "x"]) == .refused(what: "a has succeeded already"))
+    #expect(run.ask(.cancel, ["a", "x"]) == .refused(detail: "a has succeeded already"))
     #expect(run.state("x") != .cancelled)
     #expect(run.ask(.cancel, among: ["a", "x"]) == .done(count: 1))
     #expect(run.state("x") == .cancelled)
     #expect(
       run.ask(.cancel, among: ["a", "x"])
-        == .refused(what: "a has succeeded already, and it applies to none of 1 others"))
+        == .refused(detail: "a has succeeded already, and it applies to none of 1 others"))
   }
 
   @Test func `an order about another try than the present one is refused`() throws {
@@ -168,30 +168,30 @@ import Testing
     run.settle()
     var order = run.order(.cancel, ["a"])
     order.expects = 1
-    run.tell(.order(order, from: ClientID(1)))
-    #expect(run.answers.last == .refused(what: "a is at try 2 by now, not 1"))
+    run.tell(.order(order, from: ConnectionID(1)))
+    #expect(run.answers.last == .refused(detail: "a is at try 2 by now, not 1"))
   }
 
   @Test func `an order that comes twice is done once and answered twice`() throws {
     var run = try Self.run()
     run.settle()
     let order = run.order(.skip, ["x"])
-    run.tell(.order(order, from: ClientID(1)))
-    run.tell(.order(order, from: ClientID(2)))
+    run.tell(.order(order, from: ConnectionID(1)))
+    run.tell(.order(order, from: ConnectionID(2)))
     #expect(run.answers == [.done(count: 1), .done(count: 1)])
     #expect(run.obeyed.count == 1)
   }
 
   @Test func `an order waits for what a worker was handed ahead, and none overtakes it`() throws {
-    var run = try Self.run(handsAhead: true) {
+    var run = try Self.run(prefetches: true) {
       for index in 0..<4 { $0.add("z\(index)") }
     }
     run.settle()
     run.end("a")
-    let handed = try #require(run.ahead.values.lazy.flatMap { $0 }.first)
-    let name = run.plan.nameString(handed.0)
-    run.tell(.order(run.order(.skip, [name]), from: ClientID(1)))
-    run.tell(.order(run.order(.pause, []), from: ClientID(2)))
+    let prefetched = try #require(run.ahead.values.lazy.flatMap { $0 }.first)
+    let name = run.plan.nameString(prefetched.0)
+    run.tell(.order(run.order(.skip, [name]), from: ConnectionID(1)))
+    run.tell(.order(run.order(.pause, []), from: ConnectionID(2)))
     #expect(run.answers.isEmpty)
     run.obeyAll()
     #expect(run.answers == [.done(count: 1), .done(count: 0)])
@@ -203,19 +203,19 @@ import Testing
   @Test func `a suspended task stands still until it is continued, and nothing follows on it`()
     throws
   {
-    var run = try Self.run(handsAhead: true)
+    var run = try Self.run(prefetches: true)
     #expect(run.runningNames == ["a"])
     #expect(run.ask(.suspend, ["a"]) == .done(count: 1))
     #expect(run.state("a") == .suspended)
-    #expect(run.ask(.suspend, ["a"]) == .refused(what: "a is suspended already"))
-    #expect(run.ask(.skip, ["a"]) == .refused(what: "a runs (try 1)"))
+    #expect(run.ask(.suspend, ["a"]) == .refused(detail: "a is suspended already"))
+    #expect(run.ask(.skip, ["a"]) == .refused(detail: "a runs (try 1)"))
     // A signal to the whole run is another thing.
     run.tell(.suspend)
     run.tell(.proceed)
     #expect(run.state("a") == .suspended)
     #expect(run.ask(.proceed, ["a"]) == .done(count: 1))
     #expect(run.state("a") == .running)
-    #expect(run.ask(.proceed, ["a"]) == .refused(what: "a is not suspended"))
+    #expect(run.ask(.proceed, ["a"]) == .refused(detail: "a is not suspended"))
     run.finish()
     #expect(run.close?.exitCode == 0)
   }
@@ -261,10 +261,10 @@ import Testing
     #expect(run.obeyed.last?.carried.resource == "db")
     #expect(
       run.ask(.parallel, value: .capacity(resource: 0, 0))
-        == .refused(what: "cpu cannot be 0; `opflow pause` starts nothing new"))
+        == .refused(detail: "cpu cannot be 0; `opflow pause` starts nothing new"))
     #expect(
       run.ask(.parallel, value: .capacity(resource: 9, 1))
-        == .refused(what: "there is no such resource"))
+        == .refused(detail: "there is no such resource"))
     for name in ["a", "b", "c", "y"] { run.end(name) }
     #expect(run.runningNames.isEmpty)
     #expect(run.ask(.parallel, value: .capacity(resource: 3, 1)) == .done(count: 0))
@@ -272,7 +272,7 @@ import Testing
   }
 
   @Test func `a lowered capacity drains though short tasks are handed ahead`() throws {
-    var run = try Self.run(parallel: 2, handsAhead: true) {
+    var run = try Self.run(parallel: 2, prefetches: true) {
       for index in 0..<40 { $0.add("z\(index)") }
     }
     for _ in 0..<6 { run.end(try #require(run.runningNames.first)) }
@@ -305,7 +305,7 @@ import Testing
     #expect(run.state("c") == .skipped)
     #expect(
       run.ask(.retry, ["b"])
-        == .refused(what: "b was skipped for want of a: retry that"))
+        == .refused(detail: "b was skipped for want of a: retry that"))
     #expect(run.ask(.retry, ["a"]) == .done(count: 1))
     let back = run.obeyed.last?.back.map { run.plan.nameString($0) }
     #expect(back == ["b", "c"])
@@ -356,7 +356,7 @@ import Testing
     var run = try Self.run()
     run.end("a", exit: 1)
     #expect(run.ask(.retry, ["a"]) == .done(count: 1))
-    #expect(run.ask(.retry, ["a"]) == .refused(what: "a waits for its next try already"))
+    #expect(run.ask(.retry, ["a"]) == .refused(detail: "a waits for its next try already"))
   }
 
   @Test(arguments: [nil, ["last"], ["a", "b", "c", "x", "y", "last"]])
@@ -378,7 +378,7 @@ import Testing
     var run = try Self.run()
     run.end("a", exit: 1)
     #expect(
-      run.ask(.retry, ["c"]) == .refused(what: "c was skipped for want of a: retry that"))
+      run.ask(.retry, ["c"]) == .refused(detail: "c was skipped for want of a: retry that"))
     #expect(run.ask(.retry, ["c", "a", "b"]) == .done(count: 1))
     run.finish()
     #expect(run.close?.exitCode == 0)
@@ -391,7 +391,7 @@ import Testing
     #expect(
       run.ask(.retry, ["a"])
         == .refused(
-          what: "a has failed, which is allowed, and b has gone on from that;"
+          detail: "a has failed, which is allowed, and b has gone on from that;"
             + " a resume with --rerun runs both again"))
   }
 
@@ -403,7 +403,7 @@ import Testing
     #expect(
       run.ask(.retry, ["a"])
         == .refused(
-          what: "the `finally` tasks have begun; a resume runs it again afterwards"))
+          detail: "the `finally` tasks have begun; a resume runs it again afterwards"))
   }
 
   // MARK: The journal
@@ -416,14 +416,15 @@ import Testing
     var engine = Engine(
       plan: plan,
       options: SchedulerOptions(maxParallel: 1, memoryBytes: 1 << 30, maxFailures: 1, seed: 1),
-      entering: Entering(initial: [.run, .run], attempts: [0, 0]), journal: JournalEncoder())
+      resumeState: ResumeState(initial: [.run, .run], attempts: [0, 0]), journal: JournalEncoder())
     let now = Instant(nanoseconds: 0)
     engine.begin(at: now, wall: 1)
-    var order = Order(
-      id: try #require(OrderID("o1")), asker: OrderAsker(pid: 7, user: 3, name: "opflow cancel"),
+    var order = ControlRequest(
+      id: try #require(RequestID("o1")),
+      requester: Requester(pid: 7, user: 3, name: "opflow cancel"),
       verb: .cancel)
     order.tasks = [TaskID(0)]
-    engine.take(.scheduler(.order(order, from: ClientID(5))), at: now, wall: 2)
+    engine.take(.scheduler(.order(order, from: ConnectionID(5))), at: now, wall: 2)
     var words: [String] = []
     while let step = engine.next(at: now) {
       switch step {
@@ -432,7 +433,7 @@ import Testing
       case .write:
         words.append("write")
         engine.take(.wrote, at: now, wall: 2)
-      case .answer(let client, _, let answer): words.append("\(client.rawValue) \(answer)")
+      case .answer(let connection, _, let answer): words.append("\(connection.rawValue) \(answer)")
       default: break
       }
     }
@@ -443,13 +444,15 @@ import Testing
     var maker = PlanMaker()
     for name in ["a", "b\tc", "d"] { maker.add(name) }
     let plan = try maker.make()
-    var entry = OrderEntry(
-      id: try #require(OrderID("x-1")), verb: .skip,
-      asker: OrderAsker(pid: 12, user: 1000, name: "task a\nb"))
+    var entry = RequestEntry(
+      id: try #require(RequestID("x-1")), verb: .skip,
+      requester: Requester(pid: 12, user: 1000, name: "task a\nb"))
     entry.tasks = [TaskID(1), TaskID(2)]
-    var held = OrderEntry(id: try #require(OrderID("x-2")), verb: .suspend, asker: entry.asker)
+    var held = RequestEntry(
+      id: try #require(RequestID("x-2")), verb: .suspend, requester: entry.requester)
     held.tasks = [TaskID(0)]
-    var urgent = OrderEntry(id: try #require(OrderID("x-3")), verb: .priority, asker: entry.asker)
+    var urgent = RequestEntry(
+      id: try #require(RequestID("x-3")), verb: .priority, requester: entry.requester)
     urgent.tasks = [TaskID(0)]
     urgent.carried.number = -7
     urgent.expects = 2

@@ -9,7 +9,7 @@ import Testing
 struct DownloadRetryTests {
 
   /// Runs tries that end so, and gives the journal's events and delays.
-  private func drive(
+  private func session(
     _ reason: EndReason, gained: Int64, wait: Int64, retries: UInt32, tries: Int32
   ) throws -> [(TransitionEvent, Int64)] {
     var maker = PlanMaker()
@@ -36,26 +36,27 @@ struct DownloadRetryTests {
   }
 
   @Test func `that gain bytes are free`() throws {
-    let events = try drive(.fetch, gained: 1, wait: 0, retries: 2, tries: 9)
+    let events = try session(.fetch, gained: 1, wait: 0, retries: 2, tries: 9)
     #expect(events.map(\.0) == [TransitionEvent](repeating: .retry, count: 9))
   }
 
   @Test func `that gain nothing are counted`() throws {
-    let events = try drive(.fetch, gained: 0, wait: 0, retries: 2, tries: 3)
+    let events = try session(.fetch, gained: 0, wait: 0, retries: 2, tries: 3)
     #expect(events.map(\.0) == [.retry, .retry, .failure])
     #expect(events.map(\.1) == [100, 200, 0])
   }
 
   @Test func `are not repeated where there is one only`() throws {
-    #expect(try drive(.fetch, gained: 5, wait: 0, retries: 0, tries: 1).map(\.0) == [.failure])
+    #expect(try session(.fetch, gained: 5, wait: 0, retries: 0, tries: 1).map(\.0) == [.failure])
   }
 
   @Test func `are not repeated when they failed for good`() throws {
-    #expect(try drive(.fetchFinal, gained: 5, wait: 0, retries: 3, tries: 1).map(\.0) == [.failure])
+    #expect(
+      try session(.fetchFinal, gained: 5, wait: 0, retries: 3, tries: 1).map(\.0) == [.failure])
   }
 
   @Test func `wait as long as the server asks, within max_delay`() throws {
-    #expect(try drive(.fetch, gained: 0, wait: 700, retries: 2, tries: 1).map(\.1) == [700])
-    #expect(try drive(.fetch, gained: 0, wait: 99_000, retries: 2, tries: 1).map(\.1) == [5000])
+    #expect(try session(.fetch, gained: 0, wait: 700, retries: 2, tries: 1).map(\.1) == [700])
+    #expect(try session(.fetch, gained: 0, wait: 99_000, retries: 2, tries: 1).map(\.1) == [5000])
   }
 }

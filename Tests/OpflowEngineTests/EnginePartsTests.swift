@@ -40,31 +40,31 @@ import Testing
   @Test(arguments: 1...20)
   func `ready lanes give the best task of those that are not set aside`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    var queues = ReadyQueues(laneCount: 5)
+    var queues = ReadyQueues(classCount: 5)
     var model = Array(repeating: Set<Int32>(), count: 5)
     var next: Int32 = 0
     for _ in 0..<200 {
       for _ in 0..<(random.next() % 4) {
-        let lane = Int(random.next() % 5)
+        let demandClass = Int(random.next() % 5)
         // Ranks are given once each, in no order.
         next += 1
         let rank = next ^ 0x55
-        queues.push(rank, lane: lane)
-        model[lane].insert(rank)
+        queues.push(rank, demandClass: demandClass)
+        model[demandClass].insert(rank)
       }
       let first = queues.first
       #expect(first == model.joined().min())
       var aside: Set<Int> = []
-      while let (lane, rank) = queues.best {
+      while let (demandClass, rank) = queues.best {
         let open = (0..<5).filter { !aside.contains($0) }
         #expect(rank == open.compactMap { model[$0].min() }.min())
         if random.next() % 2 == 0 {
           queues.block()
-          aside.insert(lane)
+          aside.insert(demandClass)
         } else {
-          let popped = queues.pop(lane)
+          let popped = queues.pop(demandClass)
           #expect(popped == rank)
-          model[lane].remove(rank)
+          model[demandClass].remove(rank)
         }
         if random.next() % 8 == 0 { break }
       }
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `what was taken before a cut is given back as it was taken`() {
     var grants = Grants()
-    grants.addLane([DemandItem(resource: 0, amount: 8)])
+    grants.addClass([DemandItem(resource: 0, amount: 8)])
     let first = grants.current(0)
     grants.hold(first)
     grants.cut(0, to: [DemandItem(resource: 0, amount: 3)])
@@ -115,7 +115,7 @@ import Testing
       if random.next() % 5 < 3 {
         // One that is moved, and one that holds something.
         var transition = Transition(.failure, TaskID(number))
-        if number % 3 == 0 { transition.what = "step number \(number), which is told at length" }
+        if number % 3 == 0 { transition.detail = "step number \(number), which is told at length" }
         queue.append(.tell(.transition(transition)))
         model.append(.tell(.transition(transition)))
       } else if !queue.isEmpty {

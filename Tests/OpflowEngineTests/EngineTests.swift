@@ -27,7 +27,7 @@ import Testing
       own = OwnEngine(
         Engine(
           plan: plan, options: options,
-          entering: Entering(
+          resumeState: ResumeState(
             initial: [InitialState](repeating: .run, count: plan.taskCount),
             attempts: [Int32](repeating: 0, count: plan.taskCount)),
           journal: JournalEncoder(), durability: durability,
@@ -69,14 +69,14 @@ import Testing
       case .tell(.resume): "resume"
       case .tell(.order(let order)): "order \(order.id.text)"
       case .tell(.extend(let entry)): "extend \(entry.id.text)"
-      case .tell(.withdraw(let entry)): "withdraw \(entry.orders)"
+      case .tell(.retract(let entry)): "withdraw \(entry.orders)"
       case .tell(.stop(let stop)): "stop by \(stop.signal)"
-      case .tell(.site(let site)): "site \(site.site.rawValue) \(site.state.rawValue)"
+      case .tell(.node(let node)): "site \(node.node.rawValue) \(node.state.rawValue)"
       case .answer(_, let id, let answer): "answer \(id.text) \(answer)"
       case .began(let task, _): "began \(plan.nameString(task))"
       case .launch: "launch"
-      case .seat: "seat"
-      case .withdraw: "withdraw"
+      case .slot: "seat"
+      case .retract: "withdraw"
       case .discard: "discard"
       case .write: "write"
       case .sync(_, let kind): "sync \(kind)"
@@ -209,8 +209,8 @@ import Testing
   {
     var host = try Host(.none) { $0.add("a") { $0.kind = .block } }
     _ = host.startFirst()
-    host.take(.scheduler(.block(HostID(1), .joined)))
-    host.take(.scheduler(.block(HostID(1), .offers(TaskID(0)))))
+    host.take(.scheduler(.block(ClientID(1), .joined)))
+    host.take(.scheduler(.block(ClientID(1), .offers(TaskID(0)))))
     #expect(host.steps() == ["seat", "start a", "write"])
     host.take(.scheduler(.kill))
     host.take(.scheduler(.timer))

@@ -31,7 +31,7 @@ import Testing
     #expect(run.state("ask") == .succeeded)
     #expect(run.runningNames == ["b"])
     #expect(
-      run.ask(.reject, ["ask"]) == .refused(what: "ask was approved already, by opflow (pid 1)"))
+      run.ask(.reject, ["ask"]) == .refused(detail: "ask was approved already, by opflow (pid 1)"))
     #expect(run.ask(.reject, ["also"]) == .done(count: 1))
     run.finish()
     #expect(run.close?.exitCode == 1)
@@ -94,13 +94,13 @@ import Testing
   @Test func `who asks again for what was refused is told the same`() throws {
     var run = try Self.run { $0.add("x") }
     let order = run.order(.retry, ["x"])
-    run.tell(.order(order, from: ClientID(50)))
-    #expect(run.answers.last == .refused(what: "x has not run yet"))
+    run.tell(.order(order, from: ConnectionID(50)))
+    #expect(run.answers.last == .refused(detail: "x has not run yet"))
     run.settle()
     run.end("x", exit: 1)
     // Now it could be done; who wants that asks for it anew.
-    run.tell(.order(order, from: ClientID(51)))
-    #expect(run.answers.last == .refused(what: "x has not run yet"))
+    run.tell(.order(order, from: ConnectionID(51)))
+    #expect(run.answers.last == .refused(detail: "x has not run yet"))
     #expect(run.ask(.retry, ["x"]) == .done(count: 1))
   }
 }

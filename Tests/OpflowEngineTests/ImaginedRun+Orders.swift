@@ -8,11 +8,11 @@ extension ImaginedRun {
   }
 
   func order(
-    _ verb: OrderVerb, _ names: [String], among: [String] = [], value: OrderValue = .nothing
-  ) -> Order {
-    let id = OrderID("o\(answers.count).\(obeyed.count).\(verb)")
-    var order = Order(
-      id: id ?? OrderID("o")!, asker: OrderAsker(pid: 1, user: 0, name: "opflow"),
+    _ verb: ControlAction, _ names: [String], among: [String] = [], value: RequestValue = .nothing
+  ) -> ControlRequest {
+    let id = RequestID("o\(answers.count).\(obeyed.count).\(verb)")
+    var order = ControlRequest(
+      id: id ?? RequestID("o")!, requester: Requester(pid: 1, user: 0, name: "opflow"),
       verb: verb, value: value)
     order.tasks = names.compactMap { plan.task(named: $0) }
     order.among = among.compactMap { plan.task(named: $0) }
@@ -21,11 +21,11 @@ extension ImaginedRun {
 
   /// Asks for something, and waits for the answer.
   mutating func ask(
-    _ verb: OrderVerb, _ names: [String] = [], among: [String] = [],
-    value: OrderValue = .nothing
-  ) -> OrderAnswer? {
+    _ verb: ControlAction, _ names: [String] = [], among: [String] = [],
+    value: RequestValue = .nothing
+  ) -> RequestAnswer? {
     let count = answers.count
-    tell(.order(order(verb, names, among: among, value: value), from: ClientID(Int32(count))))
+    tell(.order(order(verb, names, among: among, value: value), from: ConnectionID(Int32(count))))
     if answers.count == count { obeyAll() }
     return answers.count > count ? answers.last : nil
   }

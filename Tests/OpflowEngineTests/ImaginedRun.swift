@@ -20,30 +20,30 @@ struct ImaginedRun {
   private(set) var plan: Plan
   var now = Instant(nanoseconds: 0)
   /// Orders that each worker has yet to look at.
-  var inbox: [WorkerID: [WorkerOrder]] = [:]
+  var inbox: [WorkerID: [WorkerMessage]] = [:]
   /// Workers that are seats in programs.
-  var seats: [WorkerID: HostID] = [:]
+  var slots: [WorkerID: ClientID] = [:]
   /// What programs were told, in its order.
-  var toPrograms: [WorkerOrder] = []
+  var toPrograms: [WorkerMessage] = []
   var running: [WorkerID: (TaskID, Int32)] = [:]
   var ahead: [WorkerID: [(TaskID, Int32)]] = [:]
   var journal: [Transition] = []
   var started: [Try] = []
   /// Orders that were obeyed, and what was answered, in their order.
-  var obeyed: [OrderEntry] = []
-  var answers: [OrderAnswer] = []
+  var obeyed: [RequestEntry] = []
+  var answers: [RequestAnswer] = []
   var launched: [WorkerID] = []
   /// Where each worker is.
-  var sites: [WorkerID: SiteID] = [:]
+  var nodes: [WorkerID: NodeID] = [:]
   /// What workers of a machine tell that it has, where not one processor.
-  var cores: [SiteID: Int] = [:]
+  var cores: [NodeID: Int] = [:]
   /// Workers that were killed and are not gone yet.
   var dying: [WorkerID] = []
   /// Workers that answer no pulse.
-  var deaf: Set<WorkerID> = []
+  var unheard: Set<WorkerID> = []
   var close: CloseEntry?
   /// What was told of further machines, and why the drive stopped by itself.
-  var siteEntries: [SiteEntry] = []
+  var nodeEntries: [NodeEntry] = []
   var stops: [StopEntry] = []
   /// The successes by which those who look at tasks find these up to date; they leave others
   /// unanswered.
@@ -54,11 +54,11 @@ struct ImaginedRun {
   var tokens: [(worker: WorkerID, task: TaskID, count: Int32)] = []
   /// Whether the plan's file can be written anew.
   var canRename = true
-  var withdrawn: [WithdrawEntry] = []
+  var retracted: [RetractEntry] = []
 
   init(
     _ plan: Plan, parallel: UInt64 = 2, maxFailures: Int = 1, initial: [InitialState]? = nil,
-    seed: UInt64 = 1, handsAhead: Bool = false, usesSites: Bool = false,
+    seed: UInt64 = 1, prefetches: Bool = false, usesNodes: Bool = false,
     expectedWall: Int64? = nil, durations: TaskDurations = .unknown,
     gpus: UInt64 = 0, wholeParallel: UInt64? = nil, results: [TaskID: EarlierResult] = [:],
     openness: RunOpenness = .ordinary, ranBefore: Bool = false,
@@ -67,20 +67,20 @@ struct ImaginedRun {
     self.plan = plan
     var options = SchedulerOptions(
       maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: maxFailures, seed: seed)
-    options.handsAhead = handsAhead
-    options.usesSites = usesSites
+    options.prefetches = prefetches
+    options.usesNodes = usesNodes
     options.gpus = gpus
     options.wholeParallel = wholeParallel
     if let expectedWall { options.expectedWallMicroseconds = expectedWall }
-    var entering = Entering(
+    var resumeState = ResumeState(
       initial: initial ?? [InitialState](repeating: .run, count: plan.taskCount),
       attempts: [Int32](repeating: 0, count: plan.taskCount), durations: durations)
-    entering.openness = openness
-    entering.ranBefore = ranBefore
-    entering.attemptsOfRemoved = attemptsOfRemoved
-    entering.triesUsed = triesUsed
-    entering.results = results
-    own = OwnEngine(Engine(plan: plan, options: options, entering: entering, journal: nil))
+    resumeState.openness = openness
+    resumeState.ranBefore = ranBefore
+    resumeState.attemptsOfRemoved = attemptsOfRemoved
+    resumeState.triesUsed = triesUsed
+    resumeState.results = results
+    own = OwnEngine(Engine(plan: plan, options: options, resumeState: resumeState, journal: nil))
     engine.begin(at: now, wall: 0)
     perform("the beginning")
   }
@@ -95,27 +95,29 @@ struct ImaginedRun {
   /// - Returns: what is answered.
   @discardableResult
   mutating func add(
-    _ id: String, by adder: String? = nil, initial: [InitialState]? = nil,
+    _ id: String, by generator: String? = nil, initial: [InitialState]? = nil,
     _ fill: (inout PlanMaker) -> Void
-  ) throws -> OrderAnswer? {
+  ) throws -> RequestAnswer? {
     var maker = PlanMaker()
     fill(&maker)
     let segment = try maker.make()
-    let order = try #require(OrderID(id))
-    let own = try adder.map { try #require(plan.task(named: $0)) } ?? .none
+    let order = try #require(RequestID(id))
+    let own = try generator.map { try #require(plan.task(named: $0)) } ?? .none
     if let answer = engine.answer(toExtension: order, by: segment, of: own) {
       return answer
     }
     let growth = try PlanGrowth(of: plan, by: segment)
     plan = try Plan(copying: growth.applied(to: plan.copyOfBytes))
     try plan.validate()
-    let asker = OrderAsker(pid: 1, user: 0, name: "opflow add")
+    let requester = Requester(pid: 1, user: 0, name: "opflow add")
     var entry = ExtendEntry(
-      id: order, asker: asker, taskCount: plan.taskCount, added: segment.taskCount)
-    entry.adder = own
-    let entering = initial ?? segment.tasks.map { _ in .run }
+      id: order, requester: requester, taskCount: plan.taskCount, added: segment.taskCount)
+    entry.generator = own
+    let resumeState = initial ?? segment.tasks.map { _ in .run }
     let count = answers.count
-    tell(.extend(RunGrowth(plan: plan, entry: entry, initial: entering, client: ClientID(1))))
+    tell(
+      .extend(
+        RunGrowth(plan: plan, entry: entry, initial: resumeState, connection: ConnectionID(1))))
     return answers.count > count ? answers.last : nil
   }
 
@@ -124,20 +126,20 @@ struct ImaginedRun {
     while let step = engine.next(at: now) { perform(step) }
   }
 
-  private mutating func withdraw(_ withdrawal: Withdrawal) {
-    var withdrawal = withdrawal
+  private mutating func retract(_ retraction: Retraction) {
+    var retraction = retraction
     if canRename {
       do {
         let growth = try PlanGrowth(
-          of: plan, withdrawing: withdrawal.numbers, attempt: withdrawal.entry.attempt)
+          of: plan, retracting: retraction.numbers, attempt: retraction.entry.attempt)
         plan = try Plan(copying: growth.applied(to: []))
         try plan.validate()
-        withdrawal.plan = plan
+        retraction.plan = plan
       } catch {
         Issue.record("\(error)")
       }
     }
-    engine.take(.scheduler(.withdrawn(withdrawal)), at: now, wall: 0)
+    engine.take(.scheduler(.retracted(retraction)), at: now, wall: 0)
   }
 
   private mutating func perform(_ step: EngineStep) {
@@ -147,12 +149,12 @@ struct ImaginedRun {
       if transition.event == .start {
         started.append(Try(task: plan.nameString(transition.task), attempt: transition.attempt))
       }
-    case .seat(let worker, let program): seats[worker] = program
-    case .withdraw(let withdrawal): withdraw(withdrawal)
-    case .launch(let worker, _, let site):
+    case .slot(let worker, let program): slots[worker] = program
+    case .retract(let retraction): retract(retraction)
+    case .launch(let worker, _, let node):
       launched.append(worker)
-      sites[worker] = site
-    case .order(let worker, let order) where seats[worker] != nil: toPrograms.append(order)
+      nodes[worker] = node
+    case .order(let worker, let order) where slots[worker] != nil: toPrograms.append(order)
     case .order(let worker, let order):
       if case .devices(let task, let own) = order { devices[plan.nameString(task)] = own.numbers }
       if case .tokens(let task, let count) = order { tokens.append((worker, task, count)) }
@@ -162,9 +164,9 @@ struct ImaginedRun {
       inbox[worker] = nil
     case .finish(let entry): close = entry
     case .tell(.order(let order)): obeyed.append(order)
-    case .tell(.site(let entry)): siteEntries.append(entry)
+    case .tell(.node(let entry)): nodeEntries.append(entry)
     case .tell(.stop(let entry)): stops.append(entry)
-    case .tell(.withdraw(let entry)): withdrawn.append(entry)
+    case .tell(.retract(let entry)): retracted.append(entry)
     case .answer(_, _, let answer): answers.append(answer)
     case .tell, .began, .dismiss, .passOn: break
     case .write, .sync: Issue.record("nothing is to be written")
@@ -186,7 +188,7 @@ struct ImaginedRun {
   }
 
   private func offer(of worker: WorkerID) -> WorkerOffer {
-    WorkerOffer(cores: sites[worker].flatMap { cores[$0] } ?? 1, actions: .all)
+    WorkerOffer(cores: nodes[worker].flatMap { cores[$0] } ?? 1, actions: .all)
   }
 
   /// Lets every worker that is there take up its orders.
@@ -197,7 +199,7 @@ struct ImaginedRun {
   private mutating func obeyNext() -> Bool {
     guard let (worker, orders) = inbox.first(where: { !$0.value.isEmpty }) else { return false }
     inbox[worker] = Array(orders.dropFirst())
-    obey(worker, orders[0])
+    apply(worker, orders[0])
     return true
   }
 
@@ -219,7 +221,7 @@ struct ImaginedRun {
     tell(.workerLost(worker, complaint: "it is gone"))
   }
 
-  mutating func obey(_ worker: WorkerID, _ order: WorkerOrder) {
+  mutating func apply(_ worker: WorkerID, _ order: WorkerMessage) {
     switch order {
     case .run(let task, let attempt), .follow(let task, let attempt):
       if running[worker] == nil {
@@ -241,11 +243,11 @@ struct ImaginedRun {
       tell(
         .ended(
           worker, task, attempt: attempt, Outcome(status: .signal(15), reason: .stopped(reason))))
-    case .pulse: if !deaf.contains(worker) { tell(.heard(worker)) }
+    case .pulse: if !unheard.contains(worker) { tell(.heard(worker)) }
     case .check(let check):
       guard let origin = fresh[plan.nameString(check.task)] else { return }
       tell(.checked(worker, check.task, serial: check.serial, .fresh(origin: origin)))
-    case .suspend, .proceed, .watch, .conclude, .values, .value, .ports, .tokens, .jobs,
+    case .suspend, .proceed, .watch, .setRunState, .values, .value, .ports, .tokens, .jobs,
       .devices, .bye:
       break
     }
@@ -268,7 +270,7 @@ struct ImaginedRun {
   mutating func lack(_ worker: WorkerID) {
     guard let (task, attempt) = running.removeValue(forKey: worker) else { return }
     let rest = ahead.removeValue(forKey: worker) ?? []
-    tell(.lacks(worker, task, attempt: attempt, what: "no process"))
+    tell(.lacks(worker, task, attempt: attempt, detail: "no process"))
     for next in rest { tell(.revoked(worker, next.0, attempt: next.1)) }
   }
 

@@ -14,7 +14,7 @@ struct InteractiveSchedulingTests {
 
   @Test(arguments: [false, true])
   func `two never run at once, and others of the same demand pass the one that waits`(
-    usesSites: Bool
+    usesNodes: Bool
   ) throws {
     var run = ImaginedRun(
       try plan {
@@ -25,11 +25,11 @@ struct InteractiveSchedulingTests {
           }
         }
         for name in ["c", "d", "e"] { $0.add(name) }
-      }, parallel: 2, handsAhead: true, usesSites: usesSites)
-    if usesSites {
+      }, parallel: 2, prefetches: true, usesNodes: usesNodes)
+    if usesNodes {
       run.tell(
-        .siteJoined(
-          SiteID(1), SiteOffer(cpu: 2, memoryBytes: 1 << 30), SiteIdentity(machine: 1, host: "far"))
+        .nodeJoined(
+          NodeID(1), NodeOffer(cpu: 2, memoryBytes: 1 << 30), NodeIdentity(machine: 1, host: "far"))
       )
     }
     #expect(run.runningNames.contains("a"))
@@ -49,7 +49,7 @@ struct InteractiveSchedulingTests {
     var run = ImaginedRun(
       try plan {
         for name in ["a", "b", "c"] { $0.add(name) { $0.flags = .interactive } }
-      }, parallel: 4, handsAhead: true, expectedWall: 1)
+      }, parallel: 4, prefetches: true, expectedWall: 1)
     for name in ["a", "b", "c"] {
       #expect(run.runningNames == [name])
       #expect(run.ahead.values.joined().isEmpty)

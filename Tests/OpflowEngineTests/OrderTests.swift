@@ -15,7 +15,7 @@ import Testing
   ) -> RunForecast {
     RunForecast(
       plan: plan, options: options(parallel),
-      entering: Entering(
+      resumeState: ResumeState(
         initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 },
         durations: durations))
   }

@@ -13,5 +13,5 @@ final class OwnEngine {
   var unwritten: [UInt8] { engine.unwritten }
   var unrecordedSuccesses: Int { engine.unrecordedSuccesses }
   func state(_ task: TaskID) -> TaskState { engine.state(task) }
-  func isOver(_ site: SiteID) -> Bool { engine.isOver(site) }
+  func isOver(_ node: NodeID) -> Bool { engine.isOver(node) }
 }

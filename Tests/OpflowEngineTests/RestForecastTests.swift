@@ -89,7 +89,7 @@ import Testing
       plan: plan,
       options: SchedulerOptions(
         maxParallel: 2, memoryBytes: 1 << 40, maxFailures: 0, seed: 1),
-      entering: Entering(
+      resumeState: ResumeState(
         initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 },
         durations: TaskDurations(
           measured: [9 * Self.second, 2 * Self.second, Self.second], plan: plan)),
@@ -152,7 +152,7 @@ import Testing
       plan: plan,
       options: SchedulerOptions(
         maxParallel: parallel, memoryBytes: 1 << 40, maxFailures: 0, seed: 1),
-      entering: Entering(
+      resumeState: ResumeState(
         initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 },
         durations: durations))
     let found = rest.range([])

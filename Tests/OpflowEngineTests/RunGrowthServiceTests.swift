@@ -117,7 +117,7 @@ struct RunGrowthServiceTests {
       try maker.make(), parallel: 4, initial: [.leftDone, .leftDone, .run])
     let answer = try run.add("1") { $0.add("new") { $0.outerNeeds = [("db", .success)] } }
     #expect(
-      answer == .refused(what: "new needs db, which is left out of what the run does now"))
+      answer == .refused(detail: "new needs db, which is left out of what the run does now"))
   }
 
   @Test func `services that give way take those along that wait for them`() throws {
@@ -180,7 +180,7 @@ struct RunGrowthServiceTests {
     var maker = PlanMaker()
     maker.addService("db")
     maker.add("user")
-    var model = DriveModel(plan: try maker.make(), scope: DriveScope([.succeeded, .run]))
+    var model = SessionModel(plan: try maker.make(), scope: SessionScope([.succeeded, .run]))
     model.begin(atMilliseconds: 0)
     #expect(model.counts.pending == 1)
     var transition = Transition(.resume(.skippedBefore), TaskID(0))

@@ -53,7 +53,7 @@ struct RunGrowthTests {
     try run.add("1") { $0.add("new") { $0.outerNeeds = [(need, condition)] } }
     run.settle()
     #expect(run.runningNames.filter { $0 == "new" } == running)
-    #expect(run.state("new").map { $0 == .ready || $0 == .handed ? .running : $0 } == state)
+    #expect(run.state("new").map { $0 == .ready || $0 == .prefetched ? .running : $0 } == state)
     run.finish()
     #expect(run.state("new")?.isTerminal == true)
   }
@@ -87,11 +87,11 @@ struct RunGrowthTests {
     try run.add("1") { $0.add("new") { $0.outerNeeds = [("broken", .success)] } }
     #expect(run.state("new") == .skipped)
     let broken = try #require(run.plan.task(named: "broken"))
-    var order = Order(
-      id: try #require(OrderID("again")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow retry"), verb: .retry)
+    var order = ControlRequest(
+      id: try #require(RequestID("again")),
+      requester: Requester(pid: 1, user: 0, name: "opflow retry"), verb: .retry)
     order.tasks = [broken]
-    run.tell(.order(order, from: ClientID(1)))
+    run.tell(.order(order, from: ConnectionID(1)))
     #expect(run.state("new") == .waiting)
     run.finish()
     #expect(run.close?.state == .succeeded)
@@ -112,7 +112,7 @@ struct RunGrowthTests {
     run.end("b")
     #expect(run.runningNames == ["further", "last"])
     let late = try run.add("2") { $0.add("c") }
-    #expect(late == .refused(what: "the `finally` tasks have begun: nothing follows them"))
+    #expect(late == .refused(detail: "the `finally` tasks have begun: nothing follows them"))
     run.finish()
   }
 
@@ -142,10 +142,10 @@ struct RunGrowthTests {
     var run = try Self.run { $0.add("a") }
     run.settle()
     run.tell(.stop(.signal(2)))
-    #expect(try run.add("1") { $0.add("b") } == .refused(what: "the run is stopping"))
+    #expect(try run.add("1") { $0.add("b") } == .refused(detail: "the run is stopping"))
     run.settle()
     #expect(run.close != nil)
-    #expect(try run.add("2") { $0.add("b") } == .refused(what: "the run has ended"))
+    #expect(try run.add("2") { $0.add("b") } == .refused(detail: "the run has ended"))
   }
 
   @Test func `beyond max_failures what is added waits, and goes on when there are fewer`() throws {
@@ -175,15 +175,16 @@ struct RunGrowthTests {
       #expect(run.close == nil)
     }
     try run.add("last") { $0.add("last") }
-    let asker = OrderAsker(pid: 1, user: 0, name: "opflow close")
+    let requester = Requester(pid: 1, user: 0, name: "opflow close")
     for id in ["close", "again"] {
-      let order = Order(id: try #require(OrderID(id)), asker: asker, verb: .close)
-      run.tell(.order(order, from: ClientID(1)))
+      let order = ControlRequest(
+        id: try #require(RequestID(id)), requester: requester, verb: .close)
+      run.tell(.order(order, from: ConnectionID(1)))
     }
     #expect(
-      run.answers.suffix(2) == [.done(count: 0), .refused(what: "the run is closed already")])
+      run.answers.suffix(2) == [.done(count: 0), .refused(detail: "the run is closed already")])
     let late = try run.add("late") { $0.add("late") }
-    #expect(late == .refused(what: "the run is closed: nothing is added to it any more"))
+    #expect(late == .refused(detail: "the run is closed: nothing is added to it any more"))
     run.end("last")
     #expect(run.close?.state == .succeeded)
   }
@@ -193,11 +194,11 @@ struct RunGrowthTests {
       $0.add("scan")
       $0.add("after", needs: ["scan"])
     }
-    let order = Order(
-      id: try #require(OrderID("close")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow close"), verb: .close)
-    run.tell(.order(order, from: ClientID(1)))
-    let closed = OrderAnswer.refused(what: "the run is closed: nothing is added to it any more")
+    let order = ControlRequest(
+      id: try #require(RequestID("close")),
+      requester: Requester(pid: 1, user: 0, name: "opflow close"), verb: .close)
+    run.tell(.order(order, from: ConnectionID(1)))
+    let closed = RequestAnswer.refused(detail: "the run is closed: nothing is added to it any more")
     #expect(run.runningNames == ["scan"])
     #expect(try run.add("early", by: "after") { $0.add("early") } == closed)
     #expect(try run.add("own", by: "scan") { $0.add("own") } == .done(count: 1))
@@ -218,10 +219,10 @@ struct RunGrowthTests {
 
   @Test func `a run that nobody keeps open is not closed`() throws {
     var run = try Self.run { $0.add("a") }
-    let order = Order(
-      id: try #require(OrderID("close")),
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow close"), verb: .close)
-    run.tell(.order(order, from: ClientID(1)))
+    let order = ControlRequest(
+      id: try #require(RequestID("close")),
+      requester: Requester(pid: 1, user: 0, name: "opflow close"), verb: .close)
+    run.tell(.order(order, from: ConnectionID(1)))
     guard case .refused = run.answers.last else {
       Issue.record("it was closed")
       return
@@ -278,7 +279,7 @@ struct RunGrowthTests {
       }
       #expect(
         answer
-          == .refused(what: "new needs \(name), which is left out of what the run does now"))
+          == .refused(detail: "new needs \(name), which is left out of what the run does now"))
     }
     try run.add("1") {
       $0.add("a") { $0.outerNeeds = [("done", .success)] }
@@ -301,9 +302,10 @@ struct RunGrowthTests {
     var run = ImaginedRun(
       try maker.make(), initial: [.succeeded], openness: .open, ranBefore: ranBefore)
     try run.add("1") { $0.add("last") { $0.flags.insert(.finally) } }
-    let asker = OrderAsker(pid: 1, user: 0, name: "opflow close")
-    let order = Order(id: try #require(OrderID("close")), asker: asker, verb: .close)
-    run.tell(.order(order, from: ClientID(1)))
+    let requester = Requester(pid: 1, user: 0, name: "opflow close")
+    let order = ControlRequest(
+      id: try #require(RequestID("close")), requester: requester, verb: .close)
+    run.tell(.order(order, from: ConnectionID(1)))
     run.finish()
     #expect(run.order == (ranBefore ? ["last"] : []))
   }

@@ -48,7 +48,7 @@ import Testing
   private func forecast(_ plan: Plan, parallel: UInt64 = 8) -> RunForecast {
     RunForecast(
       plan: plan, options: options(parallel),
-      entering: Entering(
+      resumeState: ResumeState(
         initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 }))
   }
 
@@ -81,7 +81,7 @@ import Testing
     initial[0] = .interrupted
     let run = RunForecast(
       plan: plan, options: options(2),
-      entering: Entering(initial: initial, attempts: plan.tasks.map { _ in 1 }))
+      resumeState: ResumeState(initial: initial, attempts: plan.tasks.map { _ in 1 }))
     #expect(run.starts.isEmpty)
     #expect(run.settled.count == count)
     #expect(run.settled.last?.task == TaskID(count - 1))

@@ -13,7 +13,7 @@ import Testing
     var maker = PlanMaker()
     fill(&maker)
     var run = ImaginedRun(
-      try maker.make(), parallel: parallel, maxFailures: maxFailures, handsAhead: true,
+      try maker.make(), parallel: parallel, maxFailures: maxFailures, prefetches: true,
       expectedWall: wall)
     run.settle()
     return run

@@ -39,13 +39,13 @@ struct SchedulerDeadlineTests {
     throws
   {
     var (run, worker) = try run()
-    run.deaf = [worker]
+    run.unheard = [worker]
     run.wait(milliseconds: 19_000)
     #expect(run.dying.isEmpty)
     run.wait(milliseconds: 2_000)
     #expect(run.dying == [worker])
     run.finish()
-    #expect(run.journal.contains { $0.event == .interrupt && $0.what.contains("sign of life") })
+    #expect(run.journal.contains { $0.event == .interrupt && $0.detail.contains("sign of life") })
     #expect(run.started.last == ImaginedRun.Try(task: "a", attempt: 2))
     #expect(run.close?.exitCode == 0)
   }
@@ -87,7 +87,7 @@ struct SchedulerDeadlineTests {
     run.settle()
     let idle = try #require(run.running.first { $0.value.0 == TaskID(1) }?.key)
     run.end("b", exit: 1)
-    run.deaf = [idle]
+    run.unheard = [idle]
     run.wait(milliseconds: 25_000)
     #expect(run.dying == [idle])
     run.finish()
@@ -104,7 +104,7 @@ struct SchedulerDeadlineTests {
     run.wait(milliseconds: 200)
     #expect(run.dying == [worker])
     run.finish()
-    #expect(run.journal.contains { $0.event == .interrupt && $0.what.contains("time was up") })
+    #expect(run.journal.contains { $0.event == .interrupt && $0.detail.contains("time was up") })
   }
 
   @Test func `a download beyond its timeout may be on its way to the disk: its worker is asked`()
@@ -113,7 +113,7 @@ struct SchedulerDeadlineTests {
     var (run, worker) = try run(kind: .download, timeout: 1_000, grace: 0)
     run.wait(milliseconds: 60_000)
     #expect(run.dying.isEmpty)
-    run.deaf = [worker]
+    run.unheard = [worker]
     run.wait(milliseconds: 20_000)
     #expect(run.dying == [worker])
   }
@@ -122,7 +122,7 @@ struct SchedulerDeadlineTests {
     throws
   {
     var (run, worker) = try run(kind: .download, timeout: 100, grace: 0)
-    run.deaf = [worker]
+    run.unheard = [worker]
     run.wait(milliseconds: 5_000)
     #expect(run.dying.isEmpty)
     run.wait(milliseconds: 10_200)
@@ -131,7 +131,7 @@ struct SchedulerDeadlineTests {
 
   @Test func `time in which the coordinator did not run counts against no worker`() throws {
     var (run, worker) = try run(timeout: 60_000, grace: 0)
-    run.deaf = [worker]
+    run.unheard = [worker]
     run.wait(milliseconds: 11_000)
     // Asked, and an hour later it is not known whether it answered.
     #expect(run.own.nextWake != nil)
@@ -140,7 +140,7 @@ struct SchedulerDeadlineTests {
     run.tell(.late(nanoseconds: hour))
     run.tell(.timer)
     #expect(run.dying.isEmpty)
-    run.deaf = []
+    run.unheard = []
     run.wait(milliseconds: 53_000)
     #expect(run.dying.isEmpty)
     run.wait(milliseconds: 1_100)

@@ -9,19 +9,19 @@ import Testing
   private static let gpu: UInt32 = 4
 
   private func run(
-    gpus: UInt64, usesSites: Bool = false, handsAhead: Bool = false,
+    gpus: UInt64, usesNodes: Bool = false, prefetches: Bool = false,
     _ fill: (inout PlanMaker) -> Void
   ) throws -> ImaginedRun {
     var maker = PlanMaker()
     maker.resources = [("db", 2), ("gpu", 0)]
     fill(&maker)
     return ImaginedRun(
-      try maker.make(), parallel: 8, maxFailures: 0, handsAhead: handsAhead, usesSites: usesSites,
-      expectedWall: handsAhead ? 100 : nil, gpus: gpus)
+      try maker.make(), parallel: 8, maxFailures: 0, prefetches: prefetches, usesNodes: usesNodes,
+      expectedWall: prefetches ? 100 : nil, gpus: gpus)
   }
 
-  private func offer(_ gpus: UInt64) -> SiteOffer {
-    SiteOffer(cpu: 8, memoryBytes: .max, gpus: gpus)
+  private func offer(_ gpus: UInt64) -> NodeOffer {
+    NodeOffer(cpu: 8, memoryBytes: .max, gpus: gpus)
   }
 
   @Test func `each task has as many GPUs of its own as it wants`() throws {
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test func `what is handed ahead takes over the GPUs of what is before it`() throws {
-    var run = try run(gpus: 1, handsAhead: true) { maker in
+    var run = try run(gpus: 1, prefetches: true) { maker in
       for index in 0..<4 { maker.add("t\(index)") { $0.demand = [(0, 1), (Self.gpu, 1000)] } }
     }
     run.settle()
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test func `with further machines GPUs are each machine's`() throws {
-    var run = try run(gpus: 0, usesSites: true) { maker in
+    var run = try run(gpus: 0, usesNodes: true) { maker in
       for index in 0..<3 { maker.add("t\(index)") { $0.demand = [(0, 1), (Self.gpu, 2000)] } }
       maker.add("other")
     }
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func `what wants more GPUs than any machine had fails once no further one comes`() throws {
-    var run = try run(gpus: 0, usesSites: true) { maker in
+    var run = try run(gpus: 0, usesNodes: true) { maker in
       maker.add("big") { $0.demand = [(0, 1), (Self.gpu, 4000)] }
       maker.add("small") { $0.demand = [(0, 1), (Self.gpu, 1000)] }
       maker.add("after", needs: ["big"])
@@ -79,11 +79,11 @@ import Testing
     run.join(1, offer(2))
     #expect(run.places == ["small": 1])
     #expect(run.state("big") == .ready)
-    run.tell(.sitesExhausted(complaint: "this is all there is"))
+    run.tell(.nodesExhausted(complaint: "this is all there is"))
     #expect(run.state("big") == .failed)
     #expect(run.state("after") == .skipped)
     let failure = try #require(run.journal.last { $0.event == .failure })
-    #expect(failure.what == "it wants 4 of gpu, and no machine of the run has more than 2")
+    #expect(failure.detail == "it wants 4 of gpu, and no machine of the run has more than 2")
     run.finish()
     #expect(run.close?.exitCode == 1)
   }
@@ -91,17 +91,17 @@ import Testing
   @Test func `once all machines have been there, what wants more GPUs than any has is a mistake`()
     throws
   {
-    var run = try run(gpus: 0, usesSites: true) { maker in
+    var run = try run(gpus: 0, usesNodes: true) { maker in
       maker.add("big") { $0.demand = [(0, 1), (Self.gpu, 3000)] }
       maker.add("small") { $0.demand = [(0, 1), (Self.gpu, 1000)] }
     }
     run.join(1, offer(2))
     #expect(run.places == ["small": 1])
     #expect(run.state("big") == .ready)
-    run.tell(.sitesKnown)
+    run.tell(.nodesKnown)
     #expect(run.state("big") == .failed)
     let failure = try #require(run.journal.last { $0.event == .failure })
-    #expect(failure.what == "it wants 3 of gpu, and no machine of the run has more than 2")
+    #expect(failure.detail == "it wants 3 of gpu, and no machine of the run has more than 2")
     // What runs is none the worse for it, and the machine may be lost and come back.
     #expect(run.places == ["small": 1])
     run.lose(1)
@@ -113,25 +113,25 @@ import Testing
   }
 
   @Test func `that all machines are known stops nothing while one of them is lost`() throws {
-    var run = try run(gpus: 0, usesSites: true) {
+    var run = try run(gpus: 0, usesNodes: true) {
       $0.add("a") { $0.demand = [(0, 1), (Self.gpu, 2000)] }
     }
     run.join(1, offer(2))
-    run.tell(.sitesKnown)
+    run.tell(.nodesKnown)
     run.lose(1)
     #expect(run.close == nil)
     #expect(run.state("a") == .ready)
   }
 
   @Test func `what a machine had that is lost is waited for, and left to the resume`() throws {
-    var run = try run(gpus: 0, usesSites: true) {
+    var run = try run(gpus: 0, usesNodes: true) {
       $0.add("big") { $0.demand = [(0, 1), (Self.gpu, 4000)] }
     }
     run.join(1, offer(4))
     #expect(run.places == ["big": 1])
     run.join(2, offer(1))
     run.lose(1)
-    run.tell(.sitesExhausted(complaint: "this is all there is"))
+    run.tell(.nodesExhausted(complaint: "this is all there is"))
     #expect(run.close?.exitCode == 143)
     #expect(run.state("big") == .ready)
   }
@@ -139,7 +139,7 @@ import Testing
   @Test func `what has its GPUs only where too little time is left stops the drive if none comes`()
     throws
   {
-    var run = try run(gpus: 0, usesSites: true) {
+    var run = try run(gpus: 0, usesNodes: true) {
       $0.add("big") {
         $0.demand = [(0, 1), (Self.gpu, 2000)]
         $0.policy.timeoutMilliseconds = 60_000
@@ -153,7 +153,7 @@ import Testing
     run.now = run.now.advanced(byMilliseconds: 20_000)
     run.loseWorker(of: "big")
     #expect(run.places == [:])
-    run.tell(.sitesExhausted(complaint: "this is all there is"))
+    run.tell(.nodesExhausted(complaint: "this is all there is"))
     #expect(run.close?.exitCode == 143)
   }
 
@@ -168,7 +168,7 @@ import Testing
     #expect(run.runningNames == ["small"])
     #expect(run.state("big") == .failed)
     #expect(
-      run.journal.first { $0.event == .failure }?.what
+      run.journal.first { $0.event == .failure }?.detail
         == "it wants 2 of gpu, and this machine has 1")
     run.finish()
     #expect(run.close?.exitCode == 1)
@@ -176,17 +176,17 @@ import Testing
 
   @Test func `GPUs are lent by their places, and more than there are by no order`() throws {
     var run = try run(gpus: 2) { $0.add("a") { $0.demand = [(0, 1), (Self.gpu, 1000)] } }
-    let id = try #require(OrderID("one"))
-    let order = Order(
-      id: id, asker: OrderAsker(pid: 1, user: 0, name: "opflow"),
+    let id = try #require(RequestID("one"))
+    let order = ControlRequest(
+      id: id, requester: Requester(pid: 1, user: 0, name: "opflow"),
       verb: .parallel,
       value: .capacity(resource: Int(Self.gpu), 3000))
-    run.tell(.order(order, from: ClientID(1)))
-    #expect(run.answers == [.refused(what: "this machine has 2 GPUs")])
+    run.tell(.order(order, from: ConnectionID(1)))
+    #expect(run.answers == [.refused(detail: "this machine has 2 GPUs")])
   }
 
   @Test func `GPUs of a machine that the coordinator is on as well are counted once`() throws {
-    var run = try run(gpus: 2, usesSites: true) { maker in
+    var run = try run(gpus: 2, usesNodes: true) { maker in
       maker.add("two") { $0.demand = [(0, 1), (Self.gpu, 2000)] }
       for index in 0..<3 {
         maker.add("here\(index)") {
@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test func `of GPUs that a machine has in part, that part is counted once`() throws {
-    var run = try run(gpus: 2, usesSites: true) { maker in
+    var run = try run(gpus: 2, usesNodes: true) { maker in
       for index in 0..<2 {
         maker.add("here\(index)") {
           $0.demand = [(0, 1), (Self.gpu, 1000)]

@@ -11,7 +11,7 @@ import Testing
     maker.resources = [("db", 1)]
     maker.add("make") { $0.jobserver = .pipe }
     fill(&maker)
-    return ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0, handsAhead: false)
+    return ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0, prefetches: false)
   }
 
   /// Gives back what is asked back, at once.
@@ -54,7 +54,7 @@ import Testing
       $0.demand = [(0, 3)]
     }
     maker.add("wide") { $0.demand = [(0, 4)] }
-    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0, handsAhead: false)
+    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0, prefetches: false)
     #expect(run.runningNames == ["make"])
     run.settle()
     // One of four idles, which nothing could start with.

@@ -54,7 +54,7 @@ struct SchedulerLossTests {
     let plan = try plan {
       for index in 0..<30 { $0.add("t\(index)") }
     }
-    var run = ImaginedRun(plan, parallel: 1, handsAhead: true)
+    var run = ImaginedRun(plan, parallel: 1, prefetches: true)
     while run.inbox.values.allSatisfy({ $0.count < 2 }), run.close == nil {
       if !run.launched.isEmpty {
         run.tell(.workerReady(run.launched.removeFirst()))
@@ -64,7 +64,7 @@ struct SchedulerLossTests {
         run.end(worker, outcome)
       } else if let (worker, orders) = run.inbox.first(where: { !$0.value.isEmpty }) {
         run.inbox[worker] = Array(orders.dropFirst())
-        run.obey(worker, orders[0])
+        run.apply(worker, orders[0])
       }
     }
     let (worker, orders) = try #require(run.inbox.first { $0.value.count == 2 })
@@ -116,7 +116,7 @@ struct SchedulerLossTests {
     #expect(run.state("a") == .running)
     run.finish()
     #expect(run.started.last == ImaginedRun.Try(task: "a", attempt: 2))
-    #expect(run.journal.contains { $0.event == .interrupt && $0.what.contains("does not hold") })
+    #expect(run.journal.contains { $0.event == .interrupt && $0.detail.contains("does not hold") })
     #expect(run.close?.exitCode == 0)
   }
 
@@ -137,7 +137,7 @@ struct SchedulerLossTests {
     #expect(run.state("a") == .running)
     #expect(run.close == nil)
     run.bury(run.dying.removeFirst())
-    #expect(run.journal.last?.what == "it did not end a stopped task in time")
+    #expect(run.journal.last?.detail == "it did not end a stopped task in time")
     #expect(run.close?.exitCode == 6)
   }
 
@@ -205,11 +205,11 @@ struct SchedulerLossTests {
 
   @Test(arguments: [false, true])
   func `where a process cannot be made, the run goes on with fewer workers, at no cost`(
-    handsAhead: Bool
+    prefetches: Bool
   ) throws {
     var run = ImaginedRun(
       try plan { for index in 0..<12 { $0.add("t\(index)") } }, parallel: 3,
-      handsAhead: handsAhead, expectedWall: 400)
+      prefetches: prefetches, expectedWall: 400)
     run.settle()
     #expect(run.running.count == 3)
     run.lack(try #require(run.running.keys.first))
@@ -249,7 +249,7 @@ struct SchedulerLossTests {
     run.lack(worker)
     #expect(run.state("a") == .succeeded && run.state("b") == .failed)
     #expect(run.journal.last?.outcome.reason == .refused)
-    #expect(run.journal.last?.what == "no process")
+    #expect(run.journal.last?.detail == "no process")
     #expect(run.close?.exitCode == 1)
   }
 
@@ -281,7 +281,7 @@ struct SchedulerLossTests {
       while !run.launched.isEmpty { run.lackLaunches() }
       #expect(run.journal.count > journaled)
       #expect(run.journal.last?.outcome.reason == .workerLost)
-      #expect(run.journal.last?.what == "no process")
+      #expect(run.journal.last?.detail == "no process")
       #expect(run.close?.exitCode == 1)
     }
   }

@@ -7,7 +7,7 @@ import Testing
 /// Machines that leave, lose what runs on them, or have no time left.
 @Suite struct SchedulerMachineTests {
   private func run(
-    parallel: UInt64 = 4, took: [String: Int64] = [:], handsAhead: Bool = false,
+    parallel: UInt64 = 4, took: [String: Int64] = [:], prefetches: Bool = false,
     _ fill: (inout PlanMaker) -> Void
   ) throws -> ImaginedRun {
     var maker = PlanMaker()
@@ -15,15 +15,15 @@ import Testing
     let plan = try maker.make()
     let measured = plan.tasks.map { took[plan.nameString(TaskID($0))] ?? -1 }
     return ImaginedRun(
-      plan, parallel: parallel, maxFailures: 0, handsAhead: handsAhead, usesSites: true,
-      expectedWall: handsAhead ? 100 : nil,
+      plan, parallel: parallel, maxFailures: 0, prefetches: prefetches, usesNodes: true,
+      expectedWall: prefetches ? 100 : nil,
       durations: TaskDurations(measured: measured, plan: plan))
   }
 
-  private let offer = SiteOffer(cpu: 1, memoryBytes: .max)
+  private let offer = NodeOffer(cpu: 1, memoryBytes: .max)
 
-  private func offer(cpu: UInt64 = 1, seconds: Int64, of run: ImaginedRun) -> SiteOffer {
-    SiteOffer(
+  private func offer(cpu: UInt64 = 1, seconds: Int64, of run: ImaginedRun) -> NodeOffer {
+    NodeOffer(
       cpu: cpu, memoryBytes: .max, endsAt: run.now.advanced(byMilliseconds: seconds * 1000))
   }
 
@@ -37,16 +37,16 @@ import Testing
     throws
   {
     var run = try run { maker in for index in 0..<4 { maker.add("t\(index)") } }
-    run.join(1, SiteOffer(cpu: 2, memoryBytes: .max))
+    run.join(1, NodeOffer(cpu: 2, memoryBytes: .max))
     #expect(run.places == ["t0": 1, "t1": 1])
-    run.tell(.siteLeaving(SiteID(1), complaint: "preempted"))
+    run.tell(.nodeLeaving(NodeID(1), complaint: "preempted"))
     run.end("t0")
     #expect(run.places == ["t1": 1])
     run.join(2, offer)
     #expect(run.places == ["t1": 1, "t2": 2])
     run.lose(1)
-    #expect(run.siteStates == ["1 joined", "1 leaving", "2 joined", "1 lost"])
-    #expect(run.siteEntries[1].what == "preempted")
+    #expect(run.nodeStates == ["1 joined", "1 leaving", "2 joined", "1 lost"])
+    #expect(run.nodeEntries[1].detail == "preempted")
     run.finish()
     #expect(run.close?.exitCode == 0)
   }
@@ -62,7 +62,7 @@ import Testing
     for number: Int32 in 1...12 {
       run.join(number, offer)
       #expect(run.places == ["a": number])
-      run.tell(.siteLeaving(SiteID(number), complaint: "preempted"))
+      run.tell(.nodeLeaving(NodeID(number), complaint: "preempted"))
       let worker = try #require(run.running.keys.first)
       run.end(worker, outcome)
       #expect(run.places == [:])
@@ -70,7 +70,7 @@ import Testing
       run.lose(number)
     }
     #expect(losses(run) == 12)
-    #expect(run.journal.last?.what == "preempted")
+    #expect(run.journal.last?.detail == "preempted")
     run.join(13, offer)
     run.finish()
     #expect(run.close?.exitCode == 0)
@@ -80,17 +80,17 @@ import Testing
     var run = try run { $0.add("a") { $0.flags = .failWhenInterrupted } }
     run.join(1, offer)
     #expect(run.places == ["a": 1])
-    run.tell(.siteLeaving(SiteID(1), complaint: "preempted"))
+    run.tell(.nodeLeaving(NodeID(1), complaint: "preempted"))
     run.lose(1)
     #expect(run.state("a") == .failed)
   }
 
   @Test func `what is handed ahead comes back from a machine that leaves`() throws {
-    var run = try run(handsAhead: true) { maker in for index in 0..<8 { maker.add("t\(index)") } }
+    var run = try run(prefetches: true) { maker in for index in 0..<8 { maker.add("t\(index)") } }
     run.join(1, offer)
     #expect(run.places.count == 1)
     #expect(run.ahead.values.contains { !$0.isEmpty })
-    run.tell(.siteLeaving(SiteID(1), complaint: "its time is over"))
+    run.tell(.nodeLeaving(NodeID(1), complaint: "its time is over"))
     run.settle()
     #expect(run.ahead.values.filter { !$0.isEmpty }.isEmpty)
     run.join(2, offer)
@@ -107,8 +107,8 @@ import Testing
     var run = try run { $0.add("a") { $0.policy.retryMax = 5 } }
     for number: Int32 in 1...4 { run.join(number, offer) }
     var seen: [Int32] = []
-    while let site = run.places["a"] {
-      seen.append(site)
+    while let node = run.places["a"] {
+      seen.append(node)
       run.loseWorker(of: "a")
     }
     #expect(Set(seen).count == 3)
@@ -118,7 +118,7 @@ import Testing
     #expect(last.outcome.reason == .workerLost)
     #expect(!run.journal.contains { $0.event == .retry })
     // Each machine lost one alone.
-    #expect(!run.siteStates.contains { $0.hasSuffix("shunned") })
+    #expect(!run.nodeStates.contains { $0.hasSuffix("shunned") })
   }
 
   @Test func `a task that was lost waits for another machine rather than run on the same one`()
@@ -174,7 +174,7 @@ import Testing
       maker.add("t1") { $0.priority = 2 }
       for index in 2..<8 { maker.add("t\(index)") }
     }
-    run.join(1, SiteOffer(cpu: 2, memoryBytes: .max))
+    run.join(1, NodeOffer(cpu: 2, memoryBytes: .max))
     #expect(run.places == ["t0": 1, "t1": 1])
     return run
   }
@@ -186,13 +186,13 @@ import Testing
     var run = try runToShun()
     run.join(2, offer)
     loseTwice(&run, apart: 59_000)
-    #expect(run.siteStates.filter { $0 == "1 shunned" }.count == 1)
+    #expect(run.nodeStates.filter { $0 == "1 shunned" }.count == 1)
     for name in run.runningNames where run.places[name] == 1 { run.end(name) }
     #expect(Set(run.places.values) == [2])
     // It comes back, and is still the same machine.
     run.lose(1)
     run.join(3, offer, machine: 1)
-    #expect(run.siteStates.suffix(3) == ["1 lost", "3 joined", "3 shunned"])
+    #expect(run.nodeStates.suffix(3) == ["1 lost", "3 joined", "3 shunned"])
     #expect(Set(run.places.values) == [2])
     run.finish()
     #expect(run.close?.exitCode == 0)
@@ -202,21 +202,21 @@ import Testing
     var run = try runToShun()
     run.join(2, offer)
     loseTwice(&run, apart: 61_000)
-    #expect(!run.siteStates.contains("1 shunned"))
+    #expect(!run.nodeStates.contains("1 shunned"))
     run.now = run.now.advanced(byMilliseconds: 61_000)
     run.lose(1)
-    #expect(!run.siteStates.contains("1 shunned"))
+    #expect(!run.nodeStates.contains("1 shunned"))
   }
 
   @Test func `the last machine is used on, and a shunned one again when it is the last`() throws {
     var run = try runToShun()
     loseTwice(&run, apart: 1000)
-    #expect(run.siteStates == ["1 joined"])
+    #expect(run.nodeStates == ["1 joined"])
     run.join(2, offer)
     run.settle()
     loseTwice(&run, apart: 1000)
     run.lose(2)
-    #expect(run.siteStates.contains("2 lost"))
+    #expect(run.nodeStates.contains("2 lost"))
     #expect(!run.places.isEmpty)
     #expect(Set(run.places.values) == [1])
     run.finish()
@@ -265,11 +265,11 @@ import Testing
     var run = try run(took: ["long": 100_000_000]) { $0.add("long") }
     run.join(1, offer(seconds: 10, of: run))
     #expect(run.places == [:])
-    let id = try #require(OrderID("one"))
-    var order = Order(
-      id: id, asker: OrderAsker(pid: 1, user: 0, name: "opflow"), verb: .cancel)
+    let id = try #require(RequestID("one"))
+    var order = ControlRequest(
+      id: id, requester: Requester(pid: 1, user: 0, name: "opflow"), verb: .cancel)
     order.tasks = [TaskID(0)]
-    run.tell(.order(order, from: ClientID(1)))
+    run.tell(.order(order, from: ConnectionID(1)))
     #expect(run.state("long") == .cancelled)
     #expect(run.close?.exitCode == 6)
   }
@@ -282,7 +282,7 @@ import Testing
       $0.add("b", needs: ["a"])
       $0.add("last") { $0.flags = .finally }
     }
-    run.tell(.sitesExhausted(complaint: "the job is over"))
+    run.tell(.nodesExhausted(complaint: "the job is over"))
     #expect(!run.stops.isEmpty)
     run.finish()
     #expect(run.close?.exitCode == 143)
@@ -297,7 +297,7 @@ import Testing
     }
     run.join(1, offer)
     #expect(run.places == ["a": 1, "file": 0])
-    run.tell(.sitesExhausted(complaint: "the job is over"))
+    run.tell(.nodesExhausted(complaint: "the job is over"))
     run.end("a")
     #expect(run.places == ["b": 1, "file": 0])
     run.lose(1)
@@ -305,7 +305,7 @@ import Testing
     run.end("file")
     #expect(
       run.stops == [
-        StopEntry(signal: 15, what: "no machine is left for tasks that wait; the job is over")
+        StopEntry(signal: 15, detail: "no machine is left for tasks that wait; the job is over")
       ])
     #expect(run.places == ["last": 0])
     run.end("last")
@@ -317,7 +317,7 @@ import Testing
     var run = try run { $0.add("a") }
     run.join(1, offer)
     #expect(run.places == ["a": 1])
-    run.tell(.sitesExhausted(complaint: "the job is over"))
+    run.tell(.nodesExhausted(complaint: "the job is over"))
     run.join(2, offer)
     run.lose(1)
     #expect(run.places == ["a": 2])
@@ -333,11 +333,11 @@ import Testing
       $0.add("short")
     }
     run.join(1, offer(seconds: 10, of: run))
-    run.tell(.sitesExhausted(complaint: "this is all there is"))
+    run.tell(.nodesExhausted(complaint: "this is all there is"))
     #expect(run.places == ["short": 1])
     run.end("short")
     #expect(
-      run.stops.map(\.what) == [
+      run.stops.map(\.detail) == [
         "no machine has the time left that task long takes; this is all there is"
       ])
     #expect(run.close?.exitCode == 143)

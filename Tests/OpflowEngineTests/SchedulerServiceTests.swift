@@ -25,7 +25,7 @@ struct SchedulerServiceTests {
       plan: try maker.make(),
       options: SchedulerOptions(
         maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: 1, seed: 1),
-      entering: Entering(
+      resumeState: ResumeState(
         initial: .init(repeating: .run, count: count * 2 + (isShared ? 1 : 0)),
         attempts: .init(repeating: 0, count: count * 2 + (isShared ? 1 : 0))))
     #expect(forecast.starts.count >= count * 2)
@@ -187,14 +187,14 @@ struct SchedulerServiceTests {
     maker.addService("db")
     maker.add("test", needs: ["db"])
     maker.add("after", needs: ["test"])
-    var entering = Entering(initial: [.stays, .run, .run], attempts: [1, 0, 0])
-    entering.held = [
+    var resumeState = ResumeState(initial: [.stays, .run, .run], attempts: [1, 0, 0])
+    resumeState.held = [
       HeldService(service: TaskID(0), worker: WorkerID(0), attempt: 1, ports: [])
     ]
     var engine = Engine(
       plan: try maker.make(),
       options: SchedulerOptions(maxParallel: 1, memoryBytes: 1 << 30, maxFailures: 1, seed: 1),
-      entering: entering, journal: JournalEncoder(), opening: [.open(.example)])
+      resumeState: resumeState, journal: JournalEncoder(), opening: [.open(.example)])
     let now = Instant(nanoseconds: 0)
     engine.begin(at: now, wall: 1)
     while let step = engine.next(at: now) {

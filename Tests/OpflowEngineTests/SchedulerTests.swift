@@ -269,9 +269,9 @@ struct SchedulerTests {
     #expect(run.state("a") == .failed)
   }
 
-  @Test(arguments: [OrderVerb.cancel, .skip])
+  @Test(arguments: [ControlAction.cancel, .skip])
   func `a finally task waits for another one whatever an order does with what never ran`(
-    _ verb: OrderVerb
+    _ verb: ControlAction
   ) throws {
     var run = ImaginedRun(
       try plan {
@@ -286,10 +286,10 @@ struct SchedulerTests {
     run.settle()
     run.tell(.stop(.signal(2)))
     #expect(run.runningNames == ["first"])
-    let asker = OrderAsker(pid: 1, user: 0, name: "opflow")
-    var order = Order(id: try #require(OrderID("1")), asker: asker, verb: verb)
+    let requester = Requester(pid: 1, user: 0, name: "opflow")
+    var order = ControlRequest(id: try #require(RequestID("1")), requester: requester, verb: verb)
     order.tasks = [try #require(run.plan.task(named: "never"))]
-    run.tell(.order(order, from: ClientID(1)))
+    run.tell(.order(order, from: ConnectionID(1)))
     #expect(run.runningNames == ["first"])
     run.end("first")
     #expect(run.runningNames == ["last"])
@@ -341,7 +341,7 @@ struct SchedulerTests {
       run.tell(.workerLost(worker, complaint: "no such program"))
     }
     #expect(run.close?.exitCode == 1)
-    #expect(run.journal.last?.what == "no such program")
+    #expect(run.journal.last?.detail == "no such program")
     #expect(run.started.isEmpty)
   }
 
@@ -412,10 +412,10 @@ struct SchedulerTests {
       for index in 1..<100_000 { $0.add("t\(index)", needs: ["t\(index - 1)"]) }
     }
     var options = SchedulerOptions(maxParallel: 1, memoryBytes: 1, maxFailures: 0, seed: 1)
-    options.handsAhead = false
+    options.prefetches = false
     var engine = Engine(
       plan: plan, options: options,
-      entering: Entering(
+      resumeState: ResumeState(
         initial: .init(repeating: .run, count: plan.taskCount),
         attempts: .init(repeating: 0, count: plan.taskCount)),
       journal: nil)

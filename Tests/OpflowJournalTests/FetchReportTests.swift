@@ -18,7 +18,7 @@ struct FetchReportTests {
     report.source = 7
     report.validator = Validator(etag: "\"e\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
     report.url = "http://h/x"
-    report.what = "tab\there"
+    report.detail = "tab\there"
     return report
   }
 
@@ -34,7 +34,7 @@ struct FetchReportTests {
     var long = report
     long.sha512 = String(repeating: "b", count: 128)
     long.url = String(repeating: "ü\t", count: 5000)
-    long.what = String(repeating: "\\", count: 5000)
+    long.detail = String(repeating: "\\", count: 5000)
     long.validator.etag = String(repeating: "e", count: 5000)
     long.sizeBytes = .max
     long.resumedBytes = .max
@@ -76,7 +76,7 @@ struct FetchReportTests {
     transition.fetch = FetchRecord(report)
     encoder.append(transition, at: 2, plan: plan)
     var expected = report
-    expected.what = ""
+    expected.detail = ""
     let found = try encoder.bytes.withUnsafeBytes { bytes in
       var reader = try JournalReader(bytes)
       var found: [FetchReport] = []

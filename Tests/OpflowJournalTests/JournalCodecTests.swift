@@ -15,8 +15,8 @@ import Testing
   }
 
   /// Writes the entry, cuts the line feed off and reads it back.
-  private func roundTrip(_ entry: JournalEntry, drive: Int = 1) throws -> JournalEntry? {
-    var encoder = JournalEncoder(nextSequence: 7, drive: drive)
+  private func roundTrip(_ entry: JournalEntry, session: Int = 1) throws -> JournalEntry? {
+    var encoder = JournalEncoder(nextSequence: 7, session: session)
     encoder.append(entry, at: 1_700_000_000_123, plan: plan)
     return try encoder.bytes.dropLast().withUnsafeBytes { bytes in
       let line = try #require(JournalLine(bytes))
@@ -42,20 +42,20 @@ import Testing
     resume.skip = ["q"]
     resume.environment = ["E=-"]
     resume.reused = 12
-    resume.withdrawn = 3
+    resume.retracted = 3
     resume.on = ["ssh:n1"]
     resume.removed = ["gone", "also\tgone"]
     var elsewhere = WorkerEntry(
       worker: WorkerID(8), pid: 4245, startTime: 0, bootID: "", host: "node 2")
-    elsewhere.site = SiteID(4)
-    var joined = SiteEntry(SiteID(4), .joined, host: "node 2")
+    elsewhere.node = NodeID(4)
+    var joined = NodeEntry(NodeID(4), .joined, host: "node 2")
     joined.cores = 64
     joined.memoryBytes = .max
     joined.gpus = 8
     joined.incarnation = "4711.2"
     joined.leaseMilliseconds = 5000
     joined.leftMilliseconds = 0
-    joined.what = "as asked\nfor"
+    joined.detail = "as asked\nfor"
     for entry in [
       JournalEntry.open(open), .resume(resume),
       .close(CloseEntry(state: .interrupted, exitCode: 130, signal: 2)),
@@ -65,11 +65,11 @@ import Testing
       .worker(
         WorkerEntry(
           worker: WorkerID(7), pid: 4244, startTime: 0, bootID: "", host: "node 2\t")),
-      .stop(StopEntry(signal: 2)), .stop(StopEntry(signal: 15, what: "no machine\tis left")),
-      .worker(elsewhere), .site(SiteEntry(SiteID(3), .lost, host: "node 2\t")), .site(joined),
-    ] + SiteState.allCases.map({ .site(SiteEntry(SiteID(.max), $0, host: "n")) }) {
+      .stop(StopEntry(signal: 2)), .stop(StopEntry(signal: 15, detail: "no machine\tis left")),
+      .worker(elsewhere), .node(NodeEntry(NodeID(3), .lost, host: "node 2\t")), .node(joined),
+    ] + NodeState.allCases.map({ .node(NodeEntry(NodeID(.max), $0, host: "n")) }) {
       #expect(try roundTrip(entry) == entry)
-      #expect(try roundTrip(entry, drive: 3) == entry)
+      #expect(try roundTrip(entry, session: 3) == entry)
     }
   }
 
@@ -94,13 +94,13 @@ import Testing
             ("7 (a\tb)", ProcessMark(pid: 7, startTime: .max)),
             ("8 (sleep)", ProcessMark(pid: .max, startTime: 0)),
           ]) : LeftBehind(["sleep", "a\tb", "sleep"])
-        transition.what = "exec:\t\"ls\" \u{0}é"
+        transition.detail = "exec:\t\"ls\" \u{0}é"
         if event == .success || event == .failure {
           transition.allowed = event == .failure
           transition.fingerprint = Fingerprint(whole: .max, parts: 0xab)
         }
         #expect(try roundTrip(.transition(transition)) == .transition(transition))
-        #expect(try roundTrip(.transition(transition), drive: 2) == .transition(transition))
+        #expect(try roundTrip(.transition(transition), session: 2) == .transition(transition))
       }
     }
   }
@@ -168,7 +168,7 @@ import Testing
 
   @Test func `an ordinary transition of a task with a 20-byte id takes at most 200 bytes`() throws {
     let task = try plan.id("twenty-byte-task-id1")
-    var encoder = JournalEncoder(nextSequence: 9_999_999, drive: 12)
+    var encoder = JournalEncoder(nextSequence: 9_999_999, session: 12)
     var transition = Transition(.success, task, attempt: 10)
     transition.outcome = Outcome(status: .success)
     // A week of wall time, two of CPU, 100 GiB of memory, 100 GB of output.

@@ -11,7 +11,7 @@ import Testing
   private struct Looks {
     let growing: GrowingPlan
     var follower: JournalFollower
-    private var drives = 0
+    private var sessions = 0
 
     init(_ plan: Plan) { self.init(GrowingPlan(plan)) }
 
@@ -41,12 +41,12 @@ import Testing
       try Array(file).withUnsafeBytes { bytes in
         var result = try read(&follower, .init(rebasing: bytes[follower.offset...]))
         // The plan of a further drive is another one.
-        if follower.model.drives != drives {
+        if follower.model.sessions != sessions {
           follower = Self.follower(try growing.open(toldBy: bytes), growing)
           result = try read(&follower, bytes)
         }
-        drives = follower.model.drives
-        guard follower.isBlind else { return result }
+        sessions = follower.model.sessions
+        guard follower.mustReread else { return result }
         follower = follower.anew
         return try read(&follower, bytes)
       }
@@ -133,25 +133,25 @@ import Testing
       let plan = run.plan
       var follower = JournalFollower(plan: plan, keepingDetails: true, grown: run.file.grown)
       try run.bytes.withUnsafeBytes { try follower.read(growing: $0) }
-      let entered = EnteredDrive.states(follower.model, plan)
+      let entered = EnteredSession.states(follower.model, plan)
       // These drives keep what no resume does.
       for index in plan.tasks where follower.model[TaskID(index)].state != .cancelled {
         let isKept = entered[index] != .run
         try #require(isKept == !run.included.contains(TaskID(index)), "seed \(seed), \(index)")
       }
-      let scope = DriveScope(
+      let scope = SessionScope(
         plan.tasks.map { run.included.contains(TaskID($0)) ? .run : .succeeded })
-      var joined = DriveModel(plan: plan, scope: scope, joining: follower.model)
+      var joined = SessionModel(plan: plan, scope: scope, joining: follower.model)
       try expect(joined, run, seed: seed)
       // As far as the drive goes, each line does to it what the engine's word does.
       for _ in 0..<40 {
-        let drives = follower.model.drives
+        let sessions = follower.model.sessions
         try run.step()
         var isOther = false
         try run.bytes.withUnsafeBytes { bytes in
           let new = UnsafeRawBufferPointer(rebasing: bytes[follower.offset...])
           try follower.read(growing: new) { line, model, plan in
-            isOther = isOther || model.drives != drives
+            isOther = isOther || model.sessions != sessions
             let entry = line.entry(plan: plan)
             if !isOther, case .extend(let extend) = entry {
               joined.grow(
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  private func expect(_ joined: DriveModel, _ run: RandomRun, seed: UInt64) throws {
+  private func expect(_ joined: SessionModel, _ run: RandomRun, seed: UInt64) throws {
     try #require(joined.checkInvariants() == nil, "seed \(seed)")
     try #require(joined.counts == run.live.counts, "seed \(seed)")
     try #require(

@@ -131,7 +131,7 @@ import Testing
         let text = "3\t5\tsuccess\ta\t" + list.joined(separator: "\t")
         let isSame = try second(sealed(text)) { line in
           let read = TransitionFields(line)
-          return read.attempt == 2 && read.drive == 3 && read.end.status == .exit(0)
+          return read.attempt == 2 && read.session == 3 && read.end.status == .exit(0)
             && read.end.usage.wallMicroseconds == 12_345_678 && read.fingerprint.hasWhole(0xab)
             && !read.fingerprint.hasWhole(0xac)
             && read.fingerprint.value == Fingerprint(whole: 0xab, parts: 0x1f)

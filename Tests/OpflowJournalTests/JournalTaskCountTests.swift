@@ -10,8 +10,8 @@ import Testing
 
   private func entry(_ taskCount: Int, files: [String] = []) throws -> ExtendEntry {
     var entry = ExtendEntry(
-      id: try #require(OrderID("o\(taskCount)")),
-      asker: OrderAsker(pid: 9, user: 1, name: "opflow add"), taskCount: taskCount, added: 1)
+      id: try #require(RequestID("o\(taskCount)")),
+      requester: Requester(pid: 9, user: 1, name: "opflow add"), taskCount: taskCount, added: 1)
     entry.files = files
     return entry
   }

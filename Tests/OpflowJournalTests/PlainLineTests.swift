@@ -29,16 +29,16 @@ import Testing
     return turned.dropLast()
   }
 
-  private func expectSame(_ one: RunModel, _ other: RunModel, _ plan: Plan, _ what: String) {
-    #expect(one.hasStarts == other.hasStarts, "\(what)")
-    #expect(one.begun == other.begun, "\(what)")
-    #expect(one.origins == other.origins, "\(what)")
-    #expect(one.drives == other.drives, "\(what)")
+  private func expectSame(_ one: RunModel, _ other: RunModel, _ plan: Plan, _ detail: String) {
+    #expect(one.hasStarts == other.hasStarts, "\(detail)")
+    #expect(one.begun == other.begun, "\(detail)")
+    #expect(one.origins == other.origins, "\(detail)")
+    #expect(one.sessions == other.sessions, "\(detail)")
     for index in plan.tasks {
       let task = TaskID(index)
       #expect(
         String(describing: one[task]) == String(describing: other[task]),
-        "\(what), task \(plan.nameString(task))")
+        "\(detail), task \(plan.nameString(task))")
     }
   }
 

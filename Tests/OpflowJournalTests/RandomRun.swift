@@ -16,7 +16,7 @@ struct RandomRun {
   /// The journal's file.
   private(set) var bytes: [UInt8] = []
   /// Of the newest drive.
-  private(set) var live: DriveModel
+  private(set) var live: SessionModel
   /// The tasks that it is about, without those whose earlier result is taken over.
   private(set) var included: TaskSet
   private var encoder = JournalEncoder()
@@ -38,16 +38,16 @@ struct RandomRun {
     attempts = [Int32](repeating: 0, count: plan.taskCount)
     ready = Set(plan.tasks.map { TaskID($0) })
     included = .all(taskCount: plan.taskCount)
-    live = Self.drive(plan, kept: [])
+    live = Self.session(plan, kept: [])
     write(.open(.example))
     beginWorkers()
     begunBytes = bytes.count
   }
 
-  private static func drive(_ plan: Plan, kept: Set<TaskID>) -> DriveModel {
-    DriveModel(
+  private static func session(_ plan: Plan, kept: Set<TaskID>) -> SessionModel {
+    SessionModel(
       plan: plan,
-      scope: DriveScope(plan.tasks.map { kept.contains(TaskID($0)) ? .succeeded : .run }))
+      scope: SessionScope(plan.tasks.map { kept.contains(TaskID($0)) ? .succeeded : .run }))
   }
 
   private mutating func beginWorkers() {
@@ -98,9 +98,9 @@ struct RandomRun {
       try mend()
       return
     }
-    guard let id = OrderID("\(encoder.nextSequence)") else { return }
+    guard let id = RequestID("\(encoder.nextSequence)") else { return }
     let entry = ExtendEntry(
-      id: id, asker: OrderAsker(pid: 9, user: 1, name: "opflow add"), taskCount: grown.taskCount,
+      id: id, requester: Requester(pid: 9, user: 1, name: "opflow add"), taskCount: grown.taskCount,
       added: new.count)
     plan = grown
     segments.append((segment, plan.taskCount))
@@ -150,7 +150,7 @@ struct RandomRun {
     attempts[task.index] += 1
     var start = Transition(.start, task, attempt: attempts[task.index])
     start.worker = WorkerID(Int32(worker))
-    start.isAhead = !queues[worker].isEmpty
+    start.isPrefetched = !queues[worker].isEmpty
     write(.transition(start))
     queues[worker].append(task)
   }
@@ -164,7 +164,7 @@ struct RandomRun {
     end.outcome = Outcome(status: .exit(end.event == .success ? 0 : 1))
     end.outcome.usage.wallMicroseconds = Int64(random.below(1000))
     if end.event == .success || end.allowed { end.fingerprint = plan.fingerprint(task) }
-    if end.event == .failure { end.what = "no luck" }
+    if end.event == .failure { end.detail = "no luck" }
     if end.event == .retry { ready.insert(task) }
     write(.transition(end))
     guard end.event == .success else {
@@ -208,21 +208,21 @@ struct RandomRun {
   private mutating func resume() {
     kept = Set(plan.tasks.map { TaskID($0) }).subtracting(ready)
       .subtracting(queues.joined())
-    let withdrawn = kept.sorted { $0.index < $1.index }.filter { _ in random.chance(40) }
-    kept.subtract(withdrawn)
+    let retracted = kept.sorted { $0.index < $1.index }.filter { _ in random.chance(40) }
+    kept.subtract(retracted)
     let cut = Set(queues.joined()).union(live.interrupted).filter { $0.index < plan.taskCount }
       .sorted { $0.index < $1.index }
-    live = Self.drive(plan, kept: kept)
+    live = Self.session(plan, kept: kept)
     included = TaskSet(taskCount: plan.taskCount)
     for index in plan.tasks where !kept.contains(TaskID(index)) { included.insert(TaskID(index)) }
     var entry = ResumeEntry(planKey: "", opflowVersion: "0")
     entry.reused = kept.count
-    entry.withdrawn = withdrawn.count + cut.count
+    entry.retracted = retracted.count + cut.count
     if !segments.isEmpty { entry.taskCount = plan.taskCount }
     write(.resume(entry))
-    for task in withdrawn { write(.transition(Transition(.resume(.asked), task))) }
+    for task in retracted { write(.transition(Transition(.resume(.asked), task))) }
     for task in cut { write(.transition(Transition(.resume(.interrupted), task))) }
-    ready.formUnion(withdrawn)
+    ready.formUnion(retracted)
     ready.formUnion(cut)
     beginWorkers()
   }
@@ -236,7 +236,8 @@ extension RunModel {
       return "\(self[task]) \(String(describing: details.complaints[task]))"
         + " \(String(describing: tries.next[task]))"
     }
-    return "\(tasks) \(drives) \(isSuspended) \(hasStarts) \(String(describing: close)) \(removed)"
+    return
+      "\(tasks) \(sessions) \(isSuspended) \(hasStarts) \(String(describing: close)) \(removed)"
       + " \(selections) \(workers) \(openedMilliseconds) \(lastMilliseconds)"
       + " \(extensions) \(String(describing: taskCount)) \(encoder.nextSequence)"
       + " \(state(isHeld: true)) \(state(isHeld: false))"

@@ -114,7 +114,7 @@ import Testing
       try $0.resume()
     }
     #expect(died.state(isHeld: false) == .interrupted)
-    #expect(died.drives == 2)
+    #expect(died.sessions == 2)
   }
 
   @Test func `folding the same lines twice changes nothing`() throws {
@@ -128,7 +128,7 @@ import Testing
         var reader = try JournalReader(bytes)
         while let line = reader.next() { history.apply(line, plan: plan) }
         #expect(history.successes(plan) == ["b"])
-        #expect(history.drives == 2)
+        #expect(history.sessions == 2)
         #expect(history[try plan.id("a")].attempts == 2)
         #expect(history[try plan.id("a")].timesResumed == 1)
         #expect(history.encoder.nextSequence == 9)
@@ -194,7 +194,7 @@ import Testing
     // Those of a resume are of that drive alone.
     #expect(history.only == OpenEntry.example.only)
     #expect(history.skip == OpenEntry.example.skip)
-    #expect(history.selections.last == DriveSelection(only: ["a"], skip: []))
+    #expect(history.selections.last == SessionSelection(only: ["a"], skip: []))
     #expect(history.workers == [WorkerEntry(pid: 9, startTime: 1, bootID: "b")])
     #expect(history.open == .example)
   }
@@ -202,7 +202,7 @@ import Testing
   @Test func `the next line goes on with number and drive`() throws {
     let history = try history { try $0.resume(("a", .asked)) }
     #expect(history.encoder.nextSequence == 4)
-    #expect(history.encoder.drive == 2)
+    #expect(history.encoder.session == 2)
   }
 
   @Test func `lines of a later opflow fold as nothing, and their numbers count`() throws {
@@ -266,7 +266,7 @@ import Testing
       try $0.run("c")
     }
     #expect(try history(losing: [6, 7, 8], write).successes(plan) == ["c"])
-    #expect(try history(losing: [6, 7, 8], write).drives == 2)
+    #expect(try history(losing: [6, 7, 8], write).sessions == 2)
     #expect(try history(losing: [6, 7], write).successes(plan) == ["c"])
   }
 
@@ -279,7 +279,7 @@ import Testing
       try $0.run("c", "d")
     }
     #expect(try history(losing: [6], write).successes(plan) == ["b", "c", "d"])
-    #expect(try history(losing: [6], write).drives == 2)
+    #expect(try history(losing: [6], write).sessions == 2)
     // What is lost later may have been of the head too.
     #expect(try history(losing: [6, 10], write).successes(plan) == ["c", "d"])
   }
@@ -289,12 +289,12 @@ import Testing
     for name in ["a", "b", "c"] {
       var start = Transition(.start, try plan.id(name), attempt: 1)
       start.worker = WorkerID(0)
-      start.isAhead = name != "a"
+      start.isPrefetched = name != "a"
       journal.append(start)
     }
     try journal.success("a")
     let rest = try TestPlan.make([TestPlan.Task(name: "a"), TestPlan.Task(name: "c")])
-    #expect(try RunModel.read(journal.bytes, rest)[rest.id("c")].state == .handed)
+    #expect(try RunModel.read(journal.bytes, rest)[rest.id("c")].state == .prefetched)
     try journal.success("b")
     #expect(try RunModel.read(journal.bytes, rest)[rest.id("c")].state == .running)
   }
@@ -306,9 +306,9 @@ import Testing
     try journal.start("a")
     try journal.failure("a")
     try journal.skip("b", .upstream(plan.id("a")))
-    var order = OrderEntry(
-      id: try #require(OrderID("again")), verb: .retry,
-      asker: OrderAsker(pid: 1, user: 0, name: "opflow"))
+    var order = RequestEntry(
+      id: try #require(RequestID("again")), verb: .retry,
+      requester: Requester(pid: 1, user: 0, name: "opflow"))
     order.tasks = [try plan.id("a")]
     order.back = [try plan.id("b")]
     journal.append(.order(order))

@@ -55,7 +55,7 @@ import Testing
     var entry = ResumeEntry(planKey: "", opflowVersion: "")
     decision.complete(&entry)
     #expect(entry.reused == 1)
-    #expect(entry.withdrawn == 2)
+    #expect(entry.retracted == 2)
   }
 
   @Test func `a changed definition runs again, and tells which part changed`() throws {

@@ -24,8 +24,9 @@ import Testing
     }
   }
 
-  private static func on(_ worker: Int32, isAhead: Bool = false) -> (inout Transition) -> Void {
-    { ($0.worker, $0.isAhead) = (WorkerID(worker), isAhead) }
+  private static func on(_ worker: Int32, isPrefetched: Bool = false) -> (inout Transition) -> Void
+  {
+    { ($0.worker, $0.isPrefetched) = (WorkerID(worker), isPrefetched) }
   }
 
   @Test func `each try is kept, not only the last`() throws {
@@ -53,8 +54,8 @@ import Testing
   @Test func `what was handed ahead begins when the one before it ends`() throws {
     var run = try run(["a", "b", "c"])
     run.tell(.start, "a", change: Self.on(0))
-    run.tell(.start, "b", change: Self.on(0, isAhead: true))
-    run.tell(.start, "c", change: Self.on(0, isAhead: true))
+    run.tell(.start, "b", change: Self.on(0, isPrefetched: true))
+    run.tell(.start, "c", change: Self.on(0, isPrefetched: true))
     run.tell(.success, "a", .success)
     run.tell(.interrupt, "c", .unknown, .revoked)
     run.tell(.success, "b", .success)
@@ -81,7 +82,7 @@ import Testing
     }
     run.tell(.start, "c", change: Self.on(1))
     let attempts = try run.status().history.attempts
-    #expect(attempts.all.map(\.drive) == [1, 1, 2, 2])
+    #expect(attempts.all.map(\.session) == [1, 1, 2, 2])
     #expect(
       try told(run) == [
         "a.1 w0 1-3 lost", "b.1 w1 2-3 interrupted", "a.2 w0far 8- none", "c.1 w1 9- none",

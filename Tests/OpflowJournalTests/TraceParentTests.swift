@@ -51,7 +51,7 @@ import Testing
     let name = Array("build[arch=x86_64]".utf8)
     let attempt = name.withUnsafeBytes { trace.span.attempt(2, ofTask: $0) }
     #expect(attempt.text == "1a3fc17998fc6d5d")
-    #expect(trace.span.drive(2).text == "9b2f456fba4b5e1e")
+    #expect(trace.span.session(2).text == "9b2f456fba4b5e1e")
   }
 
   @Test func `runs of one second, tasks and tries have ids of their own`() {
@@ -65,7 +65,7 @@ import Testing
     var spans: Set<SpanID> = []
     for trace in traces {
       spans.insert(trace.span)
-      for drive in 2..<100 { spans.insert(trace.span.drive(drive)) }
+      for session in 2..<100 { spans.insert(trace.span.session(session)) }
       for task in 0..<1000 {
         Array("t\(task)".utf8).withUnsafeBytes { name in
           for attempt in 1...5 { spans.insert(trace.span.attempt(Int32(attempt), ofTask: name)) }
@@ -79,10 +79,10 @@ import Testing
     let parent = try #require(TraceParent("00-\(Self.trace)-\(Self.span)-02"))
     let trace = Self.trace { $0.trace = parent }
     #expect(trace.id == parent.trace && trace.flags == 2)
-    #expect(trace.context(ofDrive: nil).text == "00-\(Self.trace)-\(trace.span.text)-02")
+    #expect(trace.context(ofSession: nil).text == "00-\(Self.trace)-\(trace.span.text)-02")
     let other = try #require(TraceParent("00-1\(Self.trace.dropFirst())-\(Self.span)-01"))
     #expect(
-      trace.context(ofDrive: other).text == "00-1\(Self.trace.dropFirst())-\(trace.span.text)-01")
+      trace.context(ofSession: other).text == "00-1\(Self.trace.dropFirst())-\(trace.span.text)-01")
     // The run's spans have the same ids whoever began it.
     #expect(trace.span == Self.trace().span)
   }
@@ -104,7 +104,7 @@ import Testing
     encoder.append(.resume(resume), at: 2, plan: plan)
     encoder.append(.resume(ResumeEntry(planKey: "k", opflowVersion: "1")), at: 3, plan: plan)
     let history = try encoder.bytes.withUnsafeBytes { try RunModel.read($0, plan: plan).history }
-    #expect(history.driveRecords.map(\.trace) == [parent, parent, nil])
+    #expect(history.sessionRecords.map(\.trace) == [parent, parent, nil])
     #expect(history.open == open)
     let text = String(decoding: encoder.bytes, as: UTF8.self)
     #expect(text.contains("\ttrace=00-\(Self.trace)-\(Self.span)-01\n"))

@@ -120,7 +120,7 @@ import Testing
     #expect(plan.needTargets.dropFirst(count - 1).elementsEqual([Int32(count) - 1, 3]))
     #expect(plan.needTargets.prefix(count - 1).elementsEqual((0..<Int32(count - 1))))
     #expect(
-      mistakes(in: text + "  t3: { run: x }\n  t0: { run: x }\n") == [
+      errors(in: text + "  t3: { run: x }\n  t0: { run: x }\n") == [
         "\(count + 3):3: the key `t3` stands twice in this map",
         "\(count + 4):3: the key `t0` stands twice in this map",
       ])

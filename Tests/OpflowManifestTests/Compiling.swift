@@ -62,7 +62,7 @@ private func source(_ bytes: [UInt8], in folder: String) -> ManifestSource {
 
 /// `line:column: message` of every mistake in a manifest, with the file before it where it is
 /// another.
-func mistakes(
+func errors(
   in text: String, variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], links: [String: String] = [:],
   files: [String: String] = [:]

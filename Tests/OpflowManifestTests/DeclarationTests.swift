@@ -17,7 +17,7 @@ struct DeclarationTests {
     reader.readTasks(of: file, into: &tasks)
     #expect(tasks.names.map(\.string) == ["b", "a", "c"])
     #expect(tasks.document(2).offset(tasks.key(2)) == 16)
-    #expect(values.mistakes.all.isEmpty)
+    #expect(values.diagnostics.all.isEmpty)
   }
 
   @Test func `tasks of several files stand in one list, each in its own file`() throws {
@@ -63,7 +63,7 @@ func values(of text: String, number: UInt32 = 0) throws -> ValueReader {
   let document = try YAMLDocument(
     reading: SourceFile(number: number, displayPath: "m.yaml", bytes: Array(text.utf8)))
   return ValueReader(
-    document: document, mistakes: Mistakes(),
+    document: document, diagnostics: Diagnostics(),
     scope: NameScope(runID: "run-1", inheritedEnvironment: []), tables: SchemaTables(),
     scratch: TextStore())
 }

@@ -101,7 +101,7 @@ struct DeclaredFileTests {
     ("[${{ vars.x }}/[a", "`\\[x/[a` is no pattern: a `[` in it is not closed"),
   ])
   func `what is written around an expression is looked at`(input: String, message: String) {
-    let found = mistakes(
+    let found = errors(
       in: "vars: { x: x, none: '' }\ntasks: { a: { run: x, inputs: ['\(input)'] } }")
     #expect(found.first.map { $0.hasSuffix(": \(message)") } ?? false, "\(found)")
   }
@@ -109,7 +109,7 @@ struct DeclaredFileTests {
   @Test func `a name from a value may be of spaces alone`() throws {
     let plan = try plan("vars: { v: ' ' }\ntasks: { a: { run: x, inputs: ['${{ vars.v }}'] } }")
     #expect(Array(plan.inputs(of: TaskID(0))) == [.path(" ")])
-    #expect(mistakes(in: "tasks: { a: { run: x, inputs: [' '] } }").count == 1)
+    #expect(errors(in: "tasks: { a: { run: x, inputs: [' '] } }").count == 1)
   }
 
   @Test func `a download leaves what it goes to, as that is written`() throws {
@@ -266,7 +266,7 @@ struct DeclaredFileTests {
     ),
   ])
   func `what cannot be cached is a mistake`(keys: String, message: String) throws {
-    let found = mistakes(in: "secrets: { TOKEN: { env: HOME } }\ntasks: { a: { \(keys) } }")
+    let found = errors(in: "secrets: { TOKEN: { env: HOME } }\ntasks: { a: { \(keys) } }")
     #expect(found.first.map { $0.hasSuffix(": \(message)") } ?? false, "\(found)")
   }
 }

@@ -82,15 +82,15 @@ struct EmptyValueTests {
       ),
     ])
   func `where something must stand the mistake says what came out empty`(
-    task: String, mistake: String
+    task: String, problem: String
   ) {
     let lines = task.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
-    #expect(mistakes(in: "tasks:\n  a:\n\(lines)") == [mistake])
+    #expect(errors(in: "tasks:\n  a:\n\(lines)") == [problem])
   }
 
   @Test func `null that is written is no text`() {
     #expect(
-      mistakes(in: "tasks: { a: { run: x, env: { A: ~ } } }")
+      errors(in: "tasks: { a: { run: x, env: { A: ~ } } }")
         == ["1:33: `env.A` must be a string, a number or a boolean, not null"])
   }
 }

@@ -152,6 +152,6 @@ struct ExpressionTests {
       text += "  v\(index): ${{ vars.v\(index - 1) }}${{ vars.v\(index - 1) }}\n"
     }
     text += "tasks: { a: { run: x } }\n"
-    #expect(mistakes(in: text).first == "21:23: the value grows beyond 4 MiB")
+    #expect(errors(in: text).first == "21:23: the value grows beyond 4 MiB")
   }
 }

@@ -208,7 +208,7 @@ struct IncludeTests {
     #expect(try plan.directoryText("l/b") == "/srv/shared")
     project.files["/srv/shared/next.yaml"] = Array("tasks: { b: { rn: x } }".utf8)
     #expect(
-      project.mistakes().first == "/srv/shared/next.yaml:1:15: unknown key `rn` in a task")
+      project.errors().first == "/srv/shared/next.yaml:1:15: unknown key `rn` in a task")
   }
 
   @Test func `a path may hold expressions`() throws {

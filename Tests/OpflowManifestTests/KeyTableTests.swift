@@ -37,7 +37,7 @@ struct KeyTableTests {
 
   @Test(arguments: KeySample.examples)
   func `an example is right`(_ sample: KeySample) {
-    let found = mistakes(
+    let found = errors(
       in: sample.text, environment: [("TOKEN", "abcdefgh")], files: KeySample.files)
     #expect(found == [], "\(sample.text)")
   }
@@ -47,7 +47,7 @@ struct KeyTableTests {
     for sample in KeySample.all {
       guard let isRight = sample.isRight else { continue }
       known += 1
-      let found = mistakes(
+      let found = errors(
         in: sample.text, environment: [("TOKEN", "abcdefgh")], files: KeySample.files)
       #expect(found.isEmpty == isRight, "\(sample.name): \(found)\n\(sample.text)")
     }

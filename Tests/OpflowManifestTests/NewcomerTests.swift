@@ -398,7 +398,7 @@ struct NewcomerTests {
 
   @Test func `a key of a later version is refused as such, with what to do instead`() throws {
     let text = "tasks: { a: { run: x, retry: { max: 1, memory: 2 } } }"
-    #expect(mistakes(in: text) == ["1:40: `memory` in `retry` does not exist yet"])
+    #expect(errors(in: text) == ["1:40: `memory` in `retry` does not exist yet"])
     let error = try #require(throws: ManifestError.self) { try compile(text) }
     #expect(error.diagnostics.first?.help?.contains("`memory_limit`") == true)
   }

@@ -4,8 +4,8 @@ import Testing
 /// Outputs that more than one task has, however each names them, and those that are something else
 /// already.
 struct OutputOverlapTests {
-  private func mistakes(_ one: String, _ other: String) -> [String] {
-    OpflowManifestTests.mistakes(
+  private func errors(_ one: String, _ other: String) -> [String] {
+    OpflowManifestTests.errors(
       in: "tasks:\n  a: { run: x, outputs: ['\(one)'] }\n  b: { run: x, outputs: ['\(other)'] }")
   }
 
@@ -22,8 +22,8 @@ struct OutputOverlapTests {
     func message(_ place: String, _ other: String) -> String {
       "\(place): `\(inner)` is written twice: it is among `\(outer)`, which task `\(other)` leaves"
     }
-    #expect(mistakes(outer, inner) == [message("3:26", "a")])
-    #expect(mistakes(inner, outer) == [message("2:26", "b")])
+    #expect(errors(outer, inner) == [message("3:26", "a")])
+    #expect(errors(inner, outer) == [message("2:26", "b")])
   }
 
   @Test(arguments: [
@@ -32,12 +32,12 @@ struct OutputOverlapTests {
     ("o/x[0-9a]", "o/x[0-9b]"), ("o/d", "o/*/"), ("o/.d/f", "o/*/"),
   ])
   func `what may be apart is no mistake`(one: String, other: String) {
-    #expect(mistakes(one, other) == [] && mistakes(other, one) == [])
+    #expect(errors(one, other) == [] && errors(other, one) == [])
   }
 
   @Test func `names are compared as names, and patterns with the names that they fit`() {
-    func mistakes(_ one: String, _ other: String) -> [String] {
-      OpflowManifestTests.mistakes(
+    func errors(_ one: String, _ other: String) -> [String] {
+      OpflowManifestTests.errors(
         in: """
           vars: { v: "a[1].o", w: "*.o" }
           tasks:
@@ -47,7 +47,7 @@ struct OutputOverlapTests {
     }
     let name = "${{ vars.v }}"
     for (one, other) in [(name, "a1.o"), (#"a\[1].o"#, "a1.o"), ("${{ vars.w }}", "a1.o")] {
-      #expect(mistakes(one, other) == [] && mistakes(other, one) == [], "\(one) \(other)")
+      #expect(errors(one, other) == [] && errors(other, one) == [], "\(one) \(other)")
     }
     for (one, other, message) in [
       (name, #"a\[1].o"#, "4:26: `a[1].o` is written twice"),
@@ -58,12 +58,12 @@ struct OutputOverlapTests {
       ),
       ("${{ vars.w }}", "*.o", "4:26: `*.o` is written twice"),
     ] {
-      #expect(mistakes(one, other) == [message], "\(one) \(other)")
+      #expect(errors(one, other) == [message], "\(one) \(other)")
     }
   }
 
   @Test func `outputs overlap by a path through links`() {
-    let found = OpflowManifestTests.mistakes(
+    let found = OpflowManifestTests.errors(
       in: "tasks:\n  a: { run: x, outputs: ['d/*'] }\n  b: { run: x, outputs: ['l/x*'] }",
       links: ["/data/project/l": "d"])
     #expect(
@@ -77,7 +77,7 @@ struct OutputOverlapTests {
   func `a step up behind a link leaves the folder that it leads to`(
     _ one: String, _ other: String, _ isSame: Bool
   ) {
-    let found = OpflowManifestTests.mistakes(
+    let found = OpflowManifestTests.errors(
       in: "tasks:\n  a: { run: x, outputs: ['\(one)'] }\n  b: { run: x, outputs: ['\(other)'] }",
       links: ["/data/project/l": "else/deep"])
     #expect(found.isEmpty != isSame)
@@ -85,10 +85,10 @@ struct OutputOverlapTests {
 
   @Test func `a task may have an output within another of its own, and a download lies in none`() {
     #expect(
-      OpflowManifestTests.mistakes(
+      OpflowManifestTests.errors(
         in: "tasks: { a: { run: x, outputs: [o, o/a, 'o/*', 'o/**/*.c'] } }") == [])
     #expect(
-      OpflowManifestTests.mistakes(
+      OpflowManifestTests.errors(
         in: """
           tasks:
             a: { run: x, outputs: [o] }
@@ -127,7 +127,7 @@ struct OutputOverlapTests {
       tasks += "  t\(task): { run: x, outputs: ['o/x\(task)-*', 'p/\(task)-*-a*-b*-c*'] }\n"
     }
     tasks += "  all: { run: x, outputs: ['p/*-d'] }\n  last: { run: x, outputs: ['p/1-?-d'] }\n"
-    #expect(OpflowManifestTests.mistakes(in: tasks).count == 1)
+    #expect(OpflowManifestTests.errors(in: tasks).count == 1)
     let deep = String(repeating: "a/", count: 2000)
     tasks = "tasks:\n"
     for task in 0..<50 { tasks += "  t\(task): { run: x, outputs: ['\(deep)\(task)/*'] }\n" }

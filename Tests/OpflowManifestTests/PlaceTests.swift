@@ -10,10 +10,10 @@ struct PlaceTests {
   ]
 
   @Test func `a mistake is shown in the file that it is in`() {
-    let mistakes = Mistakes()
-    mistakes.error(files[1].place(6), "second")
-    mistakes.error(files[0].place(5), "first")
-    let found = mistakes.diagnostics(.error, in: files)
+    let errors = Diagnostics()
+    errors.error(files[1].place(6), "second")
+    errors.error(files[0].place(5), "first")
+    let found = errors.diagnostics(.error, in: files)
     #expect(found.map(\.message) == ["first", "second"])
     #expect(found.map(\.file) == ["a.yaml", "b.yaml"])
     #expect(found.map { "\($0.line):\($0.column)" } == ["2:2", "2:1"])
@@ -21,25 +21,25 @@ struct PlaceTests {
   }
 
   @Test func `a note names its own file`() {
-    let mistakes = Mistakes()
-    mistakes.add(
-      Mistakes.Mistake(
+    let errors = Diagnostics()
+    errors.add(
+      Diagnostics.RawDiagnostic(
         severity: .error, place: files[1].place(0), message: "again",
         notes: [.init(place: files[0].place(4), message: "before")]))
-    let text = mistakes.diagnostics(.error, in: files)
+    let text = errors.diagnostics(.error, in: files)
       .map { DiagnosticRenderer(isColored: false).render($0) }.joined()
     #expect(text == "b.yaml:1:1: error: again\nthree\n^\na.yaml:2: note: before\n")
   }
 
   @Test func `the same offset in another file is another place`() {
-    let mistakes = Mistakes()
-    mistakes.error(files[0].place(0), "wrong")
-    mistakes.error(files[1].place(0), "wrong")
-    mistakes.settle(files[1].place(4))
-    mistakes.error(files[0].place(4), "not settled")
-    mistakes.hide(Secret(place: files[1].place(6), extent: .rest))
-    #expect(mistakes.errorCount == 3)
-    #expect(mistakes.diagnostics(.error, in: files).map(\.sourceLine) == ["one", "two", "three"])
+    let errors = Diagnostics()
+    errors.error(files[0].place(0), "wrong")
+    errors.error(files[1].place(0), "wrong")
+    errors.settle(files[1].place(4))
+    errors.error(files[0].place(4), "not settled")
+    errors.hide(Secret(place: files[1].place(6), extent: .rest))
+    #expect(errors.errorCount == 3)
+    #expect(errors.diagnostics(.error, in: files).map(\.sourceLine) == ["one", "two", "three"])
   }
 }
 

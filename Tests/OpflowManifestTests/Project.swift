@@ -56,7 +56,7 @@ struct Project: Sendable {
   }
 
   /// `file:line:column: message` of each mistake.
-  func mistakes(variables: [(name: String, value: String)] = []) -> [String] {
+  func errors(variables: [(name: String, value: String)] = []) -> [String] {
     diagnostics(variables: variables).map(Self.text)
   }
 
@@ -82,29 +82,29 @@ struct Project: Sendable {
 struct BadProject: Sendable, CustomTestStringConvertible {
   var title: String
   var project: Project
-  var mistakes: [String]
+  var errors: [String]
 
   /// - Parameter include: what stands below `include` in `m.yaml`, which has a task `a`; the files
   ///   `db.yaml` and `ci/build.yaml` are sound.
-  init(_ title: String, include: String, _ mistakes: String...) {
+  init(_ title: String, include: String, _ errors: String...) {
     self.title = title
-    self.mistakes = mistakes
+    self.errors = errors
     project = Project([
       "m.yaml": "vars: { v: \"1\", none: \"\" }\ninclude: \(include)\ntasks: { a: { run: x } }\n",
       "db.yaml": "tasks: { up: { run: x } }\n", "ci/build.yaml": "tasks: { make: { run: x } }\n",
     ])
   }
 
-  init(_ title: String, _ files: [String: String], _ mistakes: String...) {
+  init(_ title: String, _ files: [String: String], _ errors: String...) {
     self.title = title
-    self.mistakes = mistakes
+    self.errors = errors
     project = Project(files)
   }
 
   /// - Parameter db: the file `db.yaml`, which `m.yaml` includes as it is.
-  init(_ title: String, db: String, _ mistakes: String...) {
+  init(_ title: String, db: String, _ errors: String...) {
     self.title = title
-    self.mistakes = mistakes
+    self.errors = errors
     project = Project(["m.yaml": "include: [db.yaml]\ntasks: { a: { run: x } }\n", "db.yaml": db])
   }
 

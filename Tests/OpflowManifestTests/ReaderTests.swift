@@ -5,7 +5,7 @@ import Testing
 
 /// The readers of single subjects, without a plan.
 struct ReaderTests {
-  private func messages(_ values: ValueReader) -> [String] { values.mistakes.all.map(\.message) }
+  private func messages(_ values: ValueReader) -> [String] { values.diagnostics.all.map(\.message) }
 
   private func settings(_ values: ValueReader) -> (SettingsReader, TaskDefaults) {
     let folder = values.scope.store.copy("/data")
@@ -95,7 +95,7 @@ struct ReaderTests {
     #expect(task.own.isEmpty)
     #expect(task.needs.isEmpty && task.words.isEmpty && task.texts[.tags].isEmpty)
     #expect(task.texts[.description].isEmpty && task.allowedCodes.isEmpty)
-    #expect(values.mistakes.all.isEmpty)
+    #expect(values.diagnostics.all.isEmpty)
   }
 
   @Test func `defaults that speak of the task are read for each`() throws {

@@ -40,7 +40,7 @@ struct SchemaTests {
     try #require(verdicts.count == samples.count)
     var wrong = 0
     for (sample, verdict) in zip(samples, verdicts) {
-      let isRead = mistakes(
+      let isRead = errors(
         in: sample.text, environment: [("TOKEN", "abcdefgh")], files: KeySample.files
       ).isEmpty
       if isRead { #expect(verdict == .accepted, "\(sample.name)\n\(sample.text)") }
@@ -108,10 +108,10 @@ struct SchemaTests {
         refused += 1
         continue
       }
-      let isBeyond = bad.mistakes.allSatisfy { mistake in
-        Self.beyond.contains { mistake.contains($0) }
+      let isBeyond = bad.errors.allSatisfy { problem in
+        Self.beyond.contains { problem.contains($0) }
       }
-      #expect(isBeyond, "\(bad.mistakes)")
+      #expect(isBeyond, "\(bad.errors)")
     }
     #expect(refused > 150)
   }

@@ -151,7 +151,7 @@ struct UnorderedFileTests {
 
   @Test func `what is wrong is told without it`() {
     #expect(
-      mistakes(in: "tasks:\n  r: { run: x, inputs: [o], needs: q }\n  w: { run: x, outputs: [o] }")
+      errors(in: "tasks:\n  r: { run: x, inputs: [o], needs: q }\n  w: { run: x, outputs: [o] }")
         == ["2:36: unknown task `q`"])
   }
 

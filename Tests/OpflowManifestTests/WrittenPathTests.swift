@@ -4,30 +4,30 @@ import Testing
 /// Files that no two tasks may write, under whatever names.
 struct WrittenPathTests {
   /// Downloads to these, one a line from line 2 on.
-  private func mistakes(_ targets: [String], links: [String: String] = [:]) -> [String] {
+  private func errors(_ targets: [String], links: [String: String] = [:]) -> [String] {
     let tasks = targets.enumerated().map { index, target in
       "  t\(index): { download: { url: 'http://h/x', to: '\(target)' } }"
     }
-    return OpflowManifestTests.mistakes(
+    return OpflowManifestTests.errors(
       in: "tasks:\n" + tasks.joined(separator: "\n"), links: links
     ).map { String($0.split(separator: ": ", maxSplits: 1)[1]) }
   }
 
   @Test(arguments: ["part", "part.meta", "part.meta.new", "part.decoded"])
   func `no download goes to where another one keeps its part`(_ suffix: String) {
-    let what = "is what a download keeps its part in"
+    let detail = "is what a download keeps its part in"
     let part = "x.\(suffix)"
     let detour = "a/..//./\(part)"
-    #expect(mistakes(["x", part]) == ["`\(part)` \(what)"])
-    #expect(mistakes([part, "x"]) == ["`\(part)` \(what)"])
-    #expect(mistakes(["x", detour]) == ["`\(detour)` \(what)"])
-    #expect(mistakes(["x", "/data/project/\(part)"]).count == 1)
+    #expect(errors(["x", part]) == ["`\(part)` \(detail)"])
+    #expect(errors([part, "x"]) == ["`\(part)` \(detail)"])
+    #expect(errors(["x", detour]) == ["`\(detour)` \(detail)"])
+    #expect(errors(["x", "/data/project/\(part)"]).count == 1)
     let others: [String] = ["x", "y.\(suffix)", "x\(suffix)", "\(part).z"]
-    #expect(mistakes(others) == [])
+    #expect(errors(others) == [])
   }
 
   @Test func `a chain of parts is a mistake at each`() {
-    #expect(mistakes(["x", "x.part", "x.part.part"]).count == 2)
+    #expect(errors(["x", "x.part", "x.part.part"]).count == 2)
   }
 
   @Test func `the folder that a task runs in counts`() {
@@ -38,7 +38,7 @@ struct WrittenPathTests {
         c: { run: x, outputs: [out/x.part.meta] }
       """
     #expect(
-      OpflowManifestTests.mistakes(in: text) == [
+      OpflowManifestTests.errors(in: text) == [
         "3:53: `../out/x.part` is what a download keeps its part in",
         "4:26: `out/x.part.meta` is what a download keeps its part in",
       ])
@@ -54,53 +54,53 @@ struct WrittenPathTests {
     (["y", "z"], ["/data/project/y": "x", "/data/project/z": "./x"]),
   ])
   func `two names of one file are one file`(_ targets: [String], _ links: [String: String]) {
-    #expect(mistakes(targets) == [])
-    #expect(mistakes(targets, links: links) == ["`\(targets[1])` is written twice"])
+    #expect(errors(targets) == [])
+    #expect(errors(targets, links: links) == ["`\(targets[1])` is written twice"])
   }
 
   @Test func `a part is found through links`() {
     let links = ["/data/project/b": "a"]
     #expect(
-      mistakes(["a/x", "b/x.part"], links: links)
+      errors(["a/x", "b/x.part"], links: links)
         == ["`b/x.part` is what a download keeps its part in"])
   }
 
   @Test func `a link in whose place a file comes has no part where it led to`() {
-    #expect(mistakes(["y", "x.part"], links: ["/data/project/y": "x"]) == [])
-    #expect(mistakes(["y", "y.part"], links: ["/data/project/y": "x"]).count == 1)
+    #expect(errors(["y", "x.part"], links: ["/data/project/y": "x"]) == [])
+    #expect(errors(["y", "y.part"], links: ["/data/project/y": "x"]).count == 1)
   }
 
   @Test func `links that lead in circles end somewhere`() {
     let links = ["/data/project/a": "b", "/data/project/b": "a", "/data/project/c": "c"]
-    #expect(mistakes(["a/x", "c/x"], links: links) == [])
+    #expect(errors(["a/x", "c/x"], links: links) == [])
   }
 
   @Test func `a file is no folder of another one`() {
-    #expect(mistakes(["a", "a/b"]) == ["`a` is a folder to another download"])
-    #expect(mistakes(["a/b/c", "a/b/d", "a"]) == ["`a` is a folder to another download"])
-    #expect(mistakes(["a/b", "ab", "a.b"]) == [])
+    #expect(errors(["a", "a/b"]) == ["`a` is a folder to another download"])
+    #expect(errors(["a/b/c", "a/b/d", "a"]) == ["`a` is a folder to another download"])
+    #expect(errors(["a/b", "ab", "a.b"]) == [])
   }
 
   @Test(arguments: ["a/", "a/.", "a/..", ".", "..", "/", "a//"])
   func `a target must name a file`(_ target: String) {
-    #expect(mistakes([target]) == ["`\(target)` names a folder, not a file"])
+    #expect(errors([target]) == ["`\(target)` names a folder, not a file"])
   }
 
   @Test func `the manifest is nobody's to write`() {
-    #expect(mistakes(["m.yaml"]) == ["`m.yaml` is this manifest"])
-    #expect(mistakes(["../project/m.yaml"]) == ["`../project/m.yaml` is this manifest"])
-    #expect(mistakes(["x"], links: ["/data/project/x": "m.yaml"]) == ["`x` is this manifest"])
+    #expect(errors(["m.yaml"]) == ["`m.yaml` is this manifest"])
+    #expect(errors(["../project/m.yaml"]) == ["`../project/m.yaml` is this manifest"])
+    #expect(errors(["x"], links: ["/data/project/x": "m.yaml"]) == ["`x` is this manifest"])
   }
 
   @Test func `the folder of runs is nobody's to write`() {
-    let what = "lies in the folder where runs are kept"
-    let within: [String] = mistakes([".opflow/x", ".opflow/y/z"])
+    let detail = "lies in the folder where runs are kept"
+    let within: [String] = errors([".opflow/x", ".opflow/y/z"])
     #expect(within.count == 2)
-    #expect(within.allSatisfy { $0.hasSuffix(what) })
-    #expect(mistakes([".opflow"]) == ["`.opflow` \(what)"])
-    let linked: [String] = ["`s/x` \(what)"]
-    #expect(mistakes(["s/x"], links: ["/data/project/s": ".opflow"]) == linked)
-    #expect(mistakes(["s/x"], links: ["/data/project/.opflow": "s"]) == linked)
-    #expect(mistakes([".opflow.d", ".opflowx/y"]) == [])
+    #expect(within.allSatisfy { $0.hasSuffix(detail) })
+    #expect(errors([".opflow"]) == ["`.opflow` \(detail)"])
+    let linked: [String] = ["`s/x` \(detail)"]
+    #expect(errors(["s/x"], links: ["/data/project/s": ".opflow"]) == linked)
+    #expect(errors(["s/x"], links: ["/data/project/.opflow": "s"]) == linked)
+    #expect(errors([".opflow.d", ".opflowx/y"]) == [])
   }
 }

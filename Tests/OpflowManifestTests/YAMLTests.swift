@@ -27,7 +27,7 @@ struct YAMLTests {
 
   @Test func `quoted scalars are strings`() {
     #expect(
-      mistakes(in: "tasks: { a: { run: x, retry: '1', finally: \"true\" } }") == [
+      errors(in: "tasks: { a: { run: x, retry: '1', finally: \"true\" } }") == [
         "1:30: `retry` must be a whole number or a map, not \"1\"",
         "1:44: `finally` must be true or false, not \"true\"",
       ])
@@ -86,7 +86,7 @@ struct YAMLTests {
 
   @Test func `a mistake in what is merged is told once, where it stands`() {
     #expect(
-      mistakes(
+      errors(
         in: """
           x-base: &base { runn: x, timeout: soon }
           tasks:
@@ -102,7 +102,7 @@ struct YAMLTests {
     let plan = try plan("\u{FEFF}tasks:\r\n  a:\r\n    run: |\r\n      one\r\n      two\r\n")
     #expect(try plan.scriptText("a") == "one\ntwo\n")
     #expect(
-      mistakes(in: "\u{FEFF}a: 1\r\ntasks:\r\n  b: 2\r\n").map { $0.prefix(4) } == ["1:1:", "3:6:"])
+      errors(in: "\u{FEFF}a: 1\r\ntasks:\r\n  b: 2\r\n").map { $0.prefix(4) } == ["1:1:", "3:6:"])
   }
 
   @Test func `blocks and quotes give the text that YAML says`() throws {

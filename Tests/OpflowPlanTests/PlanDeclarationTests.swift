@@ -159,14 +159,14 @@ struct PlanDeclarationTests {
 
   @Test(arguments: unsound.indices)
   func `a declaration that is none is refused, by a worker too`(_ number: Int) throws {
-    let (what, section, isSeenByWorker, change) = Self.unsound[number]
+    let (detail, section, isSeenByWorker, change) = Self.unsound[number]
     var patch = PlanPatch(try maker().bytes())
     #expect(patch.verdict == nil)
     change(&patch)
-    #expect(patch.verdict == .reference(section), "\(what)")
+    #expect(patch.verdict == .reference(section), "\(detail)")
     let plan = try Plan(copying: patch.bytes)
     if isSeenByWorker {
-      #expect(throws: PlanError.reference(section), "\(what)") { try plan.validate(TaskID(1)) }
+      #expect(throws: PlanError.reference(section), "\(detail)") { try plan.validate(TaskID(1)) }
     } else {
       try plan.validate(TaskID(1))
     }

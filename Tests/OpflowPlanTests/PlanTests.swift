@@ -128,16 +128,34 @@ struct PlanTests {
     ("a download that is not there", .taskRecord, { $0.set(.taskKind, 0, to: UInt8(2)) }),
     ("a policy that is not there", .taskPolicy, { $0.set(.taskPolicy, 2, to: UInt32(77)) }),
     ("a demand that is not there", .taskDemand, { $0.set(.taskDemand, 2, to: UInt32(9)) }),
-    ("a family without legs", .families, { $0.set(.families, 0, field: 12, to: Int32(0)) }),
-    ("a family of other tasks", .families, { $0.set(.families, 0, field: 12, to: Int32(3)) }),
-    ("a family below all tasks", .families, { $0.set(.families, 0, field: 8, to: Int32(-1)) }),
-    ("a family without axes", .families, { $0.set(.families, 0, field: 16, to: UInt32(0)) }),
-    ("axes that are not there", .families, { $0.set(.families, 0, field: 16, to: UInt32(99)) }),
-    ("a family without a name", .families, { $0.set(.families, 0, field: 4, to: UInt32(0)) }),
+    ("a family without legs", .matrixGroups, { $0.set(.matrixGroups, 0, field: 12, to: Int32(0)) }),
     (
-      "values that are not there", .familyValues, { $0.set(.families, 0, field: 20, to: UInt32(1)) }
+      "a family of other tasks", .matrixGroups,
+      { $0.set(.matrixGroups, 0, field: 12, to: Int32(3)) }
     ),
-    ("a value that leaves the arena", .familyValues, { $0.set(.familyValues, 1, to: UInt32.max) }),
+    (
+      "a family below all tasks", .matrixGroups,
+      { $0.set(.matrixGroups, 0, field: 8, to: Int32(-1)) }
+    ),
+    (
+      "a family without axes", .matrixGroups, { $0.set(.matrixGroups, 0, field: 16, to: UInt32(0)) }
+    ),
+    (
+      "axes that are not there", .matrixGroups,
+      { $0.set(.matrixGroups, 0, field: 16, to: UInt32(99)) }
+    ),
+    (
+      "a family without a name", .matrixGroups,
+      { $0.set(.matrixGroups, 0, field: 4, to: UInt32(0)) }
+    ),
+    (
+      "values that are not there", .matrixGroupValues,
+      { $0.set(.matrixGroups, 0, field: 20, to: UInt32(1)) }
+    ),
+    (
+      "a value that leaves the arena", .matrixGroupValues,
+      { $0.set(.matrixGroupValues, 1, to: UInt32.max) }
+    ),
     ("a pattern that leaves the arena", .globs, { $0.set(.globs, 0, to: UInt32.max) }),
     ("a name that no search finds", .nameTable, { $0.swapNames() }),
     ("two tasks of one name", .nameTable, { $0.giveSecondTaskTheFirstName() }),
@@ -145,11 +163,11 @@ struct PlanTests {
 
   @Test(arguments: unsound.indices)
   func `what a scheduler takes for granted is refused where it is not so`(_ number: Int) throws {
-    let (what, section, change) = Self.unsound[number]
+    let (detail, section, change) = Self.unsound[number]
     var patch = PlanPatch(try sampleBytes())
     #expect(patch.verdict == nil)
     change(&patch)
-    #expect(patch.verdict == .reference(section), "\(what)")
+    #expect(patch.verdict == .reference(section), "\(detail)")
   }
 
   @Test
@@ -179,16 +197,17 @@ struct PlanTests {
     _ section: PlanSection, _ index: Int
   ) throws {
     var patch = PlanPatch(try sampleBytes())
-    #expect(WorkerOrder.run(TaskID(0), attempt: 1).fault(in: try Plan(copying: patch.bytes)) == nil)
+    #expect(
+      WorkerMessage.run(TaskID(0), attempt: 1).fault(in: try Plan(copying: patch.bytes)) == nil)
     switch section {
     case .taskKind: patch.set(section, index, to: UInt8.max)
     default: patch.set(section, index, to: UInt32.max)
     }
     let plan = try Plan(copying: patch.bytes)
     #expect(throws: PlanError.self) { try plan.validate(TaskID(0)) }
-    let fault = try #require(WorkerOrder.run(TaskID(0), attempt: 1).fault(in: plan))
+    let fault = try #require(WorkerMessage.run(TaskID(0), attempt: 1).fault(in: plan))
     #expect(fault.contains("plan cannot be used"))
-    #expect(WorkerOrder.run(TaskID(3), attempt: 1).fault(in: plan)?.contains("not have") == true)
+    #expect(WorkerMessage.run(TaskID(3), attempt: 1).fault(in: plan)?.contains("not have") == true)
   }
 
   @Test func `a plan of another format is refused with both numbers, whatever else is in it`()
@@ -233,9 +252,11 @@ struct PlanTests {
       _ = plan.codeList(plan.record(task).allowedCodes).count
       _ = plan.kind(task) == .shell ? plan.script(task).count : 0
       _ = plan.task(named: plan.nameString(task))
-      if let family = plan.family(of: task) {
-        _ = plan.familyName(family) + plan.axes(family).map { plan.string($0) }.joined()
-        _ = plan.legValues(task, of: family).map { plan.string($0) }
+      if let matrixGroup = plan.matrixGroup(of: task) {
+        _ =
+          plan.matrixGroupName(matrixGroup)
+          + plan.axes(matrixGroup).map { plan.string($0) }.joined()
+        _ = plan.instanceValues(task, of: matrixGroup).map { plan.string($0) }
       }
     }
   }
@@ -243,8 +264,8 @@ struct PlanTests {
   func sampleBytes() throws -> [UInt8] {
     let (maker, _) = try sample()
     return try maker.bytes { builder in
-      builder.addFamily(
-        builder.intern("b"), firstTask: TaskID(1), legCount: 2, axes: [builder.intern("n")],
+      builder.addMatrixGroup(
+        builder.intern("b"), firstTask: TaskID(1), instanceCount: 2, axes: [builder.intern("n")],
         values: [builder.intern("1"), builder.intern("2")])
       builder.reads(
         glob: PlanInputs.FoundNames(pattern: "*", folder: "/", hash: PlanKey(high: 0, low: 0)))

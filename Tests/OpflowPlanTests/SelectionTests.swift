@@ -79,7 +79,7 @@ import Testing
 }
 
 /// Families, and some of their legs, wherever tasks are named.
-@Suite struct FamilySelectionTests {
+@Suite struct MatrixGroupSelectionTests {
   private let plan: Plan
 
   init() throws {
@@ -89,8 +89,8 @@ import Testing
     }
     plan = try Plan(
       copying: maker.bytes { builder in
-        builder.addFamily(
-          builder.intern("b"), firstTask: TaskID(1), legCount: 3,
+        builder.addMatrixGroup(
+          builder.intern("b"), firstTask: TaskID(1), instanceCount: 3,
           axes: ["n", "v"].map { builder.intern($0) },
           values: ["1", "x", "1", "y z", "2", "xxx"].map { builder.intern($0) })
       })

@@ -59,7 +59,7 @@ import Testing
       var spans = SpanReport(status)
       while spans.nextPiece() != nil {}
       _ = StepSummary(status, resumeCommand: "", output: run.output).text(atMost: 1 << 20)
-      _ = DriveSummary.text(status, resumeCommand: "") { _ in nil }
+      _ = SessionSummary.text(status, resumeCommand: "") { _ in nil }
       _ = StatusJSON.text(status, nowMilliseconds: 1) { _ in nil }
       for now in [0, 1, 1_800_000_000_000, Self.most] {
         _ = StatusView(
@@ -67,7 +67,8 @@ import Testing
         ).text()
         _ = RunsView.text([RunsView.Row(status, manifest: "")], nowMilliseconds: now, color: false)
         let why = TaskReasons(
-          status, durations: .unknown, nowMilliseconds: now, orderCommand: OrderVerb.plainCommand)
+          status, durations: .unknown, nowMilliseconds: now,
+          controlCommand: ControlAction.plainCommand)
         for task in status.plan.tasks { _ = why.of(TaskID(task)) }
       }
     }
@@ -86,26 +87,26 @@ import Testing
   }
 
   @Test(arguments: [4_294_967_295, Int.max - 1])
-  func `a drive can have no higher number than the journal has lines`(drive: Int) throws {
+  func `a drive can have no higher number than the journal has lines`(session: Int) throws {
     var run = try run(step: 1000)
-    run.pretend(drive: drive)
+    run.pretend(session: session)
     run.tell(.start, "a", attempt: 2)
     run.tell(.success, "a", attempt: 2, .success, wall: 1)
     var lost = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
     lost.reused = 1
     run.tell(.resume(lost))
     let history = try run.status().history
-    #expect(history.drives > 1 && history.drives < 30)
-    #expect(history.attempts.all.allSatisfy { $0.drive < 30 })
+    #expect(history.sessions > 1 && history.sessions < 30)
+    #expect(history.attempts.all.allSatisfy { $0.session < 30 })
     try look(at: run)
   }
 
   @Test func `how much runs at once can be as much as an order says`() throws {
     let plan = try plan()
-    var model = DriveModel(plan: plan, scope: DriveScope(plan.tasks.map { _ in .run }))
-    var order = OrderEntry(
-      id: try #require(OrderID("o1")), verb: .parallel,
-      asker: OrderAsker(pid: 7, user: 0, name: "me"))
+    var model = SessionModel(plan: plan, scope: SessionScope(plan.tasks.map { _ in .run }))
+    var order = RequestEntry(
+      id: try #require(RequestID("o1")), verb: .parallel,
+      requester: Requester(pid: 7, user: 0, name: "me"))
     order.carried.resource = LiveKeys.resource
     order.carried.number = Self.most
     model.apply(order, atMilliseconds: 1)

@@ -153,7 +153,7 @@ import Testing
     var run = ReportFixture(try plan())
     run.tell(.start, "build")
     run.tell(.failure, "build", .unknown, .refused) {
-      $0.what = String(decoding: ReportFixture.hostile, as: UTF8.self) + "\u{FFFF}\tx\ny"
+      $0.detail = String(decoding: ReportFixture.hostile, as: UTF8.self) + "\u{FFFF}\tx\ny"
     }
     run.logs["build"] = ReportFixture.hostile
     run.close(.failed, exit: 1)

@@ -25,23 +25,24 @@ import Testing
 
   private func join(_ number: Int32, _ host: String, _ run: inout ReportFixture, cores: UInt64 = 2)
   {
-    var entry = SiteEntry(SiteID(number), .joined, host: host)
+    var entry = NodeEntry(NodeID(number), .joined, host: host)
     entry.cores = cores
     entry.memoryBytes = 4 << 30
-    run.tell(.site(entry))
+    run.tell(.node(entry))
   }
 
   private func change(
-    _ number: Int32, _ state: SiteState, _ host: String, _ what: String, _ run: inout ReportFixture
+    _ number: Int32, _ state: NodeState, _ host: String, _ detail: String,
+    _ run: inout ReportFixture
   ) {
-    var entry = SiteEntry(SiteID(number), state, host: host)
-    entry.what = what
-    run.tell(.site(entry))
+    var entry = NodeEntry(NodeID(number), state, host: host)
+    entry.detail = detail
+    run.tell(.node(entry))
   }
 
-  private func worker(_ number: Int32, at site: Int32, _ run: inout ReportFixture) {
+  private func worker(_ number: Int32, at node: Int32, _ run: inout ReportFixture) {
     var entry = WorkerEntry(worker: WorkerID(number), pid: 9, startTime: 1, bootID: "")
-    entry.site = SiteID(site)
+    entry.node = NodeID(node)
     run.tell(.worker(entry))
   }
 
@@ -97,7 +98,7 @@ import Testing
     let status = try run.status(isHeld: true)
     let plan = run.plan
     func host(_ name: String) -> String? {
-      status.history.site(of: plan.task(named: name) ?? .none)?.offer.host
+      status.history.node(of: plan.task(named: name) ?? .none)?.offer.host
     }
     #expect(host("a") == "n1" && host("b") == nil && host("c") == nil)
   }
@@ -219,8 +220,8 @@ import Testing
     var run = try going()
     change(2, .lost, "n2", "its stream ended", &run)
     let page = try TakenPage(run)
-    let lanes = try #require(page.data.first?["lanes"] as? [[Any]])
-    #expect(lanes.map { $0.first as? String } == ["", "n1", "n2"])
+    let tracks = try #require(page.data.first?["lanes"] as? [[Any]])
+    #expect(tracks.map { $0.first as? String } == ["", "n1", "n2"])
     let section = page.section("machines")
     #expect(section.contains("n1 2 4GiB +1.0s 1"), "\(section)")
     #expect(section.contains("is lost, +10.0s: its stream ended"), "\(section)")

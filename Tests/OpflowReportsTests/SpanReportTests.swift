@@ -20,7 +20,7 @@ import Testing
     run.tell(.start, "a") { $0.worker = WorkerID(0) }
     run.tell(.retry, "a", .exit(2), wall: 900_000) {
       $0.delayMilliseconds = 1500
-      $0.what = "no\u{1b}[31m luck"
+      $0.detail = "no\u{1b}[31m luck"
     }
     run.tell(.start, "a", attempt: 2) { $0.worker = WorkerID(1) }
     run.tell(.success, "a", attempt: 2, .success, wall: 800_000)
@@ -137,10 +137,10 @@ import Testing
   @Test func `what was added is an event of its drive`() throws {
     var run = try run()
     run.tell(.start, "a")
-    let id = try #require(OrderID("x-1"))
-    let asker = OrderAsker(pid: 7, user: 0, name: "opflow add")
+    let id = try #require(RequestID("x-1"))
+    let requester = Requester(pid: 7, user: 0, name: "opflow add")
     run.tell(
-      .extend(ExtendEntry(id: id, asker: asker, taskCount: run.plan.taskCount, added: 2)))
+      .extend(ExtendEntry(id: id, requester: requester, taskCount: run.plan.taskCount, added: 2)))
     let spans = try SpanFixture.spans(run)
     let event = try #require(spans[0].events?.first)
     #expect(event.name == "add" && event.values["opflow.tasks.added"] == "2")
@@ -152,9 +152,9 @@ import Testing
     var run = try run()
     run.tell(.start, "a")
     run.tell(.start, "d")
-    var order = OrderEntry(
-      id: try #require(OrderID("x-1")), verb: .cancel,
-      asker: OrderAsker(pid: 7, user: 0, name: "me"))
+    var order = RequestEntry(
+      id: try #require(RequestID("x-1")), verb: .cancel,
+      requester: Requester(pid: 7, user: 0, name: "me"))
     order.tasks = [try #require(run.plan.task(named: "a"))]
     run.tell(.order(order))
     run.tell(.cancel, "a", .signal(15), .stopped(.cancel))
@@ -210,7 +210,7 @@ import Testing
     var run = ReportFixture(try ViewFixture.plan([(name, []), (huge, [])]))
     run.tell(.start, name)
     run.tell(.failure, name, .exit(1), .refused) {
-      $0.what = String(decoding: ReportFixture.hostile, as: UTF8.self)
+      $0.detail = String(decoding: ReportFixture.hostile, as: UTF8.self)
     }
     run.tell(.start, huge)
     let spans = try SpanFixture.spans(run)

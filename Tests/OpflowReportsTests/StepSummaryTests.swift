@@ -102,7 +102,9 @@ import Testing
   @Test func `hostile text stays within its block`() throws {
     var run = try run()
     run.tell(.start, "rest")
-    run.tell(.failure, "rest", .unknown, .refused) { $0.what = "`</code>|<script>@all **x**\n# y" }
+    run.tell(.failure, "rest", .unknown, .refused) {
+      $0.detail = "`</code>|<script>@all **x**\n# y"
+    }
     run.logs["build"] = ReportFixture.hostile + Array("`````\n~~~\n</details>\n".utf8)
     let text = try text(run)
     #expect(text.contains("\n``````text\nred link ]]>"))
@@ -173,7 +175,7 @@ import Testing
 
   @Test func `notify is told in one object`() throws {
     let status = try run().status()
-    let bytes = DriveSummary.text(status, resumeCommand: "opflow resume r1") {
+    let bytes = SessionSummary.text(status, resumeCommand: "opflow resume r1") {
       $0.index == 1 ? "/logs/build.log" : nil
     }
     #expect(

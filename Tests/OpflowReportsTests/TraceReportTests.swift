@@ -30,7 +30,7 @@ import Testing
     var args: Arguments?
 
     var end: Int64 { (ts ?? 0) + (dur ?? 0) }
-    var lane: [Int] { [pid, tid ?? -1] }
+    var track: [Int] { [pid, tid ?? -1] }
   }
 
   private struct Trace: Decodable {
@@ -51,21 +51,21 @@ import Testing
 
   private static func faults(_ trace: Trace) -> [String] {
     var faults: [String] = []
-    let named = Set(trace.of("M").filter { $0.name == "thread_name" }.map(\.lane))
+    let named = Set(trace.of("M").filter { $0.name == "thread_name" }.map(\.track))
     let slices = trace.of("X").sorted { ($0.ts ?? 0) < ($1.ts ?? 0) }
     var last: [[Int]: Int64] = [:]
     for slice in slices {
       if slice.ts ?? -1 < 0 || slice.dur ?? 0 < 1 { faults.append("\(slice.name) has no time") }
-      if !named.contains(slice.lane) { faults.append("\(slice.name) is in a lane without a name") }
-      if let last = last[slice.lane], slice.ts ?? 0 < last {
+      if !named.contains(slice.track) { faults.append("\(slice.name) is in a lane without a name") }
+      if let last = last[slice.track], slice.ts ?? 0 < last {
         faults.append("\(slice.name) begins before the one before it ends")
       }
-      last[slice.lane] = slice.end
+      last[slice.track] = slice.end
     }
     for event in trace.of("s") + trace.of("f") {
       let time = event.ts ?? -1
       if !slices.contains(where: {
-        $0.lane == event.lane && $0.ts ?? 0 <= time && time < $0.end
+        $0.track == event.track && $0.ts ?? 0 <= time && time < $0.end
       }) {
         faults.append("an arrow \(event.ph) at \(time) is at no slice")
       }
@@ -157,10 +157,10 @@ import Testing
   @Test func `what was added is an instant`() throws {
     var run = try run()
     run.tell(.start, "a") { $0.worker = WorkerID(0) }
-    let id = try #require(OrderID("x-1"))
-    let asker = OrderAsker(pid: 7, user: 0, name: "opflow add")
+    let id = try #require(RequestID("x-1"))
+    let requester = Requester(pid: 7, user: 0, name: "opflow add")
     run.tell(
-      .extend(ExtendEntry(id: id, asker: asker, taskCount: run.plan.taskCount, added: 2)))
+      .extend(ExtendEntry(id: id, requester: requester, taskCount: run.plan.taskCount, added: 2)))
     let instants = try trace(run).of("i")
     #expect(instants.map(\.name) == ["add 2 tasks, asked by opflow add (pid 7)"])
     #expect(instants.map(\.ts) == [2_000_000])

@@ -31,9 +31,9 @@ import Testing
       var new = try NewRun(
         ManifestFile(at: state.write("opflow.yaml", text)), state.state, RunRequest())
       try new.selectTasks()
-      let drive = try new.begin()
-      folder = drive.folder
-      planKey = drive.plan.key.description
+      let session = try new.begin()
+      folder = session.folder
+      planKey = session.plan.key.description
       let orders = try OpflowSystem.Pipe()
       let reports = try OpflowSystem.Pipe()
       process = try Program.spawn(

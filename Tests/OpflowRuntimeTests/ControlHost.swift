@@ -12,7 +12,7 @@ import Testing
 final class ControlHost {
   let fixture: StateFixture
   let folder: RunFolder
-  let watch: Watch
+  let watch: EventLoop
   var control: ControlSocket?
   var now = Instant(nanoseconds: 1_000_000_000)
   /// Every order that came out, as `ID VERB NAME`.
@@ -21,7 +21,7 @@ final class ControlHost {
   var running = TaskID.none
   /// Answers what comes; nil where the engine takes its time.
   var answers = true
-  var held: [(ClientID, OrderID)] = []
+  var held: [(ConnectionID, RequestID)] = []
   /// How often the run was to stop, since no program was left that it is for.
   var stops = 0
 
@@ -30,7 +30,7 @@ final class ControlHost {
     try Dispositions.ignore(.pipe)
     fixture = try StateFixture()
     folder = try fixture.run(of: "m.yaml", at: 1)
-    watch = try Watch()
+    watch = try EventLoop()
     control = try listening()
   }
 
@@ -54,19 +54,19 @@ final class ControlHost {
       control?.take(at: event.place, now: now) { workers }
     }
     let turn = control?.takeTurn(at: now) { _ in running } ?? []
-    for (client, demand) in turn {
+    for (connection, demand) in turn {
       guard case .order(let order) = demand else {
-        if case .addition(let request, let asker) = demand {
-          orders.append("\(request.id.text) add \(asker.name)")
-          control?.answer(client, request.id, .done(count: 1), at: now)
+        if case .addition(let request, let requester) = demand {
+          orders.append("\(request.id.text) add \(requester.name)")
+          control?.answer(connection, request.id, .done(count: 1), at: now)
         }
         continue
       }
-      orders.append("\(order.id.text) \(order.verb.rawValue) \(order.asker.name)")
+      orders.append("\(order.id.text) \(order.verb.rawValue) \(order.requester.name)")
       if answers {
-        control?.answer(client, order.id, .done(count: order.tasks.count), at: now)
+        control?.answer(connection, order.id, .done(count: order.tasks.count), at: now)
       } else {
-        held.append((client, order.id))
+        held.append((connection, order.id))
       }
     }
     if control?.hosts.takeStop(
@@ -86,17 +86,17 @@ final class ControlHost {
     }
   }
 
-  func line(_ id: String, _ verb: OrderVerb, _ tasks: [Int] = []) throws -> [UInt8] {
-    var request = OrderRequest(
-      id: try #require(OrderID(id)), verb: verb, planKey: fixture.plan.key.description)
+  func line(_ id: String, _ verb: ControlAction, _ tasks: [Int] = []) throws -> [UInt8] {
+    var request = ClientRequest(
+      id: try #require(RequestID(id)), verb: verb, planKey: fixture.plan.key.description)
     request.tasks = TaskRanges(tasks.map { TaskID($0) })
     request.by = "test"
-    return try #require(OrderLines.line(request))
+    return try #require(RequestLines.line(request))
   }
 }
 
 /// A process that is connected, in this one.
-final class ControlAsker {
+final class ControlRequester {
   let socket: Descriptor
 
   init(_ host: ControlHost) throws {

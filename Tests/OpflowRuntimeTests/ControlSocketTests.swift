@@ -26,10 +26,10 @@ import Testing
     host.control = nil
     #expect(!Path.isMissing(host.path))
     host.control = try host.listening()
-    let asker = try ControlAsker(host)
-    try asker.say(host.line("a", .pause))
+    let requester = try ControlRequester(host)
+    try requester.say(host.line("a", .pause))
     try host.settle()
-    #expect(try asker.hear().text == "done\ta\tcount=0\n")
+    #expect(try requester.hear().text == "done\ta\tcount=0\n")
   }
 
   @Test(arguments: ["file", "folder", "link"])
@@ -48,7 +48,7 @@ import Testing
       Issue.record("it listens")
     } catch {
       #expect(
-        error.what == "\(host.path) is no socket and stays as it is: this run takes no orders")
+        error.detail == "\(host.path) is no socket and stays as it is: this run takes no orders")
     }
     #expect(try Path.linkStatus(host.path) == before)
   }
@@ -67,14 +67,14 @@ import Testing
 
   @Test func `many ask at once, each in turn, and each gets its own answer`() throws {
     let host = try ControlHost()
-    let askers = try (0..<40).map { _ in try ControlAsker(host) }
+    let requesters = try (0..<40).map { _ in try ControlRequester(host) }
     for round in 0..<5 {
-      for (number, asker) in askers.enumerated() {
-        try asker.say(host.line("\(number).\(round)", .skip, [0, 2]))
+      for (number, requester) in requesters.enumerated() {
+        try requester.say(host.line("\(number).\(round)", .skip, [0, 2]))
       }
       try host.settle()
-      for (number, asker) in askers.enumerated() {
-        #expect(try asker.hear().text == "done\t\(number).\(round)\tcount=2\n")
+      for (number, requester) in requesters.enumerated() {
+        #expect(try requester.hear().text == "done\t\(number).\(round)\tcount=2\n")
       }
     }
     #expect(Set(host.orders).count == 200)
@@ -83,26 +83,26 @@ import Testing
 
   @Test func `an order may come byte by byte, and several may come in one piece`() throws {
     let host = try ControlHost()
-    let asker = try ControlAsker(host)
+    let requester = try ControlRequester(host)
     for byte in try host.line("slow", .pause) {
-      try asker.say([byte])
+      try requester.say([byte])
       try host.turn()
     }
     try host.settle()
-    #expect(try asker.hear().text == "done\tslow\tcount=0\n")
-    try asker.say(host.line("a", .pause) + host.line("b", .skip, [1]) + host.line("c", .pause))
+    #expect(try requester.hear().text == "done\tslow\tcount=0\n")
+    try requester.say(host.line("a", .pause) + host.line("b", .skip, [1]) + host.line("c", .pause))
     try host.settle()
-    #expect(try asker.hear().text == "done\ta\tcount=0\ndone\tb\tcount=1\ndone\tc\tcount=0\n")
+    #expect(try requester.hear().text == "done\ta\tcount=0\ndone\tb\tcount=1\ndone\tc\tcount=0\n")
     #expect(host.orders.map { String($0.prefix { $0 != " " }) } == ["slow", "a", "b", "c"])
   }
 
   @Test func `who says what he has to say and no more is answered all the same`() throws {
     let host = try ControlHost()
-    let asker = try ControlAsker(host)
-    try asker.say(host.line("a", .pause) + host.line("b", .pause))
-    #expect(shutdown(asker.socket.rawValue, Int32(SHUT_WR)) == 0)
+    let requester = try ControlRequester(host)
+    try requester.say(host.line("a", .pause) + host.line("b", .pause))
+    #expect(shutdown(requester.socket.rawValue, Int32(SHUT_WR)) == 0)
     try host.settle()
-    let heard = try asker.hear()
+    let heard = try requester.hear()
     #expect(heard.text == "done\ta\tcount=0\ndone\tb\tcount=0\n")
     #expect(heard.isOver)
   }
@@ -110,8 +110,8 @@ import Testing
   @Test func `who has left has asked all the same`() throws {
     let host = try ControlHost()
     do {
-      let asker = try ControlAsker(host)
-      try asker.say(host.line("a", .cancel))
+      let requester = try ControlRequester(host)
+      try requester.say(host.line("a", .cancel))
     }
     try host.settle()
     #expect(host.orders == ["a cancel test"])
@@ -120,15 +120,15 @@ import Testing
   @Test func `one order of a client is on its way at a time`() throws {
     let host = try ControlHost()
     host.answers = false
-    let asker = try ControlAsker(host)
-    let other = try ControlAsker(host)
-    try asker.say(host.line("a", .pause) + host.line("b", .pause))
+    let requester = try ControlRequester(host)
+    let other = try ControlRequester(host)
+    try requester.say(host.line("a", .pause) + host.line("b", .pause))
     try other.say(host.line("c", .pause))
     try host.settle()
     #expect(host.orders.map { $0.prefix(1) } == ["a", "c"])
     // He leaves; what he is told is told to nobody, and his second order counts.
-    for (client, id) in host.held {
-      host.control?.answer(client, id, .done(count: 0), at: host.now)
+    for (connection, id) in host.held {
+      host.control?.answer(connection, id, .done(count: 0), at: host.now)
     }
     try host.settle()
     #expect(host.orders.map { $0.prefix(1) } == ["a", "c", "b"])
@@ -139,15 +139,15 @@ import Testing
 
   @Test func `what is no order is refused, and what follows it is taken`() throws {
     let host = try ControlHost()
-    let asker = try ControlAsker(host)
-    try asker.say("GET / HTTP/1.1\r\n")
-    try asker.say([0, 255, 10])
-    try asker.say("order\ta\tskip\tplan=\(host.fixture.plan.key)\ttasks=0-2147483647\n")
-    try asker.say("order\tb\tpause\tplan=other\n")
-    try asker.say(host.line("c", .pause))
+    let requester = try ControlRequester(host)
+    try requester.say("GET / HTTP/1.1\r\n")
+    try requester.say([0, 255, 10])
+    try requester.say("order\ta\tskip\tplan=\(host.fixture.plan.key)\ttasks=0-2147483647\n")
+    try requester.say("order\tb\tpause\tplan=other\n")
+    try requester.say(host.line("c", .pause))
     try host.settle()
     #expect(
-      try asker.hear().text.split(separator: "\n") == [
+      try requester.hear().text.split(separator: "\n") == [
         "refused\t\twhat=it begins with none of `order`, `add` and `host`",
         "refused\t\twhat=it begins with none of `order`, `add` and `host`",
         "refused\ta\twhat=the plan has 3 tasks, and no task number 2147483647",
@@ -161,8 +161,8 @@ import Testing
   @Test func `a line without an end is refused when it is too long, and costs nobody else`() throws
   {
     let host = try ControlHost()
-    let endless = try ControlAsker(host)
-    let other = try ControlAsker(host)
+    let endless = try ControlRequester(host)
+    let other = try ControlRequester(host)
     let chunk = [UInt8](repeating: 120, count: 65_536)
     var isOver = false
     var heard = ""
@@ -183,13 +183,13 @@ import Testing
 
   @Test func `who never reads holds up himself alone, and what he asks is bounded`() throws {
     let host = try ControlHost()
-    let deaf = try ControlAsker(host)
-    let other = try ControlAsker(host)
+    let unheard = try ControlRequester(host)
+    let other = try ControlRequester(host)
     let many = try Array((0..<500).map { try host.line("m\($0)", .pause) }.joined())
     var stalls = 0
     var rest = many
     while stalls < 3 {
-      let count = try deaf.pour(rest)
+      let count = try unheard.pour(rest)
       rest = count == rest.count ? many : Array(rest[count...])
       try host.settle()
       stalls = count == 0 ? stalls + 1 : 0
@@ -201,18 +201,18 @@ import Testing
     try host.settle()
     #expect(try other.hear().text == "done\tx\tcount=0\n")
     // He reads after all: it goes on.
-    #expect(try deaf.hear().text.contains("done\tm0\tcount=0\n"))
+    #expect(try unheard.hear().text.contains("done\tm0\tcount=0\n"))
     try host.settle()
     #expect(host.orders.count > asked + 1)
   }
 
   @Test func `one who asks without end gets no more turns than others`() throws {
     let host = try ControlHost()
-    let greedy = try ControlAsker(host)
+    let greedy = try ControlRequester(host)
     _ = try greedy.pour(Array((0..<1000).map { try host.line("g\($0)", .pause) }.joined()))
     try host.turn()
     try host.turn()
-    let other = try ControlAsker(host)
+    let other = try ControlRequester(host)
     try other.say(host.line("x", .pause))
     let before = host.orders.count
     while try other.hear().text.isEmpty { try host.turn() }
@@ -223,25 +223,25 @@ import Testing
     throws
   {
     let host = try ControlHost()
-    let askers = try (0..<12).map { _ in try ControlAsker(host) }
+    let requesters = try (0..<12).map { _ in try ControlRequester(host) }
     let chunk = [UInt8](repeating: 120, count: 32_768)
     // Just below the longest line each.
-    var said = [Int](repeating: 0, count: askers.count)
+    var said = [Int](repeating: 0, count: requesters.count)
     for _ in 0..<31 {
-      for (number, asker) in askers.enumerated() {
-        do { said[number] += try asker.pour(chunk) } catch let error as Errno
+      for (number, requester) in requesters.enumerated() {
+        do { said[number] += try requester.pour(chunk) } catch let error as Errno
           where error == .brokenPipe
         {}
         try host.settle()
       }
     }
-    let told = try askers.map { try $0.hear() }
+    let told = try requesters.map { try $0.hear() }
     let over = told.filter(\.isOver)
     #expect((4...6).contains(over.count), "\(over.count)")
     for end in over {
       #expect(end.text == "refused\t\twhat=too much is being said at once; ask again\n")
     }
-    let other = try ControlAsker(host)
+    let other = try ControlRequester(host)
     try other.say(host.line("x", .pause))
     try host.settle()
     #expect(try other.hear().text == "done\tx\tcount=0\n")
@@ -249,13 +249,13 @@ import Testing
 
   @Test func `a thousand come, and all are answered though few are let in at a time`() throws {
     let host = try ControlHost()
-    var waiting: [ControlAsker] = []
+    var waiting: [ControlRequester] = []
     var answered = 0
     var isFull = false
     for number in 0..<1000 {
-      let asker = try ControlAsker(host)
-      try asker.say(host.line("n\(number)", .pause))
-      waiting.append(asker)
+      let requester = try ControlRequester(host)
+      try requester.say(host.line("n\(number)", .pause))
+      waiting.append(requester)
       // The backlog is no larger.
       if waiting.count == 120 {
         try host.settle()
@@ -263,13 +263,13 @@ import Testing
         while !waiting.isEmpty {
           try host.settle()
           let before = waiting.count
-          waiting.removeAll { asker in (try? asker.hear().text.isEmpty) == false }
+          waiting.removeAll { requester in (try? requester.hear().text.isEmpty) == false }
           answered += before - waiting.count
         }
       }
     }
     try host.settle()
-    waiting.removeAll { asker in (try? asker.hear().text.isEmpty) == false }
+    waiting.removeAll { requester in (try? requester.hear().text.isEmpty) == false }
     #expect(waiting.count <= 40)
     #expect(answered + 40 >= 1000)
     #expect(isFull)
@@ -277,10 +277,10 @@ import Testing
 
   @Test func `those who are silent make room, and not before their time`() throws {
     let host = try ControlHost()
-    let silent = try (0..<ControlSocket.mostClients).map { _ in try ControlAsker(host) }
+    let silent = try (0..<ControlSocket.mostConnections).map { _ in try ControlRequester(host) }
     try silent[5].say("order\thalf")
     try host.settle()
-    let late = try ControlAsker(host)
+    let late = try ControlRequester(host)
     try late.say(host.line("x", .pause))
     try host.settle()
     // Nobody is sent away yet, and the loop does not spin for the one who waits.

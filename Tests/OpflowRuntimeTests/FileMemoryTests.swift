@@ -17,8 +17,8 @@ final class FileMemoryTests {
 
   deinit { try? FileManager.default.removeItem(atPath: root) }
 
-  private func look(_ memory: SeenFiles) throws -> FileLook {
-    let look = try FileLook(
+  private func look(_ memory: SeenFiles) throws -> FileScan {
+    let look = try FileScan(
       [.path("a")], in: root, memory: memory, hashes: FileMemory(.quick), links: .themselves)
     while try !look.goOn(until: .max) {}
     return look

@@ -44,7 +44,7 @@ struct FileNamesTests {
     let fault = FileNameFault(#"the name `caf\xe9` is not UTF-8"#)
     #expect(FileNames.texts(fitting: "*", in: root.path) == .failure(fault))
     #expect(FileNames.texts(fitting: "*.c", in: root.path) == .success([]))
-    let look = try FileLook(
+    let look = try FileScan(
       [.path("."), .glob("*")], in: root.path, memory: [], hashes: FileMemory(.quick),
       links: .themselves)
     while try !look.goOn(until: .max) {}

@@ -104,13 +104,13 @@ import Testing
     var writer = WrittenJournal(
       try JournalFile.reopen(folder.journal, repair: read.recovery.repair), read.history.encoder)
     var entry = ResumeEntry(planKey: "", opflowVersion: "0")
-    entry.withdrawn = 1
+    entry.retracted = 1
     writer.append(.resume(entry), at: 5, plan: fixture.plan)
     writer.append(
       Transition(.resume(.interrupted), TaskID(0)), at: 5, plan: fixture.plan)
     try writer.flush()
     #expect(try journal.look())
-    #expect(journal.model.drives == 2)
+    #expect(journal.model.sessions == 2)
     #expect(state(0, journal) == .waiting)
     #expect(try journal.lookToEnd().isIntact)
   }

@@ -146,7 +146,7 @@ struct GrowingPlanTests {
       _ = try growing.grow(by: first)
       Issue.record("it grew")
     } catch {
-      #expect(error.what(in: folder).hasPrefix(AddRequest.outdated))
+      #expect(error.detail(in: folder).hasPrefix(AddRequest.outdated))
     }
   }
 }

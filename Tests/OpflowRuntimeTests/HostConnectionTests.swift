@@ -10,16 +10,16 @@ import Testing
 @Suite(.timeLimit(.minutes(30))) struct HostConnectionTests {
   private let start = Instant(nanoseconds: 0)
 
-  private func client(_ number: Int32) -> ClientID { ClientID(number) }
+  private func connection(_ number: Int32) -> ConnectionID { ConnectionID(number) }
 
   @Test func `the run stops when the last one ends that wants it to`() {
-    var hosts = Hosts()
-    let isFirst = hosts.add(client(1), .stop)
-    let isSecond = hosts.add(client(2), .stop)
+    var hosts = Clients()
+    let isFirst = hosts.add(connection(1), .stop)
+    let isSecond = hosts.add(connection(2), .stop)
     #expect(isFirst && isSecond)
-    hosts.remove(client(1))
+    hosts.remove(connection(1))
     #expect(hosts.stopDueAt == nil)
-    hosts.remove(client(2))
+    hosts.remove(connection(2))
     #expect(hosts.stopDueAt != nil)
     let isDue = hosts.takeStop(at: start) { false }
     #expect(isDue)
@@ -27,9 +27,9 @@ import Testing
   }
 
   @Test func `a program that has the run and is not connected yet keeps it`() throws {
-    var hosts = Hosts()
-    _ = hosts.add(client(1), .stop)
-    hosts.remove(client(1))
+    var hosts = Clients()
+    _ = hosts.add(connection(1), .stop)
+    hosts.remove(connection(1))
     let isDue = hosts.takeStop(at: start) { true }
     #expect(!isDue)
     let next = try #require(hosts.stopDueAt)
@@ -40,62 +40,62 @@ import Testing
   }
 
   @Test func `one after which it is to go on stops nothing, and what is said anew counts`() {
-    var hosts = Hosts()
-    _ = hosts.add(client(1), .stop)
-    _ = hosts.add(client(1), .goOn)
-    hosts.remove(client(1))
+    var hosts = Clients()
+    _ = hosts.add(connection(1), .stop)
+    _ = hosts.add(connection(1), .goOn)
+    hosts.remove(connection(1))
     #expect(hosts.stopDueAt == nil)
-    _ = hosts.add(client(1), .goOn)
-    _ = hosts.add(client(1), .stop)
-    hosts.remove(client(1))
+    _ = hosts.add(connection(1), .goOn)
+    _ = hosts.add(connection(1), .stop)
+    hosts.remove(connection(1))
     #expect(hosts.stopDueAt != nil)
   }
 
   @Test func `one that comes before the run was stopped keeps it`() {
-    var hosts = Hosts()
-    _ = hosts.add(client(1), .stop)
-    hosts.remove(client(1))
-    _ = hosts.add(client(2), .goOn)
+    var hosts = Clients()
+    _ = hosts.add(connection(1), .stop)
+    hosts.remove(connection(1))
+    _ = hosts.add(connection(2), .goOn)
     let isDue = hosts.takeStop(at: start) { false }
     #expect(!isDue)
-    hosts.remove(client(2))
+    hosts.remove(connection(2))
     #expect(hosts.stopDueAt == nil)
   }
 
   @Test func `so many may be there, and who is one may say it again`() {
-    var hosts = Hosts()
-    for number in 0..<Int32(Hosts.most) {
-      let isOne = hosts.add(client(number), .stop)
+    var hosts = Clients()
+    for number in 0..<Int32(Clients.most) {
+      let isOne = hosts.add(connection(number), .stop)
       #expect(isOne)
     }
-    let isOne = hosts.add(client(1000), .stop)
+    let isOne = hosts.add(connection(1000), .stop)
     #expect(!isOne)
-    let isStill = hosts.add(client(3), .goOn)
+    let isStill = hosts.add(connection(3), .goOn)
     #expect(isStill)
-    hosts.remove(client(1000))
-    #expect(hosts.count == Hosts.most)
+    hosts.remove(connection(1000))
+    #expect(hosts.count == Clients.most)
   }
 
   @Test func `its end is noticed, whatever it said before`() throws {
     let host = try ControlHost()
     do {
-      let asker = try ControlAsker(host)
-      try asker.say("host\th\tstop\n")
-      try asker.say(host.line("a", .pause))
+      let requester = try ControlRequester(host)
+      try requester.say("host\th\tstop\n")
+      try requester.say(host.line("a", .pause))
       try host.settle()
-      #expect(try asker.hear().text == "done\th\tcount=1\ndone\ta\tcount=0\n")
+      #expect(try requester.hear().text == "done\th\tcount=1\ndone\ta\tcount=0\n")
       #expect(host.stops == 0)
     }
     try host.settle()
     #expect(host.stops == 1)
-    #expect(host.control?.clients.isEmpty == true)
+    #expect(host.control?.connections.isEmpty == true)
   }
 
   @Test func `one that said so and left at once is noticed too`() throws {
     let host = try ControlHost()
     do {
-      let asker = try ControlAsker(host)
-      try asker.say("host\th\tstop\n")
+      let requester = try ControlRequester(host)
+      try requester.say("host\th\tstop\n")
     }
     while host.stops == 0 { try host.turn(waiting: .seconds(1)) }
     #expect(host.control?.nextWake { host.now } == nil)
@@ -103,12 +103,12 @@ import Testing
 
   @Test func `it makes room for nobody, and takes none from others`() throws {
     let host = try ControlHost()
-    let hosts = try (0..<3).map { _ in try ControlAsker(host) }
+    let hosts = try (0..<3).map { _ in try ControlRequester(host) }
     for one in hosts { try one.say("host\th\tstop\n") }
     try host.settle()
-    let silent = try (0..<ControlSocket.mostClients).map { _ in try ControlAsker(host) }
+    let silent = try (0..<ControlSocket.mostConnections).map { _ in try ControlRequester(host) }
     try host.settle()
-    let late = try (0..<5).map { _ in try ControlAsker(host) }
+    let late = try (0..<5).map { _ in try ControlRequester(host) }
     for (number, one) in late.enumerated() { try one.say(host.line("\(number)", .pause)) }
     for _ in 0..<20 {
       host.now = host.now.advanced(byMilliseconds: ControlSocket.patience)

@@ -76,7 +76,7 @@ import Testing
     default: try Path.makeDirectory(size)
     }
     let fault = #expect(throws: CacheFault.self) { try keep("x") }
-    #expect(fault?.what.contains(" \(size): ") == true, "\(String(describing: fault))")
+    #expect(fault?.detail.contains(" \(size): ") == true, "\(String(describing: fault))")
     #expect(try File.read(root + "/victim/f") == Array("a text that is none of opflow's".utf8))
   }
 
@@ -198,9 +198,9 @@ import Testing
         ], paths: ["a", "l"]))
     let fault = #expect(throws: CacheFault.self) { _ = try restoring.goOn(until: .max) }
     // It is named, and the entry.
-    #expect(fault?.what.contains("/2/") == true, "\(String(describing: fault))")
+    #expect(fault?.detail.contains("/2/") == true, "\(String(describing: fault))")
     #expect(
-      fault?.what.hasSuffix("it is damaged: its link `l` leads elsewhere") == true,
+      fault?.detail.hasSuffix("it is damaged: its link `l` leads elsewhere") == true,
       "\(String(describing: fault))")
     #expect(try names("project") == [])
   }

@@ -45,7 +45,7 @@ import Testing
   }
 
   /// Opens the journal as a drive does, adds a line, and looks at all of it again.
-  private func driveOn(_ comment: Comment) throws {
+  private func sessionOn(_ comment: Comment) throws {
     let (history, recovery) = try read()
     var journal = WrittenJournal(
       try JournalFile.reopen(run.journal, repair: recovery.repair), history.encoder)
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// Ways to spoil the journal's file, each with how many lines may be lost at most.
-  private func damages() -> [(what: String, bytes: [UInt8], maxLost: Int)] {
+  private func damages() -> [(detail: String, bytes: [UInt8], maxLost: Int)] {
     var random = SplitMix64(seed: 11)
     func below(_ limit: Int) -> Int { Int(truncatingIfNeeded: random.next() % UInt64(limit)) }
     let first = ends[0]
@@ -102,18 +102,18 @@ import Testing
   }
 
   @Test func `whatever was spoiled, a drive goes on behind the last whole line`() throws {
-    for (what, bytes, maxLost) in damages() {
+    for (detail, bytes, maxLost) in damages() {
       try put(bytes)
       let lost = ends.count - (try read().recovery.lineCount)
-      #expect(lost <= maxLost, "\(what)")
-      try driveOn("\(what)")
+      #expect(lost <= maxLost, "\(detail)")
+      try sessionOn("\(detail)")
     }
   }
 
   @Test func `a drive that is killed while it opens the journal leaves one that opens the same`()
     throws
   {
-    for (what, bytes, _) in damages() {
+    for (detail, bytes, _) in damages() {
       try put(bytes)
       let (history, recovery) = try read()
       let repair = recovery.repair
@@ -122,19 +122,19 @@ import Testing
       for step in [bytes, cut, repair.appendsLineFeed ? cut + [10] : cut] {
         try put(step)
         let again = try read()
-        #expect(brief(again.history) == brief(history), "\(what)")
-        #expect(again.recovery.lastSequence == recovery.lastSequence, "\(what)")
-        try driveOn("\(what), killed")
+        #expect(brief(again.history) == brief(history), "\(detail)")
+        #expect(again.recovery.lastSequence == recovery.lastSequence, "\(detail)")
+        try sessionOn("\(detail), killed")
       }
     }
   }
 
   @Test func `views change no byte of a damaged journal`() throws {
-    for (what, bytes, _) in damages() {
+    for (detail, bytes, _) in damages() {
       try put(bytes)
       _ = try read()
       _ = try run.readRunHistory()
-      #expect(try fixture.bytes(run.journal) == bytes, "\(what)")
+      #expect(try fixture.bytes(run.journal) == bytes, "\(detail)")
     }
   }
 
@@ -145,20 +145,20 @@ import Testing
   }
 
   @Test func `a repair keeps every whole line and the old journal`() throws {
-    for (what, bytes, _) in damages() {
+    for (detail, bytes, _) in damages() {
       for name in try journals { try Path.remove(run.path + "/" + name) }
       try put(bytes)
       let before = try read()
       guard let done = try JournalCleanCopy.replace(run) else {
-        #expect(before.recovery.droppedLines == 0, "\(what)")
+        #expect(before.recovery.droppedLines == 0, "\(detail)")
         continue
       }
-      #expect(try fixture.bytes(done.old) == bytes, "\(what)")
+      #expect(try fixture.bytes(done.old) == bytes, "\(detail)")
       let after = try read()
-      #expect(after.recovery.droppedLines == 0, "\(what)")
-      #expect(after.recovery.lineCount == before.recovery.lineCount, "\(what)")
-      #expect(brief(after.history) == brief(before.history), "\(what)")
-      #expect(try JournalCleanCopy.replace(run) == nil, "\(what)")
+      #expect(after.recovery.droppedLines == 0, "\(detail)")
+      #expect(after.recovery.lineCount == before.recovery.lineCount, "\(detail)")
+      #expect(brief(after.history) == brief(before.history), "\(detail)")
+      #expect(try JournalCleanCopy.replace(run) == nil, "\(detail)")
     }
   }
 
@@ -188,15 +188,15 @@ import Testing
           }
         )
       }
-    for (what, makeStep) in steps {
+    for (detail, makeStep) in steps {
       for name in try journals { try Path.remove(run.path + "/" + name) }
       try put(spoiled)
       try makeStep()
-      #expect(try fixture.bytes(run.journal) == spoiled, "\(what)")
-      #expect(try JournalCleanCopy.replace(run)?.old == damaged, "\(what)")
-      #expect(try fixture.bytes(run.journal) == clean, "\(what)")
-      #expect(try fixture.bytes(damaged) == spoiled, "\(what)")
-      #expect(try journals == ["journal.log", "journal.log.damaged"], "\(what)")
+      #expect(try fixture.bytes(run.journal) == spoiled, "\(detail)")
+      #expect(try JournalCleanCopy.replace(run)?.old == damaged, "\(detail)")
+      #expect(try fixture.bytes(run.journal) == clean, "\(detail)")
+      #expect(try fixture.bytes(damaged) == spoiled, "\(detail)")
+      #expect(try journals == ["journal.log", "journal.log.damaged"], "\(detail)")
     }
   }
 }

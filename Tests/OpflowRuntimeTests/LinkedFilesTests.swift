@@ -22,16 +22,16 @@ final class LinkedFilesTests {
 
   // MARK: - Looks
 
-  private static func leftOut(_ out: [FileLook.Item], _ folder: String) -> LeftOut {
+  private static func leftOut(_ out: [FileScan.Item], _ folder: String) -> LeftOut {
     var left = LeftOutPaths(folder)
     for item in out { left.add(item) }
     return LeftOut(path: left.contains, listed: left.containsListed, target: left.containsTarget)
   }
 
   private func look(
-    _ items: [FileLook.Item], memory: SeenFiles = [], out: [FileLook.Item] = []
-  ) throws -> FileLook {
-    let look = try FileLook(
+    _ items: [FileScan.Item], memory: SeenFiles = [], out: [FileScan.Item] = []
+  ) throws -> FileScan {
+    let look = try FileScan(
       items, in: project, memory: memory, hashes: FileMemory(.quick),
       links: .followed(project: project, Self.leftOut(out, project)))
     while try !look.goOn(until: .max) {}
@@ -45,7 +45,7 @@ final class LinkedFilesTests {
     var description: String { "\(kind) \(path)" }
   }
 
-  private func entries(_ look: FileLook) -> [Entry] {
+  private func entries(_ look: FileScan) -> [Entry] {
     (Array(look.links) + Array(look.files)).map {
       Entry(kind: $0.kind, path: String(decoding: $0.path, as: UTF8.self), content: $0.content)
     }
@@ -61,7 +61,7 @@ final class LinkedFilesTests {
     #expect(process.terminationStatus == 0, "\(script)")
   }
 
-  private func names(_ items: [FileLook.Item], out: [FileLook.Item] = []) throws -> [String] {
+  private func names(_ items: [FileScan.Item], out: [FileScan.Item] = []) throws -> [String] {
     let look = try look(items, out: out)
     #expect(look.missing.isEmpty)
     return entries(look).map(\.description)
@@ -95,7 +95,7 @@ final class LinkedFilesTests {
     try FileManager.default.createSymbolicLink(
       atPath: root + "/way", withDestinationPath: "project")
     func names(_ folder: String, _ project: String) throws -> [String] {
-      let look = try FileLook(
+      let look = try FileScan(
         [.path("x")], in: folder, memory: [], hashes: FileMemory(.quick),
         links: .followed(project: project, .nothing))
       while try !look.goOn(until: .max) {}
@@ -159,8 +159,8 @@ final class LinkedFilesTests {
     #expect(try names([.path("p"), .path("z")]) == ["link p", "link z", "other p", "other z"])
     let own = "/proc/\(getpid())/mem"
     #expect(
-      throws: LookFault(
-        what: "cannot read `m`, which leads to `\(own)`: Input/output error")
+      throws: ScanFault(
+        detail: "cannot read `m`, which leads to `\(own)`: Input/output error")
     ) { try look([.path("m")]) }
   }
 

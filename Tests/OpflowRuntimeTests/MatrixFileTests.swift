@@ -35,8 +35,8 @@ import Testing
   /// The values of the legs, in their order.
   private func values(_ matrix: String) throws -> [String] {
     let plan = try manifest(matrix).compile(runID: "r", set: [], maxParallel: nil).openPlan()
-    guard plan.families.count == 1 else { return [] }
-    return plan.tasks.map { plan.string(plan.legValues(TaskID($0), of: FamilyID(0))[0]) }
+    guard plan.matrixGroups.count == 1 else { return [] }
+    return plan.tasks.map { plan.string(plan.instanceValues(TaskID($0), of: MatrixGroupID(0))[0]) }
   }
 
   @Test(arguments: [
@@ -65,39 +65,39 @@ import Testing
         == ["\(root)/data/a.csv", "\(root)/data/b.csv"])
   }
 
-  private func mistake(_ matrix: String) throws -> String {
+  private func problem(_ matrix: String) throws -> String {
     let file = try manifest(matrix)
     do throws(PreparationError) {
       _ = try file.compile(runID: "r", set: [], maxParallel: nil)
     } catch {
-      guard case .mistakes(let mistakes) = error else { throw error }
-      return mistakes.diagnostics.map { "\($0.column): \($0.message)" }.joined(separator: "\n")
+      guard case .diagnostics(let diagnostics) = error else { throw error }
+      return diagnostics.diagnostics.map { "\($0.column): \($0.message)" }.joined(separator: "\n")
     }
     return ""
   }
 
   @Test func `what cannot be read is told`() throws {
     #expect(
-      try mistake("{ lines: self }")
+      try problem("{ lines: self }")
         == "66: `self` cannot be read: Too many levels of symbolic links")
     #expect(
-      try mistake("{ lines: data }") == "66: `data` cannot be read: it is a folder, not a file")
+      try problem("{ lines: data }") == "66: `data` cannot be read: it is a folder, not a file")
     #expect(
-      try mistake("{ lines: /dev/zero }")
+      try problem("{ lines: /dev/zero }")
         == "66: `/dev/zero` cannot be read: it is a device, not a file")
     #expect(
-      try mistake("{ lines: gone }") == "66: `gone` cannot be read: there is no such file")
+      try problem("{ lines: gone }") == "66: `gone` cannot be read: there is no such file")
     #expect(
-      try mistake("{ glob: 'x[' }") == "65: `x[` cannot be looked for: a `[` in it is not closed")
+      try problem("{ glob: 'x[' }") == "65: `x[` cannot be looked for: a `[` in it is not closed")
     #expect(
-      try mistake("{ glob: 'self/*' }")
+      try problem("{ glob: 'self/*' }")
         == "65: `self/*` cannot be looked for: `\(fixture.root)/self/`: "
         + "Too many levels of symbolic links")
     _ = try File.open(
       ofBytes: Array("\(fixture.root)/caf".utf8) + [0xE9, 0], from: File.workingFolder,
       [.writeOnly, .create])
     #expect(
-      try mistake("{ glob: 'caf*' }")
+      try problem("{ glob: 'caf*' }")
         == #"65: `caf*` cannot be looked for: the name `caf\xe9` is not UTF-8"#)
   }
 

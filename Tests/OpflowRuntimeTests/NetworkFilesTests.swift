@@ -25,8 +25,8 @@ import Testing
     try Data(text.utf8).write(to: URL(fileURLWithPath: root + "/a"))
   }
 
-  private func look(_ memory: SeenFiles, _ hashes: FileMemory) throws -> FileLook {
-    let look = try FileLook(
+  private func look(_ memory: SeenFiles, _ hashes: FileMemory) throws -> FileScan {
+    let look = try FileScan(
       [.path("a")], in: root, memory: memory, hashes: hashes, links: .themselves)
     while try !look.goOn(until: .max) {}
     return look
@@ -153,7 +153,7 @@ import Testing
       }
       // Nobody wrote it in this run.
       try ask("c")
-      #expect(answer(files) == .unfit(what: "the input `made` is missing"))
+      #expect(answer(files) == .unfit(detail: "the input `made` is missing"))
       func expectStale(_ task: String, at first: CheckResult?) {
         var found = first
         while found == nil { found = answer(files) }
@@ -169,7 +169,7 @@ import Testing
       try ask("b")
       first = answer(files)
       guard isNetwork else {
-        #expect(first == .unfit(what: "the input `made` is missing"))
+        #expect(first == .unfit(detail: "the input `made` is missing"))
         return
       }
       #expect(first == nil)

@@ -21,11 +21,11 @@ import Testing
   private func begun(_ request: RunRequest, _ manifest: ManifestFile) throws -> RunFolder {
     var new = try NewRun(manifest, fixture.state, request)
     try new.selectTasks()
-    let drive = try new.begin()
-    let folder = drive.folder
+    let session = try new.begin()
+    let folder = session.folder
     let isHeld = try RunFolderLock.isHeld(folder)
     #expect(isHeld)
-    _ = consume drive
+    _ = consume session
     return folder
   }
 
@@ -63,8 +63,8 @@ import Testing
     #expect(prepared.initial == [.run, .run])
     #expect(prepared.nothingToDo == nil)
     #expect(prepared.state == .interrupted)
-    let drive = try prepared.begin(holding: RunFolderLock.take(folder))
-    let isResumed = drive.isResumed
+    let session = try prepared.begin(holding: RunFolderLock.take(folder))
+    let isResumed = session.isResumed
     #expect(isResumed)
   }
 
@@ -85,11 +85,11 @@ import Testing
     let error = #expect(throws: PreparationError.self) {
       _ = try NewRun(manifest, fixture.state, RunRequest())
     }
-    guard case .mistakes(let mistakes) = error else {
+    guard case .diagnostics(let diagnostics) = error else {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(mistakes.errorCount > 1)
+    #expect(diagnostics.errorCount > 1)
     #expect(!fixture.state.isThere)
   }
 

@@ -11,17 +11,17 @@ import Testing
 @Suite struct RelayLauncherTests {
   /// A launcher and the far end of its stream.
   private struct Fixture {
-    let watch: Watch
+    let watch: EventLoop
     let launcher: RelayLauncher
     let agent: Agent
 
     init(_ first: String = Fixture.hello) throws {
-      watch = try Watch()
+      watch = try EventLoop()
       let orders = try OpflowSystem.Pipe()
       let reports = try OpflowSystem.Pipe()
       agent = Agent(orders: try orders.read.duplicate(), reports: try reports.write.duplicate())
       launcher = try RelayLauncher(
-        site: 0, watch: watch, name: "node2", input: reports.takeRead(),
+        node: 0, watch: watch, name: "node2", input: reports.takeRead(),
         output: orders.takeWrite(), at: Instant(nanoseconds: 0))
       try agent.say(first)
       _ = try hear()
@@ -36,7 +36,7 @@ import Testing
       try watch.wait(timeout: .zero, into: &events)
       while !events.isEmpty {
         for event in events {
-          #expect(event.owner == .site(0))
+          #expect(event.owner == .node(0))
           while let news = launcher.next(at: event.place) { heard.append(contentsOf: take(news)) }
         }
         try watch.wait(timeout: .zero, into: &events)
@@ -53,7 +53,7 @@ import Testing
       case .spoke(let link): return said(by: link)
       case .joined(_, let hello): return [.joined(hello.host)]
       case .heard: return []
-      case .leaving(_, let what): return [.leaving(what)]
+      case .leaving(_, let detail): return [.leaving(detail)]
       case .lost(_, let complaint): return [.lost(complaint)]
       }
     }
@@ -115,29 +115,29 @@ import Testing
   }
 
   @Test func `workers are launched, told, heard and ended through one stream`() throws {
-    let site = try Fixture()
-    let links = try site.launch(3, 4)
+    let node = try Fixture()
+    let links = try node.launch(3, 4)
     #expect(links.allSatisfy { $0.entry == nil })
     links[1].enqueue(.run(TaskID(7), attempt: 1))
     links[1].enqueue(.pulse(2))
-    site.launcher.send(to: links[1])
+    node.launcher.send(to: links[1])
     #expect(
-      try site.agent.told() == "launch\t3\tcommand\nlaunch\t4\tcommand\n4\trun\t7\t1\n4\tpulse\t2\n"
+      try node.agent.told() == "launch\t3\tcommand\nlaunch\t4\tcommand\n4\trun\t7\t1\n4\tpulse\t2\n"
     )
-    try site.agent.say("4\tpulse\t2\n3\tpulse\t1\n3\tnonsense\n4\tpul")
+    try node.agent.say("4\tpulse\t2\n3\tpulse\t1\n3\tnonsense\n4\tpul")
     let expected0: [Heard] = [.report(4, .pulse(2)), .report(3, .pulse(1)), .garbage(3)]
-    #expect(try site.hear() == expected0)
-    try site.agent.say("se\t9\n")
+    #expect(try node.hear() == expected0)
+    try node.agent.say("se\t9\n")
     let expected1: [Heard] = [.report(4, .pulse(9))]
-    #expect(try site.hear() == expected1)
+    #expect(try node.hear() == expected1)
     // What it was still to be told is dropped: it must not run that after all.
     links[0].enqueue(.run(TaskID(8), attempt: 1))
     let now = Instant(nanoseconds: 5)
-    #expect(site.launcher.end(links[0], at: now) > now)
-    #expect(try site.agent.told() == "kill\t3\n")
-    try site.agent.say("3\tpulse\t4\ngone\t3\tkilled\n4\tpulse\t5\n")
+    #expect(node.launcher.end(links[0], at: now) > now)
+    #expect(try node.agent.told() == "kill\t3\n")
+    try node.agent.say("3\tpulse\t4\ngone\t3\tkilled\n4\tpulse\t5\n")
     let expected2: [Heard] = [.report(3, .pulse(4)), .gone(3, "killed"), .report(4, .pulse(5))]
-    #expect(try site.hear() == expected2)
+    #expect(try node.hear() == expected2)
   }
 
   private static let nonsense: [(String, String)] = [
@@ -154,45 +154,45 @@ import Testing
   func `what cannot be believed costs the stream and all workers behind it`(
     line: String, complaint: String
   ) throws {
-    let site = try Fixture()
-    let links = try site.launch(3, 4, 5)
-    _ = try site.agent.told()
+    let node = try Fixture()
+    let links = try node.launch(3, 4, 5)
+    _ = try node.agent.told()
     let now = Instant(nanoseconds: Clock.monotonicNanoseconds)
-    try site.agent.say("4\tpulse\t1\n" + line)
-    let heard = try site.hear()
+    try node.agent.say("4\tpulse\t1\n" + line)
+    let heard = try node.hear()
     #expect(heard.first == Heard.report(4, .pulse(1)))
     let losses: [Heard] = [.lost(complaint), .silent(4, complaint), .silent(5, complaint)]
     #expect(heard.filter { losses.contains($0) } == losses)
     // The agent sees it, and when they are gone is not for this to say.
-    #expect(try site.agent.told() == nil)
-    #expect(site.launcher.end(links[1], at: now) == Instant(nanoseconds: .max))
-    #expect(site.launcher.giveUp(links[1]) == [])
-    let failure = #expect(throws: LaunchFailure.self) { _ = try site.launch(6) }
-    #expect(failure?.what == complaint)
+    #expect(try node.agent.told() == nil)
+    #expect(node.launcher.end(links[1], at: now) == Instant(nanoseconds: .max))
+    #expect(node.launcher.giveUp(links[1]) == [])
+    let failure = #expect(throws: LaunchFailure.self) { _ = try node.launch(6) }
+    #expect(failure?.detail == complaint)
   }
 
   @Test func `the end of the stream costs all workers behind it`() throws {
-    let site = try Fixture()
-    _ = try site.launch(3, 4)
-    try site.agent.say("3\tpulse\t1\n4\tpul")
-    site.agent.stopTalking()
+    let node = try Fixture()
+    _ = try node.launch(3, 4)
+    try node.agent.say("3\tpulse\t1\n4\tpul")
+    node.agent.stopTalking()
     let ended = "its stream ended"
     let expected3: [Heard] = [
       .report(3, .pulse(1)), .lost(ended), .silent(3, ended), .silent(4, ended),
     ]
-    #expect(try site.hear() == expected3)
+    #expect(try node.hear() == expected3)
   }
 
   @Test func `a stream that nobody reads any more is lost, though its other direction lives`()
     throws
   {
     try Dispositions.ignore(.pipe)
-    let site = try Fixture()
-    let links = try site.launch(3, 4)
-    site.agent.stopReading()
+    let node = try Fixture()
+    let links = try node.launch(3, 4)
+    node.agent.stopReading()
     links[0].enqueue(.pulse(1))
-    site.launcher.send(to: links[0])
-    let heard = try site.hear()
+    node.launcher.send(to: links[0])
+    let heard = try node.hear()
     #expect(heard.count == 3)
     for (link, one) in zip(links, heard.dropFirst()) {
       guard case .silent(let number, let complaint) = one else {
@@ -206,24 +206,24 @@ import Testing
   }
 
   @Test func `an agent that does not read holds up nothing, and gets all in its order`() throws {
-    let site = try Fixture()
-    let links = try site.launch(3, 4)
+    let node = try Fixture()
+    let links = try node.launch(3, 4)
     // Far more than the stream and its own buffer take.
     for round in 0..<20_000 {
       let link = links[round % 2]
       link.enqueue(.pulse(Int32(round)))
-      site.launcher.send(to: link)
+      node.launcher.send(to: link)
     }
     let kept = links.reduce(0) { $0 + $1.outbox.bytes.count }
     #expect(kept > 100_000)
-    try site.agent.say("4\tpulse\t1\n")
+    try node.agent.say("4\tpulse\t1\n")
     let expected4: [Heard] = [.report(4, .pulse(1))]
-    #expect(try site.hear() == expected4)
+    #expect(try node.hear() == expected4)
     var told = ""
-    while let more = try site.agent.told(), !more.isEmpty {
+    while let more = try node.agent.told(), !more.isEmpty {
       told += more
       let expected5: [Heard] = []
-      #expect(try site.hear() == expected5)
+      #expect(try node.hear() == expected5)
     }
     let all: [String] = told.split(separator: "\n").map { String($0) }
     for link in links {
@@ -237,75 +237,75 @@ import Testing
     }
     #expect(told.hasPrefix("launch\t3\tcommand\nlaunch\t4\tcommand\n3\tpulse\t0\n"))
     links[0].enqueue(.bye)
-    site.launcher.send(to: links[0])
-    #expect(try site.agent.told() == "3\tbye\n")
+    node.launcher.send(to: links[0])
+    #expect(try node.agent.told() == "3\tbye\n")
   }
 
   @Test func `one that was given up may still tell its end`() throws {
-    let site = try Fixture()
-    let links = try site.launch(3)
-    _ = site.launcher.end(links[0], at: Instant(nanoseconds: 0))
+    let node = try Fixture()
+    let links = try node.launch(3)
+    _ = node.launcher.end(links[0], at: Instant(nanoseconds: 0))
     #expect(
-      site.launcher.giveUp(links[0]) == ["worker number 3 of node2 could not be ended"])
-    try site.agent.say("3\tpulse\t1\ngone\t3\n")
+      node.launcher.giveUp(links[0]) == ["worker number 3 of node2 could not be ended"])
+    try node.agent.say("3\tpulse\t1\ngone\t3\n")
     let expected6: [Heard] = [.report(3, .pulse(1)), .gone(3, nil)]
-    #expect(try site.hear() == expected6)
+    #expect(try node.hear() == expected6)
   }
 
   @Test func `pulses are answered with their numbers, and tell that the agent lives`() throws {
-    let site = try Fixture()
-    let before = site.launcher.heardAt
-    try site.agent.say("pulse\t1\npulse\t2\n")
-    #expect(try site.hear() == [])
-    #expect(try site.agent.told() == "pulse\t1\npulse\t2\n")
-    #expect(site.launcher.heardAt > before)
-    try site.agent.say("leaving\tit was ended by SIGTERM\nbye\n")
+    let node = try Fixture()
+    let before = node.launcher.heardAt
+    try node.agent.say("pulse\t1\npulse\t2\n")
+    #expect(try node.hear() == [])
+    #expect(try node.agent.told() == "pulse\t1\npulse\t2\n")
+    #expect(node.launcher.heardAt > before)
+    try node.agent.say("leaving\tit was ended by SIGTERM\nbye\n")
     #expect(
-      try site.hear() == [
+      try node.hear() == [
         .leaving("it was ended by SIGTERM"), .lost("its agent left"),
       ])
-    #expect(site.launcher.saidBye)
+    #expect(node.launcher.saidBye)
   }
 
   @Test func `an agent is told once to leave`() throws {
-    let site = try Fixture()
-    #expect(!site.launcher.isDismissed)
+    let node = try Fixture()
+    #expect(!node.launcher.isDismissed)
     for _ in 0..<2 {
-      site.launcher.dismiss()
-      #expect(site.launcher.isDismissed)
+      node.launcher.dismiss()
+      #expect(node.launcher.isDismissed)
     }
-    #expect(try site.agent.told() == "bye\n")
+    #expect(try node.agent.told() == "bye\n")
   }
 
   @Test func `what comes before the agent's first word is passed over, and kept for people`() throws
   {
-    let site = try Fixture("Welcome to node2\n\nbye\n\u{1b}[1mnow\n" + Fixture.hello)
-    #expect(site.launcher.hello?.host == "node2")
-    #expect(site.launcher.lastWords == "Welcome to node2; now")
-    let links = try site.launch(3)
-    try site.agent.say("3\tpulse\t1\nWelcome\n")
+    let node = try Fixture("Welcome to node2\n\nbye\n\u{1b}[1mnow\n" + Fixture.hello)
+    #expect(node.launcher.hello?.host == "node2")
+    #expect(node.launcher.lastWords == "Welcome to node2; now")
+    let links = try node.launch(3)
+    try node.agent.say("3\tpulse\t1\nWelcome\n")
     let lost = "node2 sent a line that is no message"
-    #expect(try site.hear() == [.report(3, .pulse(1)), .lost(lost), .silent(3, lost)])
+    #expect(try node.hear() == [.report(3, .pulse(1)), .lost(lost), .silent(3, lost)])
     _ = links
   }
 
   @Test func `a command that prints without end is not an agent's, and little of it is shown`()
     throws
   {
-    let site = try Fixture("yes\n")
+    let node = try Fixture("yes\n")
     var heard: [Heard] = []
     for _ in 0..<200 where heard.isEmpty {
-      try site.agent.say(String(repeating: "yes\n", count: 4096))
-      heard = try site.hear()
+      try node.agent.say(String(repeating: "yes\n", count: 4096))
+      heard = try node.hear()
     }
     #expect(heard == [.lost("the first 1MiB of its output had no hello of an agent")])
-    #expect(site.launcher.lastWords.count < 500 && site.launcher.lastWords.hasPrefix("yes; yes"))
+    #expect(node.launcher.lastWords.count < 500 && node.launcher.lastWords.hasPrefix("yes; yes"))
   }
 
   @Test func `an agent that refuses the run says why`() throws {
-    let site = try Fixture("refused\tthere is no such folder\n")
-    #expect(site.launcher.hello == nil)
-    let failure = #expect(throws: LaunchFailure.self) { _ = try site.launch(6) }
-    #expect(failure?.what == "its agent cannot work for this run: there is no such folder")
+    let node = try Fixture("refused\tthere is no such folder\n")
+    #expect(node.launcher.hello == nil)
+    let failure = #expect(throws: LaunchFailure.self) { _ = try node.launch(6) }
+    #expect(failure?.detail == "its agent cannot work for this run: there is no such folder")
   }
 }

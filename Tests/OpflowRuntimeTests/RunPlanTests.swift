@@ -40,11 +40,11 @@ import Testing
   /// Says it.
   private func tell(_ plan: Plan, added: Int) throws {
     var encoder = try folder.readHistory(plan: plan).history.encoder
-    let id = try #require(OrderID("o\(plan.taskCount)"))
+    let id = try #require(RequestID("o\(plan.taskCount)"))
     encoder.append(
       .extend(
         ExtendEntry(
-          id: id, asker: OrderAsker(pid: 1, user: 1, name: "opflow add"),
+          id: id, requester: Requester(pid: 1, user: 1, name: "opflow add"),
           taskCount: plan.taskCount, added: added)), at: 9, plan: plan)
     try append(encoder.bytes)
   }
@@ -81,7 +81,7 @@ import Testing
   @Test func `a plan has no more tasks than its file, whatever the journal tells`() throws {
     let first = try grow("d")
     var wrong = ExtendEntry(
-      id: try #require(OrderID("o")), asker: OrderAsker(pid: 1, user: 1, name: "x"),
+      id: try #require(RequestID("o")), requester: Requester(pid: 1, user: 1, name: "x"),
       taskCount: 1 << 40, added: 1)
     var encoder = try folder.readHistory(plan: first).history.encoder
     encoder.append(.extend(wrong), at: 9, plan: first)

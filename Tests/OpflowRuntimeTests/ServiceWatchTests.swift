@@ -36,7 +36,7 @@ import Testing
       switch look {
       case .again: return "again"
       case .ready: return "ready"
-      case .gaveUp(let what): return what
+      case .gaveUp(let detail): return detail
       }
     }
     watch.begin(at: Instant(nanoseconds: second))

@@ -139,7 +139,7 @@ final class WorkerHarness {
   // MARK: Orders
 
   /// Orders that come together are read together: none is too late for another.
-  func order(_ orders: WorkerOrder...) throws {
+  func order(_ orders: WorkerMessage...) throws {
     var writer = FieldWriter()
     for order in orders { MessageCodec.encode(order, into: &writer) }
     try send(String(decoding: writer.bytes, as: UTF8.self))
@@ -195,12 +195,12 @@ final class WorkerHarness {
     }
   }
 
-  func refused(_ name: String) throws -> (errorNumber: Int32, what: String) {
+  func refused(_ name: String) throws -> (errorNumber: Int32, detail: String) {
     let report = try next()
-    guard case .refused(id(name), _, let errorNumber, let what) = report else {
+    guard case .refused(id(name), _, let errorNumber, let detail) = report else {
       throw Problem.unexpected(report)
     }
-    return (errorNumber, what)
+    return (errorNumber, detail)
   }
 
   /// Runs a task to its end.

@@ -26,7 +26,7 @@ import Testing
       case .report(.started(let task, _, let pid)): "started \(task.rawValue) \(pid)"
       case .report(.revoked(let task, _)): "revoked \(task.rawValue)"
       case .report(.lacks(let task, _, _)): "lacks \(task.rawValue)"
-      case .report(.refused(let task, _, _, let what)): "refused \(task.rawValue) \(what)"
+      case .report(.refused(let task, _, _, let detail)): "refused \(task.rawValue) \(detail)"
       case .report: "report"
       case .signal(let number): "signal \(number)"
       case .proceed: "continue"
@@ -118,7 +118,7 @@ import Testing
   {
     #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
     #expect(tell(.order(.follow(b, attempt: 1))) == [])
-    #expect(tell(.lacking(what: "no process")) == ["lacks 0", "revoked 1"])
+    #expect(tell(.lacking(detail: "no process")) == ["lacks 0", "revoked 1"])
     #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
   }
 
@@ -183,7 +183,7 @@ import Testing
     #expect(tell(.order(.run(TaskID(2), attempt: 1))) == ["revoked 2"])
     #expect(
       tell(.reaped(status: .exit(0), isGone: true)) == ["finish 0 exit(0) none 0", "start 1 1"])
-    #expect(tell(.refused(errorNumber: 2, what: "why")) == ["refused 1 why", "leave"])
+    #expect(tell(.refused(errorNumber: 2, detail: "why")) == ["refused 1 why", "leave"])
   }
 
   @Test mutating func `an output that fails stops the task and is its reason`() {
@@ -238,6 +238,6 @@ import Testing
     #expect(tell(.started(pid: 9)) == ["started 2 9"])
     #expect(tell(.reaped(status: .exit(0), isGone: true)) == ["record 2"])
     #expect(tell(.order(.stop(declaring, attempt: 1, reason: .cancel))) == ["stop recording"])
-    #expect(tell(.recorded(.unkept(what: "x"))) == ["report", "finish 2 exit(0) none 0"])
+    #expect(tell(.recorded(.discarded(detail: "x"))) == ["report", "finish 2 exit(0) none 0"])
   }
 }

@@ -33,7 +33,7 @@ import Testing
     ])
     #expect(try worker.finish("env/1").isSuccess)
     #expect(try worker.log("env/1") == "x y:\(worker.run):env/1:1:\n\(worker.folder)/work\n")
-    try worker.order(.conclude(.failed))
+    try worker.order(.setRunState(.failed))
     #expect(try worker.finish("other").isSuccess)
     #expect(try worker.log("other") == "none other failed\n1\n")
   }
@@ -148,7 +148,7 @@ import Testing
       try worker.run(name)
       let refusal = try worker.refused(name)
       #expect(refusal.errorNumber == errno.rawValue)
-      #expect(refusal.what == text)
+      #expect(refusal.detail == text)
     }
     #expect(try worker.finish("good").isSuccess)
   }

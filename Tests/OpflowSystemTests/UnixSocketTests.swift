@@ -30,7 +30,7 @@ import Testing
     let at = try open()
     let listener = try UnixSocket.listen(name, in: at, backlog: 4)
     #expect(try !accepts(listener))
-    let client = try UnixSocket.connect(to: name, in: at, timeout: .seconds(5))
+    let connection = try UnixSocket.connect(to: name, in: at, timeout: .seconds(5))
     guard let accepted = try UnixSocket.accept(listener) else {
       Issue.record("nobody waits")
       return
@@ -40,17 +40,17 @@ import Testing
     #expect(peer.user == ProcessID.ownUser)
     let server = accepted.takeDescriptor()
     #expect(throws: Errno.wouldBlock) { try read(server) }
-    try client.writeAll("ask")
+    try connection.writeAll("ask")
     #expect(try read(server) == Array("ask".utf8))
     try server.writeAll("answer")
-    #expect(try read(client) == Array("answer".utf8))
+    #expect(try read(connection) == Array("answer".utf8))
     try server.close()
-    #expect(try read(client) == [])
+    #expect(try read(connection) == [])
     // The second write meets the end that the first one told of.
     try Dispositions.ignore(.pipe)
     #expect(throws: Errno.brokenPipe) {
-      try client.writeAll("x")
-      try client.writeAll("x")
+      try connection.writeAll("x")
+      try connection.writeAll("x")
     }
   }
 

@@ -10,12 +10,12 @@ import Testing
 @Suite struct LiveKeysTests {
   private struct Typist {
     var keys = LiveKeys()
-    var model: DriveModel
+    var model: SessionModel
     var now: Int64 = 0
 
     init(_ names: [String]) throws {
       let plan = try TestPlan.make(names: names)
-      model = DriveModel(plan: plan, scope: DriveScope(plan.tasks.map { _ in .run }))
+      model = SessionModel(plan: plan, scope: SessionScope(plan.tasks.map { _ in .run }))
     }
 
     func id(_ name: String) -> TaskID { model.plan.task(named: name) ?? .none }
@@ -30,11 +30,11 @@ import Testing
       model.apply(Transition(.success, id(name), attempt: 1), atMilliseconds: now)
     }
 
-    mutating func order(_ verb: OrderVerb, value: Int64? = nil, id: String? = nil) throws {
+    mutating func order(_ verb: ControlAction, value: Int64? = nil, id: String? = nil) throws {
       now += 1
-      var order = OrderEntry(
-        id: try #require(OrderID(id ?? "o\(now)")), verb: verb,
-        asker: OrderAsker(pid: 1, user: 0, name: "keys"))
+      var order = RequestEntry(
+        id: try #require(RequestID(id ?? "o\(now)")), verb: verb,
+        requester: Requester(pid: 1, user: 0, name: "keys"))
       order.carried.number = value
       if verb == .parallel { order.carried.resource = "cpu" }
       model.apply(order, atMilliseconds: now)
@@ -74,9 +74,9 @@ import Testing
   {
     var typist = try Typist(["a"])
     let plan = typist.model.plan
-    func ask(_ value: Int64, _ name: String) throws -> OrderRequest {
+    func ask(_ value: Int64, _ name: String) throws -> ClientRequest {
       let action = LiveKeys.Action.order(.parallel, .none, value: value)
-      let id = try #require(OrderID(name))
+      let id = try #require(RequestID(name))
       let request = try #require(action.request(id, plan))
       typist.keys.ask(request)
       return request
@@ -178,7 +178,7 @@ import Testing
   @Test func `an order of a key is one as a command asks for it`() throws {
     let typist = try Typist(["a", "b"])
     let plan = typist.model.plan
-    let id = try #require(OrderID("k1"))
+    let id = try #require(RequestID("k1"))
     let cancel = LiveKeys.Action.order(.cancel, typist.id("b"), value: nil).request(id, plan)
     #expect(cancel?.tasks.tasks == [typist.id("b")])
     #expect(cancel?.by == "keys")
@@ -190,7 +190,7 @@ import Testing
     ] {
       let request = try #require(action.request(id, plan))
       #expect(request.fault == nil, "\(action)")
-      #expect(OrderLines.line(request) != nil)
+      #expect(RequestLines.line(request) != nil)
     }
     #expect(LiveKeys.Action.leave.request(id, plan) == nil)
   }

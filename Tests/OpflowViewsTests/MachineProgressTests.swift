@@ -25,8 +25,8 @@ import Testing
 
   private func withTwo(_ mode: OutputMode, json: Bool = false) throws -> ViewDriver {
     var view = try view(mode, json: json)
-    view.site(1, .joined, "n1")
-    view.site(2, .joined, "n2")
+    view.node(1, .joined, "n1")
+    view.node(2, .joined, "n2")
     view.worker(0, at: 1)
     view.worker(1, at: 2)
     return view
@@ -55,7 +55,7 @@ import Testing
     var view = try withTwo(.line)
     var ahead = Transition(.start, view.id("a"), attempt: 1)
     ahead.worker = WorkerID(1)
-    ahead.isAhead = true
+    ahead.isPrefetched = true
     view.tell(ahead)
     view.start("a")
     #expect(view.errorText() == "[0/4] a started on n2\n")
@@ -69,12 +69,12 @@ import Testing
     view.start("b", worker: 1)
     view.start("c", worker: 0)
     _ = view.errorText()
-    view.site(2, .silent, "n2", what: "its stream ended")
-    view.site(2, .lost, "n2", what: "nothing was heard of it in time")
+    view.node(2, .silent, "n2", detail: "its stream ended")
+    view.node(2, .lost, "n2", detail: "nothing was heard of it in time")
     for task in ["a", "b"] {
       view.end(task, .interrupt) { $0.outcome.reason = .workerLost }
     }
-    view.site(1, .lost, "n1")
+    view.node(1, .lost, "n1")
     view.end("c", .interrupt) { $0.outcome.reason = .workerLost }
     #expect(
       view.errorText() == """
@@ -83,7 +83,7 @@ import Testing
 
         """)
     // A worker that is lost alone is told of as ever.
-    view.site(3, .joined, "n3")
+    view.node(3, .joined, "n3")
     view.worker(2, at: 3)
     view.start("a", worker: 2)
     view.end("a", .interrupt) { $0.outcome.reason = .workerLost }
@@ -94,12 +94,12 @@ import Testing
 
   @Test func `what leaves, is shunned and is used again is told, each in a line`() throws {
     var view = try withTwo(.line)
-    view.site(1, .shunned, "n1", what: "nothing more starts there: it is odd")
+    view.node(1, .quarantined, "n1", detail: "nothing more starts there: it is odd")
     view.start("a", worker: 1)
-    view.site(2, .leaving, "n2", what: "preempted")
+    view.node(2, .leaving, "n2", detail: "preempted")
     view.end("a", .interrupt) { $0.outcome.reason = .workerLost }
-    view.site(2, .lost, "n2", what: "its agent left")
-    view.site(1, .readmitted, "n1", what: "no other machine is left")
+    view.node(2, .lost, "n2", detail: "its agent left")
+    view.node(1, .readmitted, "n1", detail: "no other machine is left")
     #expect(
       view.errorText() == """
         [0/4] n1: nothing more starts there: it is odd
@@ -114,7 +114,7 @@ import Testing
     quiet.awaitMachines("job 1 of Slurm waits")
     #expect(quiet.errorText() == "")
     // As a failure, a loss is told to those who want to hear of nothing else.
-    quiet.site(1, .lost, "n1")
+    quiet.node(1, .lost, "n1")
     #expect(quiet.errorText() == "[0/4] n1 is lost: 1 task runs elsewhere: a\n")
   }
 
@@ -134,7 +134,7 @@ import Testing
 
   @Test func `a run that no machine was left for says so, and nothing of a signal`() throws {
     var view = try withTwo(.line)
-    view.stop(by: 15, what: "no machine is left for tasks that wait; n1 could not be reached")
+    view.stop(by: 15, detail: "no machine is left for tasks that wait; n1 could not be reached")
     view.close(.interrupted, exit: 143, signal: 15)
     let text = view.errorText()
     #expect(
@@ -156,7 +156,7 @@ import Testing
     var view = try withTwo(.quiet, json: true)
     view.start("a", worker: 1)
     view.start("b", worker: 5)
-    view.site(2, .lost, "n2", what: "its stream ended")
+    view.node(2, .lost, "n2", detail: "its stream ended")
     view.awaitMachines("job 1 of Slurm waits: \"Priority\"\u{1b}")
     let text = view.outputText()
     #expect(
@@ -182,7 +182,7 @@ import Testing
       view.frame(columns: 80, rows: 24) == [
         "a    1.0s  n1", "b    1.0s", "machines: 2 (n1 n2)", "[0/4] 1.0s, 2 running, 2 waiting",
       ])
-    view.site(2, .silent, "n2", what: "its stream ended")
+    view.node(2, .silent, "n2", detail: "its stream ended")
     #expect(view.frame(columns: 80, rows: 24)[2] == "machines: 1 (n1), n2 says nothing")
     // Where there are few rows or columns it is left out.
     view.resize(columns: 80, rows: 6)
@@ -201,7 +201,7 @@ import Testing
         "job 12 of Slurm waits: Resources, machines: none", "[0/4] 0.10s, 0 running, 4 waiting",
       ])
     view.endWait("job 12 of Slurm runs on n1")
-    view.site(1, .joined, "n1")
+    view.node(1, .joined, "n1")
     #expect(view.frame(columns: 80, rows: 24).first == "machines: 1 (n1)")
     #expect(!view.errorText().contains("Slurm"))
   }
@@ -215,7 +215,7 @@ import Testing
     _ = view.errorText()
     view.awaitMachines("job 1 of Slurm waits: \(String(repeating: "進捗", count: 60))")
     for number in 1...40 {
-      view.site(Int32(number), .joined, "進捗-node\(number)\u{1b}[2J\t\(Self.hostile)")
+      view.node(Int32(number), .joined, "進捗-node\(number)\u{1b}[2J\t\(Self.hostile)")
       view.worker(Int32(number), at: Int32(number))
       if number < 40 { view.start("task-\(number)", worker: Int32(number)) }
     }
@@ -231,15 +231,15 @@ import Testing
   func `names and reasons are harmless`(mode: OutputMode) throws {
     var view = try view(mode)
     view.awaitMachines("job 1 of Slurm waits: \(Self.hostile)")
-    view.site(1, .joined, Self.hostile)
+    view.node(1, .joined, Self.hostile)
     view.worker(0, at: 1)
     view.start("a", worker: 0)
-    view.site(1, .shunned, Self.hostile, what: Self.hostile)
-    view.site(1, .leaving, Self.hostile, what: Self.hostile)
+    view.node(1, .quarantined, Self.hostile, detail: Self.hostile)
+    view.node(1, .leaving, Self.hostile, detail: Self.hostile)
     view.start("b", worker: 0)
     view.end("b", .failure, .exit(1))
-    view.site(1, .lost, Self.hostile, what: Self.hostile)
-    view.stop(by: 15, what: Self.hostile)
+    view.node(1, .lost, Self.hostile, detail: Self.hostile)
+    view.stop(by: 15, detail: Self.hostile)
     view.close(.interrupted, exit: 143, signal: 15)
     let text = view.errorText()
     for part in ["\u{1b}[31m", "\u{1b}]0", "\u{7}", "\u{202e}", "\u{9b}"] {

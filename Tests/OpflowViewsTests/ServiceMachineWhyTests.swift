@@ -18,13 +18,13 @@ import Testing
     maker.add("free") { $0.demand = [(0, 2)] }
     var run = ReportFixture(try maker.make())
     for number in 1...2 as ClosedRange<Int32> {
-      var site = SiteEntry(SiteID(number), .joined, host: "n\(number)")
-      (site.cores, site.memoryBytes, site.gpus) = (2, 4 << 30, UInt64(number - 1))
-      run.tell(.site(site))
+      var node = NodeEntry(NodeID(number), .joined, host: "n\(number)")
+      (node.cores, node.memoryBytes, node.gpus) = (2, 4 << 30, UInt64(number - 1))
+      run.tell(.node(node))
     }
     for number in 0...1 as ClosedRange<Int32> {
       var worker = WorkerEntry(worker: WorkerID(number), pid: 9, startTime: 1, bootID: "")
-      worker.site = SiteID(1)
+      worker.node = NodeID(1)
       run.tell(.worker(worker))
     }
     run.tell(.start, "db", attempt: 1) { $0.worker = WorkerID(0) }
@@ -60,9 +60,9 @@ import Testing
 
   @Test func `it waits until that has left a machine where nothing more starts`() throws {
     var run = try run()
-    var entry = SiteEntry(SiteID(1), .leaving, host: "n1")
-    entry.what = "preempted"
-    run.tell(.site(entry))
+    var entry = NodeEntry(NodeID(1), .leaving, host: "n1")
+    entry.detail = "preempted"
+    run.tell(.node(entry))
     #expect(
       try why("b", run) == """
         b pending

@@ -7,14 +7,14 @@ import Testing
     func cut(_ names: [String], _ columns: Int) -> [String] {
       TextWidth.cutApart(names, to: columns)
     }
-    let legs = ["test[color=red,shard=3]", "test[color=blue,shard=3]"]
-    #expect(cut(legs, 30) == legs)
-    #expect(cut(legs, 16) == ["test[c…red…rd=3]", "test[…blue…rd=3]"])
-    #expect(Set(cut(legs, 6)).count == 2)
+    let instances = ["test[color=red,shard=3]", "test[color=blue,shard=3]"]
+    #expect(cut(instances, 30) == instances)
+    #expect(cut(instances, 16) == ["test[c…red…rd=3]", "test[…blue…rd=3]"])
+    #expect(Set(cut(instances, 6)).count == 2)
     #expect(cut(["build[long-name-of-one]", "other"], 10) == ["build…one]", "other"])
     #expect(Set(cut((1...40).map { "measure[sample=\($0),depth=30x]" }, 14)).count == 40)
     for columns in 0...24 {
-      #expect(cut(legs, columns).allSatisfy { TextWidth.of($0) <= columns })
+      #expect(cut(instances, columns).allSatisfy { TextWidth.of($0) <= columns })
     }
   }
 

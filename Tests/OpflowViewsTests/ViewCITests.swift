@@ -190,7 +190,7 @@ import Testing
       for line in Self.hostile { view.output("build", line + "\n") }
       view.end("build", .failure, .unknown, outputBytes: 900) {
         $0.outcome.reason = .refused
-        $0.what = "##[error]x"
+        $0.detail = "##[error]x"
       }
       view.start("fetch")
       view.output("fetch", "::error::x\nstd::vector ##nothing\n")

@@ -103,13 +103,13 @@ import Testing
     _ = view.errorText()
     view.end("fetch", .retry, .unknown, attempt: 2, wall: 300_000) {
       $0.outcome.reason = .fetch
-      $0.what = "http://example.org/file: answered 503; http://mirror/: no connection"
+      $0.detail = "http://example.org/file: answered 503; http://mirror/: no connection"
       $0.delayMilliseconds = 2000
     }
     view.end("fetch", .failure, .unknown, wall: 0) {
       $0.outcome.reason = .fetchFinal
       $0.outcome.errorNumber = 28
-      $0.what = "cannot write /x: No space left on device"
+      $0.detail = "cannot write /x: No space left on device"
     }
     #expect(
       view.errorText() == """
@@ -294,7 +294,7 @@ import Testing
     encoder.append(start(plan, "fetch"), at: 1000, plan: plan)
     var failure = Transition(.failure, plan.task(named: "fetch") ?? .none, attempt: 1)
     failure.outcome = Outcome(status: .unknown, reason: .fetchFinal)
-    failure.what = "http://example.org/file: answered 404"
+    failure.detail = "http://example.org/file: answered 404"
     encoder.append(failure, at: 1000, plan: plan)
     let history = try encoder.bytes.withUnsafeBytes {
       try RunModel.read($0, plan: plan, keepingDetails: true).history

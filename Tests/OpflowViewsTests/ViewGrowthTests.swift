@@ -19,7 +19,7 @@ import Testing
     return try maker.make()
   }
 
-  private func driver(
+  private func owner(
     _ mode: OutputMode, seconds: [Int64] = [], json: Bool = false
   ) -> ViewDriver {
     var options = ProgressOptions(mode: mode)
@@ -29,15 +29,15 @@ import Testing
 
   @Test(arguments: [OutputMode.line, .group, .gitHub, .gitLab, .quiet])
   func `it is told who added how many, and then what becomes of them`(_ mode: OutputMode) throws {
-    var driver = driver(mode)
-    driver.start("a")
-    driver.extend(try growing.add(segment(["c", "d"])))
-    driver.end("a", .success)
-    driver.start("d")
-    driver.output("d", "hello\n")
-    driver.end("d", .failure, .exit(2), outputBytes: 6)
-    driver.close(.failed, exit: 1)
-    let text = driver.errorText()
+    var owner = owner(mode)
+    owner.start("a")
+    owner.extend(try growing.add(segment(["c", "d"])))
+    owner.end("a", .success)
+    owner.start("d")
+    owner.output("d", "hello\n")
+    owner.end("d", .failure, .exit(2), outputBytes: 6)
+    owner.close(.failed, exit: 1)
+    let text = owner.errorText()
     #expect(text.contains("order: add 2 tasks, asked by opflow add (pid 7)\n") == (mode != .quiet))
     #expect(text.contains("d failed"))
     #expect(text.contains("log: logs/d.log"))
@@ -46,11 +46,11 @@ import Testing
   }
 
   @Test func `an object tells it to programs`() throws {
-    var driver = driver(.quiet, json: true)
-    driver.extend(try growing.add(segment(["c", "d"])))
-    driver.start("d")
+    var owner = owner(.quiet, json: true)
+    owner.extend(try growing.add(segment(["c", "d"])))
+    owner.start("d")
     #expect(
-      driver.outputText().split(separator: "\n").dropFirst() == [
+      owner.outputText().split(separator: "\n").dropFirst() == [
         #"""
         {"time_ms":1000,"event":"extend","by":"opflow add",\#
         "pid":7,"uid":0,"file":"","added":2,"tasks":4}
@@ -60,21 +60,21 @@ import Testing
   }
 
   @Test func `a frame counts them, and takes them for as long as it knows others to be`() throws {
-    var driver = driver(.live, seconds: [10, 10])
-    driver.start("a")
-    let before = driver.frame(columns: 80, rows: 24)
+    var owner = owner(.live, seconds: [10, 10])
+    owner.start("a")
+    let before = owner.frame(columns: 80, rows: 24)
     #expect(before.contains { $0.contains("0/2") })
-    driver.extend(try growing.add(segment(["c", "d"])))
-    driver.end("a", .success, wall: 10_000_000)
-    driver.start("d")
-    driver.wait(2000)
-    let after = driver.frame(columns: 80, rows: 24)
+    owner.extend(try growing.add(segment(["c", "d"])))
+    owner.end("a", .success, wall: 10_000_000)
+    owner.start("d")
+    owner.wait(2000)
+    let after = owner.frame(columns: 80, rows: 24)
     #expect(after.contains { $0.contains("1/4") }, "\(after)")
     #expect(after.contains { $0.contains("d") && $0.contains("2.") }, "\(after)")
   }
 
   @Test func `families that are added are counted by their legs`() throws {
-    var model = DriveModel(plan: growing.first, scope: DriveScope([.run, .run]))
+    var model = SessionModel(plan: growing.first, scope: SessionScope([.run, .run]))
     let grown = try growing.add(segment(["c", "d", "e"]))
     model.grow(to: grown, [.run, .excluded, .run])
     #expect(model.checkInvariants() == nil)
@@ -96,11 +96,11 @@ import Testing
     for (number, (names, by)) in extensions.enumerated() {
       let plan = try growing.add(segment(names))
       var entry = ExtendEntry(
-        id: try #require(OrderID("o\(number)")), asker: OrderAsker(pid: 7, user: 0, name: by),
+        id: try #require(RequestID("o\(number)")), requester: Requester(pid: 7, user: 0, name: by),
         taskCount: plan.taskCount, added: names.count)
       entry.manifestPath = "/demo/more.yaml"
       if by == "task a" {
-        entry.adder = TaskID(0)
+        entry.generator = TaskID(0)
         entry.attempt = 1
       }
       encoder.append(.extend(entry), at: 2000, plan: plan)
@@ -162,7 +162,7 @@ import Testing
     let status = try status([(["c", "d"], "opflow add")], tasks: ["a"])
     #expect(ViewFixture.names(status.plan, status.included) == ["a", "c", "d"])
     #expect(
-      EnteredDrive.states(status.history, status.plan) == [.run, .excluded, .run, .run])
+      EnteredSession.states(status.history, status.plan) == [.run, .excluded, .run, .run])
   }
 
   @Test func `a retraction is told once for all tasks, and they count no more`() throws {
@@ -174,25 +174,25 @@ import Testing
       let growing = GrowingPlan(growing.first)
       var options = ProgressOptions(mode: json ? .quiet : .line)
       options.json = json
-      var driver = ViewDriver(growing.first, options)
-      driver.start("scan")
+      var owner = ViewDriver(growing.first, options)
+      owner.start("scan")
       var segment = PlanMaker()
       for name in ["a", "b"] { segment.add(name) { $0.outerNeeds = [("scan", .success)] } }
-      driver.extend(try growing.add(segment.make()))
-      let plan = try growing.withdraw(2..<4, attempt: 1)
-      driver.withdraw(
-        WithdrawEntry(adder: TaskID(0), attempt: 1, orders: ["o"], count: 2), plan)
-      driver.tell(Transition(.skip(.withdrawn), TaskID(2)))
-      driver.tell(Transition(.skip(.withdrawn), TaskID(3)))
+      owner.extend(try growing.add(segment.make()))
+      let plan = try growing.retract(2..<4, attempt: 1)
+      owner.retract(
+        RetractEntry(generator: TaskID(0), attempt: 1, orders: ["o"], count: 2), plan)
+      owner.tell(Transition(.skip(.retracted), TaskID(2)))
+      owner.tell(Transition(.skip(.retracted), TaskID(3)))
       if json {
         #expect(
-          driver.outputText().hasSuffix(
+          owner.outputText().hasSuffix(
             #"""
             {"time_ms":1000,"event":"withdraw","task":"scan","attempt":1,"ids":["a","b"],"tasks":2}
             """#
-              + "\n"), "\(driver.outputText())")
+              + "\n"), "\(owner.outputText())")
       } else {
-        let text = driver.errorText()
+        let text = owner.errorText()
         #expect(
           text.hasSuffix("order: withdraw 2 tasks that scan added before this try\n"), "\(text)")
       }

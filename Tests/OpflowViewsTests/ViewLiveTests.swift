@@ -16,14 +16,14 @@ import Testing
       downloads: ["fetch": ["http://example.org/file"]])
   }
 
-  private func driver(_ plan: Plan, columns: Int = 80, rows: Int = 24) throws -> ViewDriver {
+  private func owner(_ plan: Plan, columns: Int = 80, rows: Int = 24) throws -> ViewDriver {
     var options = ProgressOptions(mode: .live)
     options.size = TerminalSize(columns: columns, rows: rows)
     return ViewDriver(plan, options)
   }
 
   @Test func `frames are drawn over each other in one piece, below the text that stays`() throws {
-    var view = try driver(plan(), columns: 40)
+    var view = try owner(plan(), columns: 40)
     #expect(view.errorText() == "run r1 (demo): 4 tasks\n")
     view.start("fetch")
     #expect(view.errorText() == "")
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func `a run that is over at once is not drawn at all`() throws {
-    var view = try driver(plan())
+    var view = try owner(plan())
     view.start("fetch")
     view.end("fetch", .success)
     view.wait(99)
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func `what goes wrong stays above, and how to see the output is told`() throws {
-    var view = try driver(plan())
+    var view = try owner(plan())
     _ = view.errorText()
     view.start("fetch")
     view.wait(100)
@@ -109,10 +109,10 @@ import Testing
   }
 
   @Test func `a success that the next run does not go by stays above`() throws {
-    var view = try driver(plan())
+    var view = try owner(plan())
     _ = view.errorText()
     view.start("build")
-    view.end("build", .success) { $0.what = "changed: a.c while it ran: it will run again" }
+    view.end("build", .success) { $0.detail = "changed: a.c while it ran: it will run again" }
     view.close(.succeeded)
     let text = view.errorText()
     #expect(
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test func `a download shows a bar, its speed and the time that is left`() throws {
-    var view = try driver(plan(), columns: 100)
+    var view = try owner(plan(), columns: 100)
     view.start("build")
     view.wait(3200)
     view.start("fetch")
@@ -141,7 +141,7 @@ import Testing
   @Test func `a download of unknown length shows its bytes, a silent one for how long it is`()
     throws
   {
-    var view = try driver(plan())
+    var view = try owner(plan())
     view.start("fetch")
     view.wait(500)
     view.download("fetch", done: 1536, speed: 3000)
@@ -154,7 +154,7 @@ import Testing
   @Test(arguments: [2, 3, 5, 10, 20, 33, 60, 80, 200], [1, 2, 3, 4, 10, 24])
   func `nothing is wider or higher than the terminal`(columns: Int, rows: Int) throws {
     let names = (1...30).map { "task-\($0)" } + ["下载/長い名前", "e\u{301}te\u{301}-long-name"]
-    var view = try driver(
+    var view = try owner(
       ViewFixture.plan(
         names.map { ($0, []) }, downloads: ["task-2": ["http://h/"], "下载/長い名前": ["http://h/"]]),
       columns: columns, rows: rows)
@@ -179,7 +179,7 @@ import Testing
 
   @Test func `of more tasks than there is room for the oldest are shown`() throws {
     let names = (1...30).map { "t\($0)" }
-    var view = try driver(ViewFixture.plan(names.map { ($0, []) }), rows: 10)
+    var view = try owner(ViewFixture.plan(names.map { ($0, []) }), rows: 10)
     for name in names { view.start(name) }
     view.wait(1000)
     view.tick()
@@ -192,7 +192,7 @@ import Testing
 
   @Test func `long names are cut in front of what there is to tell about them`() throws {
     let name = "an/id/that/is/much/longer/than/any/line"
-    var view = try driver(
+    var view = try owner(
       ViewFixture.plan([(name, [])], downloads: [name: ["http://h/"]]), columns: 50)
     view.start(name)
     view.wait(100)
@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test func `after a resize the frame takes the place of the one that was wrapped`() throws {
-    var view = try driver(plan(), columns: 90)
+    var view = try owner(plan(), columns: 90)
     var screen = Screen(columns: 90, rows: 24)
     view.start("fetch")
     view.start("build")
@@ -229,7 +229,7 @@ import Testing
   }
 
   @Test func `a program that stops gives the terminal back, and begins anew after that`() throws {
-    var view = try driver(plan())
+    var view = try owner(plan())
     var screen = Screen(columns: 80, rows: 24)
     view.start("fetch")
     view.wait(100)
@@ -266,7 +266,7 @@ import Testing
     let plan = try ViewFixture.plan(
       [(name, []), ("fetch", []), ("build", [])],
       downloads: [name: ["http://h/"], "fetch": ["http://h/"]])
-    var view = try driver(plan)
+    var view = try owner(plan)
     var screen = Screen(columns: 80, rows: 24)
     // Such as the terminals that cut lines leave whole.
     let before = ["$ make", "done", "$ opflow", "run r1 (demo)"]
@@ -304,7 +304,7 @@ import Testing
     let plan = try ViewFixture.plan(
       [(name, []), ("fetch", []), ("build", [])],
       downloads: [name: ["http://h/"], "fetch": ["http://h/"]])
-    var view = try driver(plan, columns: columns)
+    var view = try owner(plan, columns: columns)
     for name in [name, "fetch", "build"] { view.start(name) }
     view.wait(1000)
     view.download(name, done: 1200 << 20, of: 5000 << 20, speed: 24 << 20)
@@ -397,14 +397,14 @@ import Testing
     var colored = ViewDriver(try plan(), options)
     options.color = false
     var plain = ViewDriver(try plan(), options)
-    let drive = { (view: inout ViewDriver) -> [String] in
+    let session = { (view: inout ViewDriver) -> [String] in
       view.start("fetch")
       view.wait(1000)
       view.end("build", .failure, .exit(1))
       view.download("fetch", done: 5 << 20, of: 10 << 20, speed: 1 << 20)
       return shown(&view, columns: 100)
     }
-    #expect(drive(&colored) == drive(&plain))
+    #expect(session(&colored) == session(&plain))
   }
 
   /// What the bytes that the view has now make of an empty terminal.

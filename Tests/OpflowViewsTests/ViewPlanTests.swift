@@ -15,7 +15,7 @@ import Testing
     let selection = selection ?? Selection(all: plan)
     let view = PlanView(
       plan: plan, options: options,
-      entering: Entering(
+      resumeState: ResumeState(
         initial: plan.tasks.map { selection.initialState(TaskID($0)) },
         attempts: plan.tasks.map { _ in 0 }), reasons: reasons, color: false)
     return String(decoding: view.text(), as: UTF8.self)
@@ -52,7 +52,7 @@ import Testing
     let plan = try ViewFixture.plan([("a", []), (long, ["a"]), ("b", [long, "a"])])
     let view = PlanView(
       plan: plan, options: options,
-      entering: Entering(
+      resumeState: ResumeState(
         initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 }), color: false,
       columns: columns)
     let lines = String(decoding: view.text(), as: UTF8.self).split(separator: "\n")
@@ -65,7 +65,7 @@ import Testing
     let plan = try ViewFixture.plan((0..<5000).map { ("task-\($0)", []) })
     let view = PlanView(
       plan: plan, options: options,
-      entering: Entering(
+      resumeState: ResumeState(
         initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 }), color: false)
     var pieces: [[UInt8]] = []
     view.write { pieces.append($0) }
@@ -83,7 +83,7 @@ import Testing
       measured: [2_000_000, 1_500_000, 65_000_000, -1, 500_000], plan: plan)
     let view = PlanView(
       plan: plan, options: options,
-      entering: Entering(
+      resumeState: ResumeState(
         initial: plan.tasks.map { _ in .run }, attempts: plan.tasks.map { _ in 0 },
         durations: durations),
       capacities: [1, 2, 4], color: false)
@@ -125,9 +125,9 @@ import Testing
 
   @Test func `what an order said of priorities is the order of a resume`() throws {
     let plan = try ViewFixture.plan([("a", []), ("b", []), ("c", [])])
-    var entering = Entering(initial: [.run, .run, .run], attempts: [0, 0, 0])
-    entering.priorities = [TaskID(2): 4, TaskID(0): -4]
-    let view = PlanView(plan: plan, options: options, entering: entering, color: false)
+    var resumeState = ResumeState(initial: [.run, .run, .run], attempts: [0, 0, 0])
+    resumeState.priorities = [TaskID(2): 4, TaskID(0): -4]
+    let view = PlanView(plan: plan, options: options, resumeState: resumeState, color: false)
     let rows = String(decoding: view.text(), as: UTF8.self).split(separator: "\n").dropFirst(2)
       .prefix(3).map { $0.split(separator: " ").map(String.init) }
     #expect(rows.map { $0[1] } == ["c", "b", "a"])
@@ -138,7 +138,7 @@ import Testing
     let plan = try plan()
     let view = PlanView(
       plan: plan, options: options,
-      entering: Entering(
+      resumeState: ResumeState(
         initial: [.succeeded, .succeeded, .run, .run, .run], attempts: [1, 1, 1, 0, 1]),
       reasons: [Transition(.resume(.failedBefore), TaskID(2))], color: false)
     #expect(

@@ -239,7 +239,7 @@ import Testing
     view.end("fetch", .cancel, .signal(15))
     view.end("build", .interrupt, .unknown) {
       $0.outcome.reason = .workerLost
-      $0.what = "no memory"
+      $0.detail = "no memory"
     }
     view.close(.interrupted, exit: 143, signal: 15)
     #expect(

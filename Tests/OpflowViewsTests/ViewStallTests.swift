@@ -35,7 +35,7 @@ import Testing
     for now in [Int64.min, 0, .max] { _ = progress.bytesPerSecond(at: now) }
   }
 
-  private func driver() throws -> ViewDriver {
+  private func owner() throws -> ViewDriver {
     var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
     view.start("fetch")
     _ = view.errorText()
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `lines tell once that a download stalls, and that it goes on`() throws {
-    var view = try driver()
+    var view = try owner()
     view.wait(2900)
     view.tick()
     #expect(view.errorText() == "")
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test func `a later try stalls anew, and one that has ended does not`() throws {
-    var view = try driver()
+    var view = try owner()
     view.wait(5000)
     view.tick()
     view.end("fetch", .retry, .unknown)
@@ -100,12 +100,12 @@ import Testing
   }
 
   @Test func `what is all there, and what is suspended, does not stall`() throws {
-    var view = try driver()
+    var view = try owner()
     view.download("fetch", done: 1500, of: 1500, speed: 1000)
     view.wait(60_000)
     view.tick()
     #expect(!view.errorText().contains("stalled"))
-    view = try driver()
+    view = try owner()
     view.tell(Transition(.pause, view.id("fetch"), attempt: 1))
     _ = view.errorText()
     view.wait(60_000)

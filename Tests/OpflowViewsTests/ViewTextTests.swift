@@ -94,13 +94,13 @@ import Testing
     #expect(
       OutcomeText.text(
         Outcome(status: .unknown, reason: .refused, errorNumber: 2),
-        what: "cannot enter /no: No such file or directory")
+        detail: "cannot enter /no: No such file or directory")
         == "could not start: cannot enter /no: No such file or directory")
     #expect(
       OutcomeText.text(Outcome(status: .unknown, reason: .refused, errorNumber: 2))
         == "could not start: no such file or directory")
     #expect(
-      OutcomeText.text(Outcome(status: .unknown, reason: .workerLost), what: "it said no\nline 2")
+      OutcomeText.text(Outcome(status: .unknown, reason: .workerLost), detail: "it said no\nline 2")
         == "its worker was lost: it said no")
   }
 

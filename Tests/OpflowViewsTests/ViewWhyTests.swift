@@ -31,17 +31,17 @@ import Testing
       encoder.append(transition, at: now, plan: plan)
     }
 
-    mutating func resume(_ withdrawn: [(String, RerunReason)]) {
+    mutating func resume(_ retracted: [(String, RerunReason)]) {
       var entry = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
-      entry.withdrawn = withdrawn.count
+      entry.retracted = retracted.count
       encoder.append(.resume(entry), at: now, plan: plan)
-      for (name, reason) in withdrawn { tell(.resume(reason), name, attempt: 0) }
+      for (name, reason) in retracted { tell(.resume(reason), name, attempt: 0) }
     }
 
-    mutating func order(_ verb: OrderVerb, _ names: String...) throws {
-      let asker = OrderAsker(pid: 7, user: 0, name: "opflow \(verb.rawValue)")
-      var entry = OrderEntry(
-        id: try #require(OrderID("\(encoder.nextSequence)")), verb: verb, asker: asker)
+    mutating func order(_ verb: ControlAction, _ names: String...) throws {
+      let requester = Requester(pid: 7, user: 0, name: "opflow \(verb.rawValue)")
+      var entry = RequestEntry(
+        id: try #require(RequestID("\(encoder.nextSequence)")), verb: verb, requester: requester)
       entry.tasks = names.compactMap { plan.task(named: $0) }
       encoder.append(.order(entry), at: now, plan: plan)
     }
@@ -185,7 +185,7 @@ import Testing
     told.tell(.start, "lint") { $0.worker = WorkerID(4) }
     told.tell(.start, "docs") {
       $0.worker = WorkerID(4)
-      $0.isAhead = true
+      $0.isPrefetched = true
     }
     told.tell(.start, "fetch")
     told.tell(.retry, "fetch") {

@@ -7,24 +7,24 @@ import Testing
 
 /// What asks for tasks to join a run, as a line of control.sock.
 struct AddRequestTests {
-  private func read(_ line: String) throws(UnreadableOrder) -> ControlRequest {
+  private func read(_ line: String) throws(UnreadableRequest) -> SocketRequest {
     let bytes = Array(line.utf8)
     return try bytes.withUnsafeBytes { bytes in
-      Result { () throws(UnreadableOrder) in try OrderLines.request(bytes) }
+      Result { () throws(UnreadableRequest) in try RequestLines.request(bytes) }
     }.get()
   }
 
   private func request(_ id: String = "7.x") throws -> AddRequest {
     AddRequest(
-      id: try #require(OrderID(id)), planKey: "k", manifestPath: "/d/more.yaml", folder: "/d")
+      id: try #require(RequestID(id)), planKey: "k", manifestPath: "/d/more.yaml", folder: "/d")
   }
 
   @Test func `it is one line that a person can read`() throws {
     var request = try request()
     request.files = ["h1 more.yaml", "h2 a\tb"]
-    request.adder = TaskID(3 as Int)
+    request.generator = TaskID(3 as Int)
     request.by = "opflow add"
-    let line = String(decoding: try #require(OrderLines.line(request)), as: UTF8.self)
+    let line = String(decoding: try #require(RequestLines.line(request)), as: UTF8.self)
     #expect(
       line
         == "add\t7.x\tplan=k\tmanifest=/d/more.yaml\tfolder=/d\tfile=h1 more.yaml\tfile=h2 a\\tb"
@@ -36,10 +36,10 @@ struct AddRequestTests {
     var request = try request()
     let copy = Array("tasks:\n  a: { run: \"x\\ty\" }\r\n".utf8)
     request.carried = CarriedAddition(copy: copy, segment: (0...255).map { $0 } + [0, 0, 92, 48])
-    let line = try #require(OrderLines.line(request))
+    let line = try #require(RequestLines.line(request))
     #expect(line.count { $0 == Field.lineFeed } == 1)
     let found = try line.dropLast().withUnsafeBytes { bytes in
-      Result { () throws(UnreadableOrder) in try OrderLines.request(bytes) }
+      Result { () throws(UnreadableRequest) in try RequestLines.request(bytes) }
     }.get()
     #expect(found == .add(request))
   }
@@ -84,9 +84,9 @@ struct AddRequestTests {
     ),
     ("adds\ta", "it begins with none of `order`, `add` and `host`"),
   ])
-  func `a line that is none is refused`(line: String, what: String) {
-    let error = #expect(throws: UnreadableOrder.self) { try read(line) }
-    #expect(error?.what == what)
+  func `a line that is none is refused`(line: String, detail: String) {
+    let error = #expect(throws: UnreadableRequest.self) { try read(line) }
+    #expect(error?.detail == detail)
   }
 
   @Test func `the task that adds is one of the run, may steer it, and is who asks`() throws {
@@ -94,15 +94,15 @@ struct AddRequestTests {
     maker.add("a") { $0.flags = .control }
     maker.add("b")
     let plan = try maker.make()
-    func refusal(_ adder: Int, from task: Int) throws -> String? {
+    func refusal(_ generator: Int, from task: Int) throws -> String? {
       var request = try request()
       request.planKey = plan.key.description
-      request.adder = TaskID(adder)
-      do throws(OrderRefusal) {
+      request.generator = TaskID(generator)
+      do throws(RequestRefusal) {
         try request.expectFit(plan, from: TaskID(task))
         return nil
       } catch {
-        return error.what
+        return error.detail
       }
     }
     #expect(try refusal(-1, from: -1) == nil)

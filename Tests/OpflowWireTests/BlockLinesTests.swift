@@ -6,41 +6,42 @@ import Testing
 
 /// The lines of programs that have blocks.
 @Suite struct BlockLinesTests {
-  private func report(_ line: String) -> BlockReport? {
-    Array(line.utf8).withUnsafeBytes { BlockLines.report($0) }
+  private func report(_ line: String) -> ExternalTaskReport? {
+    Array(line.utf8).withUnsafeBytes { ExternalTaskLines.report($0) }
   }
 
-  private static let facts: [(BlockFact, String)] = [
+  private static let facts: [(ExternalTaskFact, String)] = [
     (.offers(TaskID(7 as Int)), "offer\t7\n"),
-    (.withdraws(TaskID(0 as Int)), "withdraw\t0\n"),
+    (.retracts(TaskID(0 as Int)), "withdraw\t0\n"),
     (.gaveBack(TaskID(7 as Int), attempt: 2), "revoked\t7\t2\n"),
     (
-      .ended(TaskID(7 as Int), attempt: 2, Outcome(status: .exit(0)), what: ""),
+      .ended(TaskID(7 as Int), attempt: 2, Outcome(status: .exit(0)), detail: ""),
       "ended\t7\t2\texit=0\n"
     ),
     (
-      .ended(TaskID(7 as Int), attempt: 2, Outcome(status: .exit(1)), what: "no\tuser\n"),
+      .ended(TaskID(7 as Int), attempt: 2, Outcome(status: .exit(1)), detail: "no\tuser\n"),
       "ended\t7\t2\texit=1\twhat=no\\tuser\\n\n"
     ),
     (
-      .ended(TaskID(7 as Int), attempt: 2, Outcome(status: .unknown), what: "x"),
+      .ended(TaskID(7 as Int), attempt: 2, Outcome(status: .unknown), detail: "x"),
       "ended\t7\t2\twhat=x\n"
     ),
   ]
 
   @Test(arguments: facts)
-  func `a fact comes out as it went in`(_ fact: BlockFact, _ line: String) {
+  func `a fact comes out as it went in`(_ fact: ExternalTaskFact, _ line: String) {
     var writer = FieldWriter()
-    BlockLines.encode(fact, into: &writer)
+    ExternalTaskLines.encode(fact, into: &writer)
     #expect(String(decoding: writer.bytes, as: UTF8.self) == line)
     #expect(report(String(line.dropLast())) == .fact(fact))
   }
 
   @Test func `a long text is cut to what a line may have`() {
     var writer = FieldWriter()
-    let what = String(repeating: "ü", count: 2000)
-    BlockLines.encode(
-      .ended(TaskID(1 as Int), attempt: 1, Outcome(status: .exit(1)), what: what), into: &writer)
+    let detail = String(repeating: "ü", count: 2000)
+    ExternalTaskLines.encode(
+      .ended(TaskID(1 as Int), attempt: 1, Outcome(status: .exit(1)), detail: detail), into: &writer
+    )
     #expect(writer.bytes.count <= MessageCodec.longestLineBytes)
     #expect(writer.bytes.count > MessageCodec.longestLineBytes - 3)
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import OpflowWire
 
 @Suite struct MessageCodecTests {
-  static let orders: [(WorkerOrder, String)] = [
+  static let orders: [(WorkerMessage, String)] = [
     (.run(TaskID(0), attempt: 1), "run\t0\t1\n"),
     (.revoke(TaskID(Int32.max), attempt: .max), "revoke\t2147483647\t2147483647\n"),
     (.stop(TaskID(7), attempt: 2, reason: .signal), "stop\t7\t2\tsignal\n"),
@@ -15,7 +15,7 @@ import Testing
     (.proceed(TaskID(7), attempt: 2), "continue\t7\t2\n"),
     (.watch(TaskID(7), on: true), "watch\t7\ton\n"),
     (.watch(TaskID(7), on: false), "watch\t7\toff\n"),
-    (.conclude(.failed), "conclude\tfailed\n"),
+    (.setRunState(.failed), "conclude\tfailed\n"),
     (.values(TaskID(7), attempt: 2), "values\t7\t2\n"),
     (.values(TaskID(7), attempt: 0), "values\t7\t0\n"),
     (.values(TaskID(7), attempt: nil), "values\t7\t-\n"),
@@ -103,7 +103,7 @@ import Testing
       "left\t3\t1\talive 1 7 (sleep)\t7:88\n"
     ),
     (
-      .lacks(TaskID(3), attempt: 1, what: "cannot start a process: a\tb"),
+      .lacks(TaskID(3), attempt: 1, detail: "cannot start a process: a\tb"),
       "lacks\t3\t1\tcannot start a process: a\\tb\n"
     ),
     (
@@ -119,7 +119,7 @@ import Testing
       "ended\t3\t1\treason=worker-lost\n"
     ),
     (
-      .refused(TaskID(3), attempt: 1, errorNumber: 2, what: "cannot enter folder /a=b"),
+      .refused(TaskID(3), attempt: 1, errorNumber: 2, detail: "cannot enter folder /a=b"),
       "refused\t3\t1\terrno=2\twhat=cannot enter folder /a=b\n"
     ),
     (.revoked(TaskID(3), attempt: 1), "revoked\t3\t1\n"),
@@ -132,8 +132,8 @@ import Testing
       "kept\t3\t5\tv\t00000000000000ab\n"
     ),
     (.checked(TaskID(3), serial: 5, .fresh(origin: 1)), "fresh\t3\t5\t0000000000000001\n"),
-    (.checked(TaskID(3), serial: 5, .unfit(what: "a b")), "unfit\t3\t5\ta b\n"),
-    (.checked(TaskID(3), serial: 5, .unwritten(what: "a b")), "unwritten\t3\t5\ta b\n"),
+    (.checked(TaskID(3), serial: 5, .unfit(detail: "a b")), "unfit\t3\t5\ta b\n"),
+    (.checked(TaskID(3), serial: 5, .unwritten(detail: "a b")), "unwritten\t3\t5\ta b\n"),
     (.tokens(TaskID(3), 2), "tokens\t3\t2\n"),
     (.restored(TaskID(3), attempt: 1), "restored\t3\t1\n"),
     (.ready(TaskID(3), attempt: 1, ports: []), "ready\t3\t1\n"),
@@ -142,7 +142,7 @@ import Testing
     (.pulse(7), "pulse\t7\n"),
   ]
 
-  private func order(_ line: some StringProtocol) -> WorkerOrder? {
+  private func order(_ line: some StringProtocol) -> WorkerMessage? {
     Array(line.utf8).withUnsafeBytes { MessageCodec.order($0) }
   }
 
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(arguments: orders)
-  func `an order is written as its line and read back`(order: WorkerOrder, line: String) {
+  func `an order is written as its line and read back`(order: WorkerMessage, line: String) {
     var writer = FieldWriter()
     MessageCodec.encode(order, into: &writer)
     #expect(String(decoding: writer.bytes, as: UTF8.self) == line)
@@ -297,23 +297,23 @@ import Testing
     var writer = FieldWriter()
     writer.raw("before\n")
     MessageCodec.encode(
-      .refused(TaskID(1), attempt: 1, errorNumber: 2, what: text), into: &writer)
+      .refused(TaskID(1), attempt: 1, errorNumber: 2, detail: text), into: &writer)
     let line = writer.bytes.dropFirst(7)
     #expect(line.count <= 1000 && line.count > 1000 - 2 * unit.utf8.count - 1)
     let read = Array(line.dropLast()).withUnsafeBytes { MessageCodec.report($0) }
-    guard case .refused(_, _, _, let what) = read else {
+    guard case .refused(_, _, _, let detail) = read else {
       Issue.record("not read back")
       return
     }
-    #expect(text.hasPrefix(what))
-    #expect(what.utf8.count % unit.utf8.count == 0)
+    #expect(text.hasPrefix(detail))
+    #expect(detail.utf8.count % unit.utf8.count == 0)
   }
 
   @Test func `text that is no UTF-8 is mended`() {
     var line = Array("refused\t1\t1\terrno=2\twhat=a".utf8)
     line += [0xFF, 0x62]
     let report = line.withUnsafeBytes { MessageCodec.report($0) }
-    #expect(report == .refused(TaskID(1), attempt: 1, errorNumber: 2, what: "a\u{FFFD}b"))
+    #expect(report == .refused(TaskID(1), attempt: 1, errorNumber: 2, detail: "a\u{FFFD}b"))
   }
 }
 
@@ -330,7 +330,7 @@ import Testing
     let expected = MessageCodecTests.orders.map(\.0)
     let stream = MessageCodecTests.orders.flatMap { Array($0.1.utf8) }
     var buffer = LineBuffer()
-    var read: [WorkerOrder] = []
+    var read: [WorkerMessage] = []
     var rest = stream[...]
     while !rest.isEmpty {
       feed(&buffer, rest.prefix(chunkBytes))
@@ -348,7 +348,8 @@ import Testing
       let text = [UInt8](repeating: 120, count: length - start.count)
       feed(&buffer, start + text + [10])
       switch buffer.nextReport() {
-      case .message(.refused(_, _, _, let what)): #expect(passes && what.utf8.count == text.count)
+      case .message(.refused(_, _, _, let detail)):
+        #expect(passes && detail.utf8.count == text.count)
       case .message: Issue.record("it reads as something else")
       case .malformed: #expect(!passes)
       case .needsMore: Issue.record("a whole line was there")

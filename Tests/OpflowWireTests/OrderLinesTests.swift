@@ -9,21 +9,21 @@ import Testing
 @Suite struct OrderLinesTests {
   private static let key = "00000000000000010000000000000002"
 
-  private func parse(_ line: String) throws(UnreadableOrder) -> OrderRequest {
+  private func parse(_ line: String) throws(UnreadableRequest) -> ClientRequest {
     let bytes = Array(line.utf8)
     let read = bytes.withUnsafeBytes { bytes in
-      Result { () throws(UnreadableOrder) in try OrderLines.request(bytes) }
+      Result { () throws(UnreadableRequest) in try RequestLines.request(bytes) }
     }
-    guard case .order(let order) = try read.get() else { throw UnreadableOrder(nil, "no order") }
+    guard case .order(let order) = try read.get() else { throw UnreadableRequest(nil, "no order") }
     return order
   }
 
-  private func text(_ request: OrderRequest) -> String? {
-    OrderLines.line(request).map { String(decoding: $0, as: UTF8.self) }
+  private func text(_ request: ClientRequest) -> String? {
+    RequestLines.line(request).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  private func request(_ verb: OrderVerb, id: String = "7.x") throws -> OrderRequest {
-    OrderRequest(id: try #require(OrderID(id)), verb: verb, planKey: Self.key)
+  private func request(_ verb: ControlAction, id: String = "7.x") throws -> ClientRequest {
+    ClientRequest(id: try #require(RequestID(id)), verb: verb, planKey: Self.key)
   }
 
   // MARK: - What is written
@@ -49,7 +49,7 @@ import Testing
     var order = try request(.cancel)
     // Every other task of so many: six digits and a comma each.
     order.tasks = TaskRanges((0..<100_000).map { TaskID(100_000 + 2 * $0) })
-    #expect(try #require(text(order)).utf8.count < OrderLines.longestLineBytes)
+    #expect(try #require(text(order)).utf8.count < RequestLines.longestLineBytes)
     order.tasks = TaskRanges((0..<200_000).map { TaskID(100_000 + 2 * $0) })
     #expect(text(order) == nil)
     order.tasks = TaskRanges((0..<1_000_000).map { TaskID($0) })
@@ -66,43 +66,43 @@ import Testing
   }
 
   @Test func `an answer comes out as it went in`() throws {
-    let id = try #require(OrderID("a"))
-    let answers: [(OrderID?, OrderAnswer, String)] = [
+    let id = try #require(RequestID("a"))
+    let answers: [(RequestID?, RequestAnswer, String)] = [
       (id, .done(count: 0), "done\ta\tcount=0\n"),
       (id, .done(count: 3), "done\ta\tcount=3\n"),
-      (id, .refused(what: "build\nis done"), "refused\ta\twhat=build\\nis done\n"),
-      (nil, .refused(what: "it is none"), "refused\t\twhat=it is none\n"),
+      (id, .refused(detail: "build\nis done"), "refused\ta\twhat=build\\nis done\n"),
+      (nil, .refused(detail: "it is none"), "refused\t\twhat=it is none\n"),
     ]
     for (id, answer, text) in answers {
-      let line = OrderLines.line(answer, to: id)
+      let line = RequestLines.line(answer, to: id)
       #expect(String(decoding: line, as: UTF8.self) == text)
-      let read = line.dropLast().withUnsafeBytes { OrderLines.answer($0) }
+      let read = line.dropLast().withUnsafeBytes { RequestLines.answer($0) }
       #expect(read?.id == id)
       #expect(read?.answer == answer)
     }
   }
 
-  @Test(arguments: AfterHost.allCases)
-  func `a host says what is to become of the run`(afterHost: AfterHost) throws {
-    let request = HostRequest(id: try #require(OrderID("h.1")), afterHost: afterHost)
-    let line = OrderLines.line(request)
-    #expect(String(decoding: line, as: UTF8.self) == "host\th.1\t\(afterHost.rawValue)\n")
-    #expect(try line.dropLast().withUnsafeBytes { try OrderLines.request($0) } == .host(request))
+  @Test(arguments: AfterClient.allCases)
+  func `a host says what is to become of the run`(afterClient: AfterClient) throws {
+    let request = ClientHello(id: try #require(RequestID("h.1")), afterClient: afterClient)
+    let line = RequestLines.line(request)
+    #expect(String(decoding: line, as: UTF8.self) == "host\th.1\t\(afterClient.rawValue)\n")
+    #expect(try line.dropLast().withUnsafeBytes { try RequestLines.request($0) } == .host(request))
   }
 
   @Test(arguments: ["", "\tgo", "\tstop\t", "\tstop\tby=me", "\t\\q", "\tgo-on\tgo-on"])
   func `a host that says something else is refused`(rest: String) {
-    let expected = UnreadableOrder(
-      OrderID("h"), "behind a host's id stands `stop` or `go-on`, and no more")
+    let expected = UnreadableRequest(
+      RequestID("h"), "behind a host's id stands `stop` or `go-on`, and no more")
     #expect(throws: expected) {
-      try Array("host\th\(rest)".utf8).withUnsafeBytes { try OrderLines.request($0) }
+      try Array("host\th\(rest)".utf8).withUnsafeBytes { try RequestLines.request($0) }
     }
   }
 
   @Test func `a long refusal is cut between characters`() throws {
-    let line = OrderLines.line(.refused(what: String(repeating: "ü", count: 5000)), to: nil)
-    let read = line.dropLast().withUnsafeBytes { OrderLines.answer($0) }
-    #expect(read?.answer == .refused(what: String(repeating: "ü", count: 1000)))
+    let line = RequestLines.line(.refused(detail: String(repeating: "ü", count: 5000)), to: nil)
+    let read = line.dropLast().withUnsafeBytes { RequestLines.answer($0) }
+    #expect(read?.answer == .refused(detail: String(repeating: "ü", count: 1000)))
   }
 
   @Test(arguments: [
@@ -110,7 +110,7 @@ import Testing
     "done\ta b\tcount=1", "refused\ta", "refused\ta\tcount=1", "order\ta\tcancel",
   ])
   func `another line is no answer`(line: String) {
-    #expect(Array(line.utf8).withUnsafeBytes { OrderLines.answer($0) == nil })
+    #expect(Array(line.utf8).withUnsafeBytes { RequestLines.answer($0) == nil })
   }
 
   // MARK: - What is refused
@@ -159,13 +159,13 @@ import Testing
       ("order\ta\tpause\tplan=k\tresource=cpu", "a", "`pause` is about no resource"),
       ("order\ta\tpause\tplan=k\tby=\\q", "a", "`by` is text that is not empty, not `\\q`"),
     ] as [(String, String?, String)])
-  func `what is wrong with a line is said`(line: String, id: String?, what: String) {
-    do throws(UnreadableOrder) {
+  func `what is wrong with a line is said`(line: String, id: String?, detail: String) {
+    do throws(UnreadableRequest) {
       let order = try parse(line)
       Issue.record("an order: \(order)")
     } catch {
       #expect(error.id?.text == id)
-      #expect(error.what == what)
+      #expect(error.detail == detail)
     }
   }
 
@@ -182,7 +182,7 @@ import Testing
     return try maker.make()
   }
 
-  private let asker = OrderAsker(pid: 7, user: 0, name: "opflow skip")
+  private let requester = Requester(pid: 7, user: 0, name: "opflow skip")
 
   @Test func `numbers become tasks of the plan, and none beyond it`() throws {
     let plan = try plan()
@@ -190,15 +190,15 @@ import Testing
     order.planKey = plan.key.description
     order.tasks = TaskRanges([TaskID(0 as Int)])
     order.among = TaskRanges([TaskID(1 as Int), TaskID(2 as Int)])
-    let found = try order.order(of: plan, from: asker)
+    let found = try order.order(of: plan, from: requester)
     #expect(found.tasks.map(\.index) == [0])
     #expect(found.among.map(\.index) == [1, 2])
-    #expect(found.asker == asker)
+    #expect(found.requester == requester)
     // A line of few bytes that names all numbers there are costs nothing.
     order.among = try #require(
       Array("1-2147483647".utf8).withUnsafeBytes { TaskRanges($0) })
-    #expect(throws: OrderRefusal(what: "the plan has 3 tasks, and no task number 2147483647")) {
-      try order.order(of: plan, from: asker)
+    #expect(throws: RequestRefusal(detail: "the plan has 3 tasks, and no task number 2147483647")) {
+      try order.order(of: plan, from: requester)
     }
   }
 
@@ -208,10 +208,10 @@ import Testing
     order.tasks = TaskRanges([TaskID(0 as Int)])
     order.planKey = "another"
     #expect(
-      throws: OrderRefusal(
-        what: "the order is about plan another, and the run is of plan \(plan.key) by now;"
+      throws: RequestRefusal(
+        detail: "the order is about plan another, and the run is of plan \(plan.key) by now;"
           + " ask again")
-    ) { try order.order(of: plan, from: asker) }
+    ) { try order.order(of: plan, from: requester) }
   }
 
   @Test func `a resource is found by its name`() throws {
@@ -220,10 +220,10 @@ import Testing
     order.planKey = plan.key.description
     order.carried.number = 3
     order.carried.resource = "cpu"
-    #expect(try order.order(of: plan, from: asker).value == .capacity(resource: 0, 3))
+    #expect(try order.order(of: plan, from: requester).value == .capacity(resource: 0, 3))
     order.carried.resource = "gpu"
-    #expect(throws: OrderRefusal(what: "the plan has no resource `gpu`")) {
-      try order.order(of: plan, from: asker)
+    #expect(throws: RequestRefusal(detail: "the plan has no resource `gpu`")) {
+      try order.order(of: plan, from: requester)
     }
   }
 }
@@ -253,10 +253,10 @@ private struct RandomSource {
     return (0...next(below: 8)).map { _ in letters[next(below: letters.count)] }.joined()
   }
 
-  mutating func order() throws -> OrderRequest {
-    let verb = OrderVerb.allCases[next(below: OrderVerb.allCases.count)]
-    let id = try #require(OrderID("\(next(below: 1_000_000)).\(next(below: 100))-_Z"))
-    var order = OrderRequest(id: id, verb: verb, planKey: text())
+  mutating func order() throws -> ClientRequest {
+    let verb = ControlAction.allCases[next(below: ControlAction.allCases.count)]
+    let id = try #require(RequestID("\(next(below: 1_000_000)).\(next(below: 100))-_Z"))
+    var order = ClientRequest(id: id, verb: verb, planKey: text())
     switch verb {
     case .pause, .close: break
     case .parallel:

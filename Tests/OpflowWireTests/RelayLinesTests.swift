@@ -55,7 +55,7 @@ import Testing
         .report(WorkerID(0), .revoked(TaskID(4), attempt: 1)),
         .gone(WorkerID(12), nil),
         .report(
-          WorkerID(.max), .refused(TaskID(1), attempt: 1, errorNumber: 2, what: "a\tb")),
+          WorkerID(.max), .refused(TaskID(1), attempt: 1, errorNumber: 2, detail: "a\tb")),
         .gone(WorkerID(0), "it was ended by\nKILL"),
       ])
   }

@@ -74,14 +74,14 @@ struct SecretPartTests {
     let masker = try #require(Masker([SecretValue(name: "A", bytes: Array("hunter2".utf8))]))
     var fetch = FetchReport()
     fetch.url = "https://h/?t=hunter2"
-    fetch.what = "hunter2 was refused"
+    fetch.detail = "hunter2 was refused"
     fetch.validator.etag = "\"hunter2\""
     let reports: [WorkerReport] = [
       .progress(
         WorkerProgress(
           task: TaskID(0), doneBytes: 0, totalBytes: 0, bytesPerSecond: 0, text: "a hunter2")),
       .left(TaskID(0), attempt: 1, LeftBehind(count: 1, names: "hunter2")),
-      .refused(TaskID(0), attempt: 1, errorNumber: 2, what: "cannot execute \"hunter2\""),
+      .refused(TaskID(0), attempt: 1, errorNumber: 2, detail: "cannot execute \"hunter2\""),
       .fetched(TaskID(0), attempt: 1, FetchRecord(fetch)),
     ]
     for report in reports {
@@ -100,6 +100,6 @@ struct SecretPartTests {
     #expect(!header.isHarmless)
     header.value = "\0TOKEN\0"
     header.fill([])
-    #expect(header.mistake != nil)
+    #expect(header.problem != nil)
   }
 }

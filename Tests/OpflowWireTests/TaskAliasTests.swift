@@ -12,7 +12,7 @@ import Testing
         == .stop(TaskID(5), attempt: 1, reason: .unneeded))
     #expect(alias.told(.suspend(TaskID(2), attempt: 1)) == .suspend(TaskID(5), attempt: 1))
     #expect(alias.told(.proceed(TaskID(2), attempt: 1)) == .proceed(TaskID(5), attempt: 1))
-    for order in [WorkerOrder.pulse(3), .bye, .stop(TaskID(5), attempt: 1, reason: .cancel)] {
+    for order in [WorkerMessage.pulse(3), .bye, .stop(TaskID(5), attempt: 1, reason: .cancel)] {
       #expect(alias.told(order) == order)
     }
   }

@@ -18,7 +18,7 @@ func tell(_ body: () async throws -> Void) async {
 }
 
 /// The process that drives a queue's run.
-func driver(of queue: TaskQueue) -> pid_t {
+func owner(of queue: TaskQueue) -> pid_t {
   var text = [CChar](repeating: 0, count: 32)
   guard let file = fopen("\(queue.folder)/runs/\(queue.runID)/lock", "r") else { return 0 }
   defer { fclose(file) }
@@ -100,15 +100,15 @@ case "stopped":
   // What drives the run stands still for a while.
   let queue = try await TaskQueue(name: "stopped", whenHostEnds: .goOn)
   let changes = queue.changes
-  let driver = driver(of: queue)
-  kill(driver, SIGSTOP)
+  let owner = owner(of: queue)
+  kill(owner, SIGSTOP)
   let add = Task { try await queue.add("t", .command(["/bin/true"])) }
   let second = Task { try await TaskQueue(name: "stopped") }
   add.cancel()
   second.cancel()
   await tell { _ = try await add.value }
   await tell { _ = try await second.value }
-  kill(driver, SIGCONT)
+  kill(owner, SIGCONT)
   // It was given all the same.
   for await change in changes where change.task.id == "t" && change.state.isFinished { break }
   print("t: \(queue.tally[.succeeded])")
@@ -130,7 +130,7 @@ case "lost":
   try await queue.pause()
   let cancelled = try await queue.add("cancelled", .shell("echo cancelled >> trace"))
   try await cancelled.cancel()
-  kill(driver(of: queue), SIGKILL)
+  kill(owner(of: queue), SIGKILL)
   try await queue.`continue`()
   let report = try await queue.add(
     "report", .shell("echo report >> trace"), needs: [.failure(failed), .finished(cancelled)])
@@ -156,7 +156,7 @@ case "held":
   }
   try await stubborn.cancel()
   try await queue.pause()
-  kill(driver(of: queue), SIGKILL)
+  kill(owner(of: queue), SIGKILL)
   _ = try await stubborn.waitUntilFinished()
   let free = try await queue.add("free", .shell("echo free >> trace"))
   print("paused: \(queue.isSuspended), \(stubborn.state), \(free.state)")
@@ -202,13 +202,13 @@ case "ghosts":
   // A task that adds others is cut short when what drives the run is killed, and adds none of them
   // then.
   let queue = try await TaskQueue(name: "ghosts")
-  let adder = try await queue.add(contentsOf: "adder.yaml")[0]
+  let generator = try await queue.add(contentsOf: "adder.yaml")[0]
   // Nobody is told of a task that comes.
   while queue.task("later") == nil { await Task.yield() }
-  kill(driver(of: queue), SIGKILL)
+  kill(owner(of: queue), SIGKILL)
   let tally = try await queue.waitUntilAllFinished()
   let later = queue.task("later")?.outcome
-  print("\(adder.state), later: \(later?.reason ?? "none"), \(tally[.skipped])")
+  print("\(generator.state), later: \(later?.reason ?? "none"), \(tally[.skipped])")
   try await queue.finish()
 case "closing":
   // What drives the run is killed when the queue was closed.
@@ -219,7 +219,7 @@ case "closing":
   try await queue.add("second", .shell("true"), needs: [first])
   for await change in changes where change.state == .running { break }
   try await queue.close()
-  kill(driver(of: queue), SIGKILL)
+  kill(owner(of: queue), SIGKILL)
   print("finished: \(try await queue.finish().isSuccess), tries: \(first.outcome.attempts)")
 case "closed":
   // The runtime has opened what it needs by then.

@@ -25,7 +25,7 @@ func signals(_ name: String) -> UInt64 {
 }
 
 /// The number in the lock file of a run: who drives it.
-func driver(of queue: TaskQueue) -> pid_t {
+func owner(of queue: TaskQueue) -> pid_t {
   guard let file = fopen("\(queue.folder)/runs/\(queue.runID)/lock", "r") else { return 0 }
   defer { fclose(file) }
   var line = [CChar](repeating: 0, count: 64)
@@ -42,7 +42,7 @@ let two = try await TaskQueue(name: "two")
 try await one.add("a", .shell("true"))
 let slow = try await two.add("b", .shell("sleep 0.3"))
 for await change in slow.changes where change.state == .running { break }
-kill(driver(of: two), SIGKILL)
+kill(owner(of: two), SIGKILL)
 try await one.waitUntilAllFinished()
 let outcome = try await slow.waitUntilFinished()
 print("b: \(outcome.state.rawValue), tries: \(outcome.attempts)")

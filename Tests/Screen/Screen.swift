@@ -53,7 +53,7 @@ package struct Screen {
       if pending.count > 1, pending[1] == "]" { return endString() }
       let isEnd = pending.count > 2 && (0x40...0x7E).contains(scalar.value)
       if isEnd || pending.count == 2 && scalar != "[" {
-        obey(pending)
+        apply(pending)
         pending = []
       }
       return
@@ -119,7 +119,7 @@ package struct Screen {
     }
   }
 
-  private mutating func obey(_ sequence: [Unicode.Scalar]) {
+  private mutating func apply(_ sequence: [Unicode.Scalar]) {
     let text = String(String.UnicodeScalarView(sequence))
     let number = Int(String(String.UnicodeScalarView(sequence.dropFirst(2).dropLast())))
     switch (text, sequence.last) {

@@ -10,15 +10,15 @@ struct Chaos: Sendable {
   var kills = 0
   var jumpsClock = 0
   /// Machines that join, or are gone.
-  var changesSites = 0
+  var changesNodes = 0
   /// One machine is to blame for most workers that are lost, so that nothing more starts there.
   var blamesMachine = false
   /// Some of them are silent before they are lost.
-  var silencesSites = false
+  var silencesNodes = false
   /// None is there when the drive begins.
   var joinsLate = false
   /// It is said that no further one comes.
-  var exhaustsSites = 0
+  var exhaustsNodes = 0
   var changesCapacities = 0
   var changesPriorities = 0
   var lies = 0
@@ -58,15 +58,15 @@ struct Chaos: Sendable {
   mutating func blameMachine() {
     blamesMachine = true
     losesWorker = max(losesWorker, 80)
-    changesSites = max(changesSites, 15)
+    changesNodes = max(changesNodes, 15)
   }
 
   /// Has more befall machines.
   mutating func troubleMachines(_ random: inout SplitMix64) {
     joinsLate = random.chance(20)
     if isNone { return }
-    silencesSites = random.chance(70)
-    if random.chance(60) { changesSites = max(changesSites, 5 + random.below(40)) }
+    silencesNodes = random.chance(70)
+    if random.chance(60) { changesNodes = max(changesNodes, 5 + random.below(40)) }
     if random.chance(25) { blameMachine() }
     if crashStep < .max, random.chance(30) { crashStep = .max }
   }
@@ -79,8 +79,8 @@ struct Chaos: Sendable {
     if random.chance(30) { chaos.cancels = 1 + random.below(10) }
     if random.chance(20) { chaos.kills = 1 + random.below(8) }
     if random.chance(20) { chaos.jumpsClock = 1 + random.below(20) }
-    if random.chance(40) { chaos.changesSites = 1 + random.below(30) }
-    if random.chance(15) { chaos.exhaustsSites = 1 + random.below(10) }
+    if random.chance(40) { chaos.changesNodes = 1 + random.below(30) }
+    if random.chance(15) { chaos.exhaustsNodes = 1 + random.below(10) }
     if random.chance(15) { chaos.changesCapacities = 1 + random.below(40) }
     if random.chance(15) { chaos.changesPriorities = 1 + random.below(40) }
     if random.chance(30) { chaos.orders = 1 + random.below(80) }

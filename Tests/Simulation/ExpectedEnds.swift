@@ -20,7 +20,7 @@ struct ExpectedEnds {
   private let standing: Set<TaskID>
 
   init(
-    _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry,
+    _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Session.Entry,
     _ records: ImaginedRecords,
     standing: Set<TaskID>
   ) {
@@ -41,7 +41,7 @@ struct ExpectedEnds {
   }
 
   /// Services that nothing used that ran were skipped.
-  private mutating func useServices(_ plan: Plan, _ entry: Drive.Entry) {
+  private mutating func useServices(_ plan: Plan, _ entry: Session.Entry) {
     for index in plan.topologicalOrder.reversed() {
       let task = TaskID(index)
       guard plan.isService(task), begun.contains(task), !standing.contains(task) else { continue }
@@ -62,7 +62,7 @@ struct ExpectedEnds {
   }
 
   private mutating func decide(
-    _ task: TaskID, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
+    _ task: TaskID, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Session.Entry
   ) {
     let index = task.index
     switch entry.initial[index] {
@@ -116,7 +116,7 @@ struct ExpectedEnds {
 
   /// Whether what is to run needs a service: what came to need it when it had been skipped as
   /// unused.
-  private func isWanted(_ service: TaskID, _ plan: Plan, _ entry: Drive.Entry) -> Bool {
+  private func isWanted(_ service: TaskID, _ plan: Plan, _ entry: Session.Entry) -> Bool {
     plan.dependents(service).contains { edge in
       let user = plan.dependent(edge)
       return entry.initial[user.index] == .run
@@ -125,7 +125,7 @@ struct ExpectedEnds {
     }
   }
 
-  private func keeps(_ task: TaskID, _ plan: Plan, _ entry: Drive.Entry) -> Bool {
+  private func keeps(_ task: TaskID, _ plan: Plan, _ entry: Session.Entry) -> Bool {
     // A service for which it was skipped may be there now.
     if entry.results[task]?.isSkippedUpstream == true, needsAreMet(task, plan) { return false }
     return plan.needs(task).allSatisfy {
@@ -135,7 +135,7 @@ struct ExpectedEnds {
 
   /// It was skipped for its needs, and those that keep what they have rule it out still, whatever
   /// becomes of others.
-  private func isRuledOutByKept(_ task: TaskID, _ plan: Plan, _ entry: Drive.Entry) -> Bool {
+  private func isRuledOutByKept(_ task: TaskID, _ plan: Plan, _ entry: Session.Entry) -> Bool {
     entry.results[task]?.isSkippedUpstream == true
       && plan.needs(task).contains { edge in
         (isKept[Int(plan.needTargets[edge])] || plan.isService(TaskID(plan.needTargets[edge])))
@@ -145,7 +145,7 @@ struct ExpectedEnds {
 
   /// The number of the success that makes it up to date; nil where none does.
   private func freshness(
-    of task: TaskID, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
+    of task: TaskID, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Session.Entry
   ) -> UInt64? {
     guard plan.isChecked(task), entry.asked?.contains(task) != true,
       let record = records.record(of: task, plan), mayKeep(record, task, entry),
@@ -158,11 +158,11 @@ struct ExpectedEnds {
     else { return nil }
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
-      if plan.isService(need) || plan.makesLegs(need) { continue }
+      if plan.isService(need) || plan.makesInstances(need) { continue }
       let state = states[need.index]
       // What runs gets another number.
       let number =
-        origins[need] ?? Entering.origin(ofTry: entry.attempts[need.index], inRun: entry.run)
+        origins[need] ?? ResumeState.origin(ofTry: entry.attempts[need.index], inRun: entry.run)
       let standing: ImaginedRecords.Standing? =
         !state.isSuccess && state != .failed
         ? standing(of: need, skipped: state, plan)
@@ -172,7 +172,7 @@ struct ExpectedEnds {
     return record.truth.needs.count
       == Set(
         plan.needs(task).map { plan.needTargets[$0] }.filter {
-          !plan.isService(TaskID($0)) && !plan.makesLegs(TaskID($0))
+          !plan.isService(TaskID($0)) && !plan.makesInstances(TaskID($0))
         }
       ).count
       ? record.origin : nil
@@ -180,7 +180,7 @@ struct ExpectedEnds {
 
   /// An allowed failure is kept by the run that it is of.
   private func mayKeep(
-    _ record: ImaginedRecords.Record, _ task: TaskID, _ entry: Drive.Entry
+    _ record: ImaginedRecords.Record, _ task: TaskID, _ entry: Session.Entry
   ) -> Bool {
     if !record.isFailure { return true }
     let earlier = entry.results[task]
@@ -216,7 +216,7 @@ struct ExpectedEnds {
 
   /// What a late `if` makes of a task; nil where it starts.
   private func endWithoutStart(
-    _ plan: Plan, _ task: TaskID, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
+    _ plan: Plan, _ task: TaskID, _ tasks: [ImaginedManifest.Task], _ entry: Session.Entry
   ) -> TaskState? {
     guard let need = tasks[task.index].decidedBy else { return nil }
     switch value(of: need, plan, tasks, entry) {
@@ -227,7 +227,7 @@ struct ExpectedEnds {
   }
 
   private func value(
-    of name: String, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
+    of name: String, _ plan: Plan, _ tasks: [ImaginedManifest.Task], _ entry: Session.Entry
   ) -> String? {
     guard let need = plan.task(named: name) else { return nil }
     guard states[need.index].holdsValues else { return plan.readsAsEmpty(need) ? "" : nil }
@@ -242,10 +242,10 @@ struct ExpectedEnds {
   }
 
   private func lastEnd(
-    _ plan: Plan, _ id: TaskID, _ tasks: [ImaginedManifest.Task], _ entry: Drive.Entry
+    _ plan: Plan, _ id: TaskID, _ tasks: [ImaginedManifest.Task], _ entry: Session.Entry
   ) -> TaskState {
     let task = tasks[id.index]
-    if task.isGate {
+    if task.isApproval {
       if case .succeeds = task.behaviour { return .succeeded }
       return entry.approved.contains(id) ? .succeeded : failure(task)
     }

@@ -8,7 +8,7 @@ package struct FarCounts: Sendable {
   /// Of the tries of services those that began on another machine than the one before.
   package var moves = 0
   /// How often one of them was told to stand so.
-  package var told: [SiteState: Int] = [:]
+  package var told: [NodeState: Int] = [:]
 
   package init() {}
 

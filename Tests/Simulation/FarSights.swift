@@ -4,12 +4,12 @@ import OpflowPlan
 
 /// What an observer knows of further machines, by what happened to them and what is told of that.
 struct FarSights {
-  struct Site {
-    let identity: SiteIdentity
-    var offer: SiteOffer?
+  struct Node {
+    let identity: NodeIdentity
+    var offer: NodeOffer?
     var joinedAt: Instant
     /// As it was told last; nil before its first line.
-    var state: SiteState?
+    var state: NodeState?
     /// It was told to leave.
     var isExcused = false
     /// Its stream was lost.
@@ -19,7 +19,7 @@ struct FarSights {
     var isInUse: Bool { state == .joined || state == .readmitted }
 
     /// What runs there goes on and can be told to end, and nothing more starts.
-    var isClosed: Bool { !isLost && !isSilenced && (state == .leaving || state == .shunned) }
+    var isClosed: Bool { !isLost && !isSilenced && (state == .leaving || state == .quarantined) }
 
     /// Whether what runs there may have to be told to end.
     func isNearEnd(at now: Instant, _ grace: Int64) -> Bool {
@@ -37,7 +37,7 @@ struct FarSights {
     mostGrace = 200 * Int64(1 + services)
   }
 
-  private var sites: [SiteID: Site] = [:]
+  private var nodes: [NodeID: Node] = [:]
   /// The machines on which a task was lost, and how often in all.
   private(set) var lostOn: [TaskID: Set<Int32>] = [:]
   private var lostCount: [TaskID: Int] = [:]
@@ -45,16 +45,16 @@ struct FarSights {
   private var surelyLostOn: [TaskID: Set<Int32>] = [:]
   private var surelyLostCount: [TaskID: Int] = [:]
   /// Where the newest try of a task was begun.
-  private var begunAt: [TaskID: SiteID] = [:]
+  private var begunAt: [TaskID: NodeID] = [:]
   /// When tasks were lost on a machine last.
   private var moments: [Int32: Instant] = [:]
   /// Those of which that was so at two moments within a minute, as a machine's last site may be
   /// when it is lost: nothing is told of that before it is back.
   private var suspects: Set<Int32> = []
   /// Those on which nothing more is to start.
-  private var shunned: Set<Int32> = []
+  private var quarantined: Set<Int32> = []
   /// Those of which is told in one stroke that they are in use again.
-  private var readmitted: Set<SiteID> = []
+  private var readmitted: Set<NodeID> = []
   var isExhausted = false
   var areKnown = false
   private(set) var counts = FarCounts()
@@ -62,8 +62,8 @@ struct FarSights {
   private static let mostMachines = 3
   private static let mostLosses = 10
 
-  var isAnyInUse: Bool { sites.values.contains(where: \.isInUse) }
-  private var haveEnds: Bool { sites.values.contains { $0.isInUse && $0.offer?.endsAt != nil } }
+  var isAnyInUse: Bool { nodes.values.contains(where: \.isInUse) }
+  private var haveEnds: Bool { nodes.values.contains { $0.isInUse && $0.offer?.endsAt != nil } }
 
   /// Whether a task may be kept from some machines, so that a less urgent one may go before it.
   func mayBeKeptBack(_ task: TaskID, _ plan: Plan) -> Bool {
@@ -73,62 +73,64 @@ struct FarSights {
   // MARK: - What happens
 
   mutating func expect(
-    _ site: SiteID, _ identity: SiteIdentity, _ offer: SiteOffer?, at now: Instant
+    _ node: NodeID, _ identity: NodeIdentity, _ offer: NodeOffer?, at now: Instant
   ) {
-    sites[site] = Site(identity: identity, offer: offer, joinedAt: now)
+    nodes[node] = Node(identity: identity, offer: offer, joinedAt: now)
   }
 
-  mutating func expectEnd(_ end: Instant?, of site: SiteID) { sites[site]?.offer?.endsAt = end }
-  mutating func expectLeaving(of site: SiteID) { sites[site]?.isExcused = true }
-  mutating func expectSilence(of site: SiteID) { sites[site]?.isSilenced = true }
-  mutating func expectLoss(of site: SiteID) { sites[site]?.isLost = true }
+  mutating func expectEnd(_ end: Instant?, of node: NodeID) { nodes[node]?.offer?.endsAt = end }
+  mutating func expectLeaving(of node: NodeID) { nodes[node]?.isExcused = true }
+  mutating func expectSilence(of node: NodeID) { nodes[node]?.isSilenced = true }
+  mutating func expectLoss(of node: NodeID) { nodes[node]?.isLost = true }
 
   // MARK: - What is told
 
-  mutating func take(_ entry: SiteEntry, at now: Instant) throws(Finding) {
-    guard var site = sites[entry.site] else { throw fault(entry, "nobody knows it") }
-    if entry.host != site.identity.host { throw fault(entry, "it is called \(entry.host)") }
-    let others = sites.contains {
-      $0.value.isInUse && $0.value.identity.machine != site.identity.machine
+  mutating func take(_ entry: NodeEntry, at now: Instant) throws(Finding) {
+    guard var node = nodes[entry.node] else { throw fault(entry, "nobody knows it") }
+    if entry.host != node.identity.host { throw fault(entry, "it is called \(entry.host)") }
+    let others = nodes.contains {
+      $0.value.isInUse && $0.value.identity.machine != node.identity.machine
     }
-    switch (entry.state, site.state) {
+    switch (entry.state, node.state) {
     case (.joined, nil):
-      if entry.cores != site.offer?.cpu ?? 0 || entry.incarnation != site.identity.incarnation {
+      if entry.cores != node.offer?.cpu ?? 0 || entry.incarnation != node.identity.incarnation {
         throw fault(entry, "another one joined")
       }
       // What is told before the first lines are written has its turn after that.
-      site.joinedAt = now
-      if shunned.contains(site.identity.machine), !isAnyInUse { takeBack(site.identity.machine) }
-    case (.leaving, .some) where site.isExcused && !site.isLost: break
-    case (.leaving, .joined) where site.isNearEnd(at: now, mostGrace),
-      (.leaving, .readmitted) where site.isNearEnd(at: now, mostGrace),
-      (.leaving, .shunned) where site.isNearEnd(at: now, mostGrace):
-      site.isExcused = true
-    case (.silent, .joined) where site.isSilenced && !site.isLost,
-      (.silent, .shunned) where site.isSilenced && !site.isLost,
-      (.silent, .readmitted) where site.isSilenced && !site.isLost:
+      node.joinedAt = now
+      if quarantined.contains(node.identity.machine), !isAnyInUse {
+        takeBack(node.identity.machine)
+      }
+    case (.leaving, .some) where node.isExcused && !node.isLost: break
+    case (.leaving, .joined) where node.isNearEnd(at: now, mostGrace),
+      (.leaving, .readmitted) where node.isNearEnd(at: now, mostGrace),
+      (.leaving, .quarantined) where node.isNearEnd(at: now, mostGrace):
+      node.isExcused = true
+    case (.silent, .joined) where node.isSilenced && !node.isLost,
+      (.silent, .quarantined) where node.isSilenced && !node.isLost,
+      (.silent, .readmitted) where node.isSilenced && !node.isLost:
       break
-    case (.lost, .some) where site.isLost: break
-    case (.shunned, .joined), (.shunned, .readmitted):
-      if entry.what.contains("do not come up") { break }
+    case (.lost, .some) where node.isLost: break
+    case (.quarantined, .joined), (.quarantined, .readmitted):
+      if entry.detail.contains("do not come up") { break }
       if !others { throw fault(entry, "it is shunned, and the last one") }
       // It has just come back, or tasks are lost there once more.
-      if shunned.contains(site.identity.machine) { break }
-      guard suspects.contains(site.identity.machine) || isSuspect(site.identity.machine, at: now)
+      if quarantined.contains(node.identity.machine) { break }
+      guard suspects.contains(node.identity.machine) || isSuspect(node.identity.machine, at: now)
       else { throw fault(entry, "it is shunned, and was not lost twice within a minute") }
-      shunned.insert(site.identity.machine)
-    case (.readmitted, .shunned):
-      let inUse = sites.filter { $0.value.isInUse }.keys
+      quarantined.insert(node.identity.machine)
+    case (.readmitted, .quarantined):
+      let inUse = nodes.filter { $0.value.isInUse }.keys
       if !readmitted.isSuperset(of: inUse) {
         throw fault(entry, "it is readmitted beside others")
       }
-      takeBack(site.identity.machine)
-    default: throw fault(entry, "it was \(site.state?.rawValue ?? "not there")")
+      takeBack(node.identity.machine)
+    default: throw fault(entry, "it was \(node.state?.rawValue ?? "not there")")
     }
-    site.state = entry.state
-    sites[entry.site] = site
+    node.state = entry.state
+    nodes[entry.node] = node
     counts.told[entry.state, default: 0] += 1
-    if entry.state == .readmitted { readmitted.insert(entry.site) } else { readmitted = [] }
+    if entry.state == .readmitted { readmitted.insert(entry.node) } else { readmitted = [] }
   }
 
   /// Whether a task that is lost there now is lost within a minute of one before.
@@ -138,33 +140,33 @@ struct FarSights {
   }
 
   private mutating func takeBack(_ machine: Int32) {
-    shunned.remove(machine)
+    quarantined.remove(machine)
     suspects.remove(machine)
     moments[machine] = nil
   }
 
-  private func fault(_ entry: SiteEntry, _ text: String) -> Finding {
-    Finding("site \(entry.site.rawValue) is \(entry.state): \(text)")
+  private func fault(_ entry: NodeEntry, _ text: String) -> Finding {
+    Finding("site \(entry.node.rawValue) is \(entry.state): \(text)")
   }
 
   /// A try of a task begins there, or is handed ahead.
   mutating func begin(
-    _ task: TaskID, at site: SiteID, _ now: Instant, _ plan: Plan
+    _ task: TaskID, at node: NodeID, _ now: Instant, _ plan: Plan
   ) throws(Finding) {
-    let before = begunAt.updateValue(site, forKey: task)
-    if site == .local { return }
+    let before = begunAt.updateValue(node, forKey: task)
+    if node == .local { return }
     if plan.isService(task) {
       counts.services += 1
-      if let before, before != site { counts.moves += 1 }
+      if let before, before != node { counts.moves += 1 }
     } else if !plan.services(neededBy: task).isEmpty {
       counts.users += 1
     }
     let name = plan.nameString(task)
-    guard let own = sites[site], own.isInUse, !own.isLost else {
-      throw Finding("\(name): it starts on site \(site.rawValue), which is not in use")
+    guard let own = nodes[node], own.isInUse, !own.isLost else {
+      throw Finding("\(name): it starts on site \(node.rawValue), which is not in use")
     }
-    if shunned.contains(own.identity.machine) {
-      throw Finding("\(name): it starts on site \(site.rawValue), whose machine is shunned")
+    if quarantined.contains(own.identity.machine) {
+      throw Finding("\(name): it starts on site \(node.rawValue), whose machine is shunned")
     }
     let timeout = Int64(plan.policy(task).timeoutMilliseconds)
     if timeout > 0, let end = own.offer?.endsAt,
@@ -177,14 +179,14 @@ struct FarSights {
     if plan.isService(task) || !plan.services(neededBy: task).isEmpty { return }
     guard let lost = surelyLostOn[task], lost.contains(own.identity.machine) else { return }
     // One that has no end and most of all can take whatever any of them can.
-    let inUse = sites.values.filter(\.isInUse)
+    let inUse = nodes.values.filter(\.isInUse)
     let gpus = UInt64(plan.gpuCount(of: task))
-    let other = inUse.first { site in
-      !lost.contains(site.identity.machine)
-        && site.offer.map { $0.endsAt == nil && $0.gpus >= gpus } ?? false
+    let other = inUse.first { node in
+      !lost.contains(node.identity.machine)
+        && node.offer.map { $0.endsAt == nil && $0.gpus >= gpus } ?? false
         && inUse.allSatisfy {
           $0.offer.map {
-            $0.cpu <= site.offer?.cpu ?? 0 && $0.memoryBytes <= site.offer?.memoryBytes ?? 0
+            $0.cpu <= node.offer?.cpu ?? 0 && $0.memoryBytes <= node.offer?.memoryBytes ?? 0
           }
             ?? false
         }
@@ -195,15 +197,15 @@ struct FarSights {
   }
 
   /// Where the newest try of a task was begun.
-  func site(of task: TaskID) -> SiteID { begunAt[task] ?? .local }
+  func node(of task: TaskID) -> NodeID { begunAt[task] ?? .local }
 
   /// Whether nothing more starts where a task runs, and whether that is gone.
-  func isClosed(at site: SiteID) -> Bool { sites[site]?.isClosed ?? false }
-  func isLost(_ site: SiteID) -> Bool { sites[site]?.isLost ?? false }
+  func isClosed(at node: NodeID) -> Bool { nodes[node]?.isClosed ?? false }
+  func isLost(_ node: NodeID) -> Bool { nodes[node]?.isLost ?? false }
 
   /// Whether what becomes of a task's try is the work of its machine, which leaves.
   func isExcused(_ task: TaskID) -> Bool {
-    begunAt[task].flatMap { sites[$0] }?.isExcused ?? false
+    begunAt[task].flatMap { nodes[$0] }?.isExcused ?? false
   }
 
   /// A try of a task that is for other machines was lost.
@@ -212,15 +214,15 @@ struct FarSights {
   mutating func lose(
     _ task: TaskID, isSure: Bool, at now: Instant
   ) -> (may: Bool, must: Bool) {
-    guard let site = begunAt[task].flatMap({ sites[$0] }), !site.isExcused else {
+    guard let node = begunAt[task].flatMap({ nodes[$0] }), !node.isExcused else {
       return (false, false)
     }
-    if isSuspect(site.identity.machine, at: now) { suspects.insert(site.identity.machine) }
-    moments[site.identity.machine] = now
-    lostOn[task, default: []].insert(site.identity.machine)
+    if isSuspect(node.identity.machine, at: now) { suspects.insert(node.identity.machine) }
+    moments[node.identity.machine] = now
+    lostOn[task, default: []].insert(node.identity.machine)
     lostCount[task, default: 0] += 1
     if isSure {
-      surelyLostOn[task, default: []].insert(site.identity.machine)
+      surelyLostOn[task, default: []].insert(node.identity.machine)
       surelyLostCount[task, default: 0] += 1
     }
     return (
@@ -242,8 +244,8 @@ struct FarSights {
 
   /// A task fails since no machine has as many GPUs as it wants.
   func checkBeyond(_ count: Int, _ task: TaskID, _ plan: Plan) throws(Finding) {
-    guard count > 0, isExhausted || areKnown, !sites.isEmpty,
-      sites.values.allSatisfy({ ($0.offer?.gpus ?? 0) < UInt64(count) })
+    guard count > 0, isExhausted || areKnown, !nodes.isEmpty,
+      nodes.values.allSatisfy({ ($0.offer?.gpus ?? 0) < UInt64(count) })
     else { throw Finding("\(plan.nameString(task)): it is refused, and was not tried") }
   }
 
@@ -252,7 +254,7 @@ struct FarSights {
   /// - Parameter gpus: what a task wants that waits.
   func checkStop(wanting gpus: Int) throws(Finding) {
     if !isExhausted { throw Finding("it stops, and more machines may come") }
-    let most = sites.values.filter(\.isInUse).compactMap { $0.offer?.gpus }.max() ?? 0
+    let most = nodes.values.filter(\.isInUse).compactMap { $0.offer?.gpus }.max() ?? 0
     if isAnyInUse, !haveEnds, most >= UInt64(gpus) {
       throw Finding("it stops, and a machine is there that has time")
     }

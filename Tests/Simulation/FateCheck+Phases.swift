@@ -11,7 +11,7 @@ extension FateCheck {
     for index in plan.tasks {
       let task = TaskID(index)
       if plan.flags(task).contains(.finally) { open.append(task) }
-      guard drive.engine.state(task) == .failed else { continue }
+      guard session.engine.state(task) == .failed else { continue }
       for edge in plan.dependents(task)
       where [.failure, .finished].contains(plan.dependentCondition(edge)) {
         open.append(plan.dependent(edge))
@@ -31,11 +31,12 @@ extension FateCheck {
     guard isHalted, retried.isEmpty else { return }
     let mayStart = exempt { _ in true }
     var failures = 0
-    for line in drive.lines.lazy.map(\.transition) {
+    for line in session.lines.lazy.map(\.transition) {
       if line.event == .failure, !line.allowed { failures += 1 }
       // A service starts with what needs it.
       if !line.task.isNone, plan.isService(line.task) { continue }
-      if line.event == .start, failures >= drive.options.maxFailures, !mayStart.contains(line.task)
+      if line.event == .start, failures >= session.options.maxFailures,
+        !mayStart.contains(line.task)
       {
         throw fault(line.task, "it started after max_failures was reached")
       }
@@ -45,8 +46,8 @@ extension FateCheck {
   func checkFinallyComesLast() throws(Finding) {
     var began = false
     // An order may end at any time what has no end yet, and so what needs that.
-    let isOrdered = drive.lines.contains { $0.isOrdered && !$0.transition.isLate }
-    for line in drive.lines.lazy.filter({ !$0.isOrdered }).map(\.transition)
+    let isOrdered = session.lines.contains { $0.isOrdered && !$0.transition.isLate }
+    for line in session.lines.lazy.filter({ !$0.isOrdered }).map(\.transition)
     where !line.task.isNone && !plan.isService(line.task) {
       if plan.flags(line.task).contains(.finally) {
         if line.event == .start { began = true }

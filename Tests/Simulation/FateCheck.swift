@@ -5,7 +5,7 @@ import OpflowPlan
 
 /// Holds the ends of a drive's tasks against what the reference says of their needs and policies.
 struct FateCheck {
-  let drive: Drive
+  let session: Session
   let plan: Plan
   private let firstLine: [Transition?]
   private let lastLine: [Transition?]
@@ -24,9 +24,9 @@ struct FateCheck {
   /// Where each began first since it was so, and was not taken back; negative where it did not.
   private let begun: [Int]
 
-  init(_ drive: Drive) {
-    self.drive = drive
-    plan = drive.plan
+  init(_ session: Session) {
+    self.session = session
+    plan = session.plan
     var first = [Transition?](repeating: nil, count: plan.taskCount)
     var last = first
     var started = [Bool](repeating: false, count: plan.taskCount)
@@ -36,7 +36,7 @@ struct FateCheck {
     var starts = places
     var retries = places
     var begun = places
-    for (place, line) in drive.lines.enumerated() where !line.transition.task.isNone {
+    for (place, line) in session.lines.enumerated() where !line.transition.task.isNone {
       let index = line.transition.task.index
       places[index] = place
       if first[index] == nil { first[index] = line.transition }
@@ -67,11 +67,11 @@ struct FateCheck {
     lastRetry = retries
     self.begun = begun
     hasFinallyPhase =
-      (drive.owesFinally || started.contains(true)) && !drive.wasKilled
-      && drive.stopCause != .ioError
+      (session.owesFinally || started.contains(true)) && !session.wasKilled
+      && session.stopCause != .ioError
     isHalted =
-      drive.options.maxFailures > 0 && drive.witness.failures >= drive.options.maxFailures
-    mustNotBeHeldBack = exempt { !drive.engine.state($0).isTerminal }
+      session.options.maxFailures > 0 && session.witness.failures >= session.options.maxFailures
+    mustNotBeHeldBack = exempt { !session.engine.state($0).isTerminal }
   }
 
   /// A `finally` task started, or was skipped for what never ran, before an error or a kill may
@@ -83,7 +83,7 @@ struct FateCheck {
       guard case .skip(.upstream(let need)) = lastLine[index]?.event, !need.isNone else {
         return false
       }
-      return !drive.engine.state(need).isTerminal
+      return !session.engine.state(need).isTerminal
     }
   }
 
@@ -92,7 +92,7 @@ struct FateCheck {
     try checkFinallyComesLast()
     try checkHalt()
     let expected: Int32 =
-      drive.hasJournalFailed ? 74 : exitCode
+      session.hasJournalFailed ? 74 : exitCode
     if closing.exitCode != expected {
       throw Finding("the run ended with \(closing.exitCode) instead of \(expected)")
     }
@@ -101,8 +101,8 @@ struct FateCheck {
 
   /// What a drive leaves out, and what stays failed, decides with what it did.
   private var state: RunState {
-    if drive.hasJournalFailed { return .interrupted }
-    return switch drive.stopCause {
+    if session.hasJournalFailed { return .interrupted }
+    return switch session.stopCause {
     case .signal, .ioError: .interrupted
     case .request: .cancelled
     case nil:
@@ -110,13 +110,13 @@ struct FateCheck {
         ? .failed
         : isCancelled
           ? .cancelled
-          : drive.initial.contains(where: isOpen) ? .interrupted : .succeeded
+          : session.initial.contains(where: isOpen) ? .interrupted : .succeeded
     }
   }
 
   private var hasFailures: Bool {
-    drive.witness.failures > 0
-      || drive.initial.enumerated().contains { (index, initial) in
+    session.witness.failures > 0
+      || session.initial.enumerated().contains { (index, initial) in
         initial == .failed || initial == .leftFailed
           || initial == .stillFailed && firstLine[index] == nil
       }
@@ -125,7 +125,7 @@ struct FateCheck {
   private func isOpen(_ state: InitialState) -> Bool { state == .leftOpen }
 
   private var exitCode: Int32 {
-    switch drive.stopCause {
+    switch session.stopCause {
     case .signal(let signal): 128 + signal
     case .request: 6
     case .ioError: 74
@@ -133,16 +133,16 @@ struct FateCheck {
     }
   }
 
-  private var isCancelled: Bool { drive.states.contains(.cancelled) }
+  private var isCancelled: Bool { session.states.contains(.cancelled) }
 
   private func check(_ task: TaskID) throws(Finding) {
-    let state = drive.engine.state(task)
-    if lastLine[task.index]?.event == .skip(.withdrawn) {
+    let state = session.engine.state(task)
+    if lastLine[task.index]?.event == .skip(.retracted) {
       if state != .skipped || started[task.index] { throw fault(task, "it was withdrawn") }
       return
     }
     if plan.isService(task) { return try checkService(task, state) }
-    switch drive.initial[task.index] {
+    switch session.initial[task.index] {
     case .excluded, .succeeded, .upToDate, .failedAllowed, .skipped, .unused, .skippedUpstream,
       .failed, .leftDone, .leftFailed, .leftUpstream, .leftOpen:
       if firstLine[task.index] != nil { throw fault(task, "it was to be left alone") }
@@ -178,7 +178,7 @@ struct FateCheck {
   private func checkService(_ task: TaskID, _ state: TaskState) throws(Finding) {
     if firstLine[task.index] == nil { return }
     switch state {
-    case .running, .suspended, .handed, .checking: throw fault(task, "it is left \(state)")
+    case .running, .suspended, .prefetched, .checking: throw fault(task, "it is left \(state)")
     case .succeeded, .failed, .cancelled: try checkEnded(task, state)
     case .skipped:
       if lastLine[task.index]?.event == .fresh { return }
@@ -186,18 +186,18 @@ struct FateCheck {
         throw fault(task, "it is skipped after another line")
       }
       let users = plan.dependents(task).map { plan.dependent($0) }
-      if reason == .unused, users.contains(where: { !drive.engine.state($0).isTerminal }) {
+      if reason == .unused, users.contains(where: { !session.engine.state($0).isTerminal }) {
         throw fault(task, "it is unused, and something may need it")
       }
     case .waiting, .ready, .upToDate, .failedAllowed:
       let users = plan.dependents(task).map { plan.dependent($0) }
-      let open = users.filter { !drive.engine.state($0).isTerminal }
+      let open = users.filter { !session.engine.state($0).isTerminal }
       // An order took it back for those whose turn did not come.
       let isForLast =
         lastLine[task.index]?.event.kind == .resume && !hasFinallyPhase
         && open.allSatisfy { plan.flags($0).contains(.finally) }
-      guard users.isEmpty || !open.isEmpty || drive.stoodAlone.contains(task),
-        drive.stopCause != nil || isHalted || drive.wasKilled || isForLast
+      guard users.isEmpty || !open.isEmpty || session.stoodAlone.contains(task),
+        session.stopCause != nil || isHalted || session.wasKilled || isForLast
       else {
         throw fault(task, "it is left \(state)")
       }
@@ -205,7 +205,7 @@ struct FateCheck {
   }
 
   private func isCancelledBefore(_ task: TaskID) -> Bool {
-    drive.entering.standing.cancelled.contains(task)
+    session.resumeState.standing.cancelled.contains(task)
   }
 
   private func checkStaysCancelled(_ task: TaskID, _ state: TaskState) throws(Finding) {
@@ -215,7 +215,7 @@ struct FateCheck {
   }
 
   private func checkSkip(_ task: TaskID, _ reasons: [SkipReason]) throws(Finding) {
-    guard drive.engine.state(task) == .skipped, !started[task.index],
+    guard session.engine.state(task) == .skipped, !started[task.index],
       case .skip(let reason) = lastLine[task.index]?.event, reasons.contains(reason)
     else { throw fault(task, "it should have been skipped") }
   }
@@ -228,7 +228,7 @@ struct FateCheck {
       || needs.contains {
         tries[$0.index] > 0
           && !(plan.isService($0) && firstStart[$0.index] > lastPlace[task.index]
-            && drive.engine.state(task) == .skipped)
+            && session.engine.state(task) == .skipped)
       }
   }
 
@@ -269,11 +269,11 @@ struct FateCheck {
       if state.isTerminal, state != .skipped { try checkEnded(task, state) }
       return
     }
-    if drive.initial[task.index] == .laterAfterNeeds, !mayFollow(task) {
+    if session.initial[task.index] == .laterAfterNeeds, !mayFollow(task) {
       if started[task.index] { throw fault(task, "none of its needs ran and it is \(state)") }
       return
     }
-    if drive.initial[task.index] == .afterNeeds, !mayFollow(task) {
+    if session.initial[task.index] == .afterNeeds, !mayFollow(task) {
       guard state == .skipped, !started[task.index] else {
         throw fault(task, "none of its needs ran and it is \(state)")
       }
@@ -281,7 +281,7 @@ struct FateCheck {
     }
     // Whether it may start is told by the services' own ends.
     let hasOpenService = plan.services(neededBy: task).contains {
-      !drive.engine.state($0).isTerminal
+      !session.engine.state($0).isTerminal
     }
     if hasOpenService {
       if state.isTerminal { return try checkEnded(task, state) }
@@ -314,7 +314,7 @@ struct FateCheck {
         return
       }
       // It has a result that it may keep without the service, which what has no end was to tell.
-      if !state.isTerminal, open, drive.initial[task.index] == .later,
+      if !state.isTerminal, open, session.initial[task.index] == .later,
         firstLine[task.index] == nil, lacking.allSatisfy({ plan.isService($0) })
       {
         return
@@ -359,11 +359,12 @@ struct FateCheck {
 
   /// What a late `if` comes to, by the needs as they are; nil where there is none.
   private func verdict(_ task: TaskID) -> LateVerdict? {
-    guard let name = drive.tasks[task.index].decidedBy, let need = plan.task(named: name) else {
+    guard let name = session.tasks[task.index].decidedBy, let need = plan.task(named: name) else {
       return nil
     }
-    if !drive.engine.state(need).holdsValues, plan.readsAsEmpty(need) { return .fails }
-    guard drive.engine.state(need).holdsValues, let value = drive.held[need]?.values.first else {
+    if !session.engine.state(need).holdsValues, plan.readsAsEmpty(need) { return .fails }
+    guard session.engine.state(need).holdsValues, let value = session.held[need]?.values.first
+    else {
       return .undecided("")
     }
     return value.hash == Hash.xxh3(Array("true".utf8)) ? .holds : .fails
@@ -389,12 +390,12 @@ struct FateCheck {
 
   private func need(_ edge: Int, of task: TaskID) -> Need {
     let need = TaskID(plan.needTargets[edge])
-    let state = drive.engine.state(need)
+    let state = session.engine.state(need)
     let condition = plan.needCondition(edge)
     // It had it.
     if plan.isService(need), started[task.index] { return .met }
     // What was to follow a task that was cut short is left to the resume, as that task is.
-    if drive.cutShort.contains(need), state == .cancelled, !plan.flags(task).contains(.finally) {
+    if session.cutShort.contains(need), state == .cancelled, !plan.flags(task).contains(.finally) {
       return .open
     }
     if !state.isTerminal {
@@ -418,13 +419,13 @@ struct FateCheck {
   }
 
   private func isSkippedForNeeds(_ task: TaskID) -> Bool {
-    switch drive.initial[task.index] {
+    switch session.initial[task.index] {
     case .skippedUpstream, .leftUpstream: return true
     case .stillUpstream where firstLine[task.index] == nil: return true
     default: break
     }
     if lastLine[task.index]?.event == .fresh {
-      return drive.results[task]?.isSkippedUpstream == true
+      return session.results[task]?.isSkippedUpstream == true
     }
     return if case .skip(.upstream) = lastLine[task.index]?.event { true } else { false }
   }
@@ -446,7 +447,7 @@ struct FateCheck {
       }
     if !fits { throw fault(task, "it is \(state) after '\(line.event.kind.word)'") }
     if state == .failed, line.outcome.reason != .value, !started[task.index],
-      drive.initial[task.index] != .stays, drive.lostWorkers < 3,
+      session.initial[task.index] != .stays, session.lostWorkers < 3,
       line.outcome.reason != .refused
     {
       throw fault(task, "it failed without a try")
@@ -464,8 +465,8 @@ struct FateCheck {
     }
     if line.leavesAlive { return }
     let policy = plan.policy(task)
-    let before = Int(drive.entering.triesUsed[task]?.count ?? 0)
-    let retries = drive.lines.reduce(before) { count, line in
+    let before = Int(session.resumeState.triesUsed[task]?.count ?? 0)
+    let retries = session.lines.reduce(before) { count, line in
       guard line.transition.task == task else { return count }
       switch line.transition.event {
       case .retry: return count + 1
@@ -489,7 +490,7 @@ struct FateCheck {
   /// tried again since.
   private func isServiceLost(of task: TaskID) -> Bool {
     plan.services(neededBy: task).contains { service in
-      [.failed, .cancelled, .skipped].contains(drive.engine.state(service))
+      [.failed, .cancelled, .skipped].contains(session.engine.state(service))
         || retried.contains(service)
     }
   }
@@ -497,7 +498,7 @@ struct FateCheck {
   /// Whether the run's own end excuses that a task which could start did not.
   private func mayBeLeft(_ task: TaskID) -> Bool {
     if plan.flags(task).contains(.finally) { return !hasFinallyPhase }
-    if drive.stopCause != nil { return true }
+    if session.stopCause != nil { return true }
     return isHalted && !mustNotBeHeldBack.contains(task)
   }
 

@@ -8,8 +8,8 @@ extension ImaginedManifest {
     let read = Set(tasks.flatMap(\.valuesRead))
     for index in tasks.indices where random.chance(50) {
       let task = tasks[index]
-      guard task.service == nil, !task.isDownload, !task.isGate, !task.flags.contains(.finally),
-        !task.makesLegs, !read.contains(task.name),
+      guard task.service == nil, !task.isDownload, !task.isApproval, !task.flags.contains(.finally),
+        !task.makesInstances, !read.contains(task.name),
         !task.needs.contains(where: { services.contains($0.task) })
       else { continue }
       tasks[index].becomeBlock()
@@ -20,7 +20,7 @@ extension ImaginedManifest {
 
 extension ImaginedManifest.Task {
   fileprivate mutating func becomeBlock() {
-    isBlock = true
+    isExternal = true
     flags.subtract([.interactive])
     isChecked = false
     leaves = .nothing

@@ -40,31 +40,33 @@ extension ImaginedManifest {
   /// Has some batches be the legs that a task of before makes.
   mutating func chooseMakers(_ random: inout SplitMix64) {
     for batch in 1...batchStarts.count where random.chance(50) {
-      let legs = tasks(ofBatch: batch)
-      let isFit = tasks[legs].allSatisfy {
+      let instances = tasks(ofBatch: batch)
+      let isFit = tasks[instances].allSatisfy {
         !$0.flags.contains(.finally) && $0.service == nil
       }
-      guard !legs.isEmpty, isFit else { continue }
-      let makers = (0..<legs.lowerBound).filter { mayMake(legs, $0) }
+      guard !instances.isEmpty, isFit else { continue }
+      let makers = (0..<instances.lowerBound).filter { mayMake(instances, $0) }
       guard let maker = makers.randomElement(using: &random) else { continue }
-      makeLegs(legs, tasks[maker].name)
+      makeInstances(instances, tasks[maker].name)
     }
   }
 
   /// Has some batches be added by a task of before, which they wait for.
-  mutating func chooseAdders(_ random: inout SplitMix64) {
-    for batch in 1...batchStarts.count where legMakers[batch] == nil && random.chance(60) {
+  mutating func chooseGenerators(_ random: inout SplitMix64) {
+    for batch in 1...batchStarts.count where instanceMakers[batch] == nil && random.chance(60) {
       let added = tasks(ofBatch: batch)
-      let adders = (0..<added.lowerBound).filter { mayAdd(tasks[$0]) }
-      guard !added.isEmpty, let adder = adders.randomElement(using: &random) else { continue }
-      let name = tasks[adder].name
+      let generators = (0..<added.lowerBound).filter { mayAdd(tasks[$0]) }
+      guard !added.isEmpty, let generator = generators.randomElement(using: &random) else {
+        continue
+      }
+      let name = tasks[generator].name
       if wouldHaveRing(where: added, need: name) { continue }
-      self.adders[batch] = name
+      self.generators[batch] = name
       // As those often do of which there is something to be found.
       if random.chance(60) {
-        tasks[adder].behaviour = .failsThrough(attempt: Int32(1 + random.below(2)), code: 1)
+        tasks[generator].behaviour = .failsThrough(attempt: Int32(1 + random.below(2)), code: 1)
       }
-      tasks[adder].policy.retryMax = 3
+      tasks[generator].policy.retryMax = 3
       for task in added where !tasks[task].needs.contains(where: { $0.task == name }) {
         tasks[task].needs.append((name, random.chance(85) ? .success : .finished))
       }
@@ -72,15 +74,16 @@ extension ImaginedManifest {
   }
 
   /// Whether what is to be added by a task waits for legs that wait for that task.
-  private func wouldHaveRing(where added: Range<Int>, need adder: String) -> Bool {
-    if legMakers.isEmpty { return false }
+  private func wouldHaveRing(where added: Range<Int>, need generator: String) -> Bool {
+    if instanceMakers.isEmpty { return false }
     var other = self
-    for task in added { other.tasks[task].needs.append((adder, .success)) }
+    for task in added { other.tasks[task].needs.append((generator, .success)) }
     return other.hasRing
   }
 
   private func mayAdd(_ task: Task) -> Bool {
-    task.service == nil && !task.isGate && !task.isDownload && !task.makesLegs && !task.mayBeChecked
+    task.service == nil && !task.isApproval && !task.isDownload && !task.makesInstances
+      && !task.mayBeChecked
       && task.flags.isDisjoint(with: [.finally, .conditionFalse, .interactive])
   }
 
@@ -91,34 +94,35 @@ extension ImaginedManifest {
 
   /// Whether a task may make those legs: it is a command, and none of them waits for what is to
   /// wait for them.
-  private func mayMake(_ legs: Range<Int>, _ maker: Int) -> Bool {
+  private func mayMake(_ instances: Range<Int>, _ maker: Int) -> Bool {
     let task = tasks[maker]
-    guard task.service == nil, !task.isGate, !task.isDownload, !task.makesLegs, !task.mayBeChecked,
+    guard task.service == nil, !task.isApproval, !task.isDownload, !task.makesInstances,
+      !task.mayBeChecked,
       task.flags.isDisjoint(with: [.finally, .conditionFalse, .interactive]),
       task.decidedBy == nil, task.reads == nil,
       !tasks.contains(where: { $0.decidedBy == task.name || $0.reads == task.name })
     else { return false }
     var other = self
-    other.makeLegs(legs, tasks[maker].name)
+    other.makeInstances(instances, tasks[maker].name)
     return !other.hasRing
   }
 
-  private mutating func makeLegs(_ legs: Range<Int>, _ maker: String) {
-    legMakers[batchStarts.lastIndex(of: legs.lowerBound).map { $0 + 1 } ?? 0] = maker
-    for task in tasks.indices where tasks[task].name == maker { tasks[task].makesLegs = true }
-    for leg in legs where !tasks[leg].needs.contains(where: { $0.task == maker }) {
-      tasks[leg].needs.append((maker, .success))
+  private mutating func makeInstances(_ instances: Range<Int>, _ maker: String) {
+    instanceMakers[batchStarts.lastIndex(of: instances.lowerBound).map { $0 + 1 } ?? 0] = maker
+    for task in tasks.indices where tasks[task].name == maker { tasks[task].makesInstances = true }
+    for instance in instances where !tasks[instance].needs.contains(where: { $0.task == maker }) {
+      tasks[instance].needs.append((maker, .success))
     }
   }
 
   /// Whether tasks wait for each other, where what needs a task that makes legs waits for these.
   private var hasRing: Bool {
     var waits = Dictionary(uniqueKeysWithValues: tasks.map { ($0.name, Set($0.needs.map(\.task))) })
-    for (batch, maker) in legMakers {
-      let legs = Set(tasks(ofBatch: batch).map { tasks[$0].name })
-      for task in tasks where !legs.contains(task.name) {
+    for (batch, maker) in instanceMakers {
+      let instances = Set(tasks(ofBatch: batch).map { tasks[$0].name })
+      for task in tasks where !instances.contains(task.name) {
         guard let need = task.needs.first(where: { $0.task == maker }) else { continue }
-        if !task.makesLegs || need.condition == .ran { waits[task.name]?.formUnion(legs) }
+        if !task.makesInstances || need.condition == .ran { waits[task.name]?.formUnion(instances) }
       }
     }
     // Whoever waits for nobody that is left is out of it.
@@ -142,7 +146,7 @@ struct GrowingPlans {
   private let parts: [Plan]
   /// By the number of a batch, from 1.
   private let makers: [Int: String]
-  private let adders: [Int: String]
+  private let generators: [Int: String]
   /// With all batches.
   private var grown: [UInt8] = []
   /// How many tasks there are with so many batches.
@@ -156,8 +160,8 @@ struct GrowingPlans {
       parts.append(try ImaginedManifest.open(try manifest.compile(start..<end)))
     }
     self.parts = parts
-    makers = manifest.legMakers
-    adders = manifest.adders
+    makers = manifest.instanceMakers
+    generators = manifest.generators
     counts = [parts[0].taskCount]
     var plan = parts[0]
     for part in parts.dropFirst() {
@@ -178,7 +182,7 @@ struct GrowingPlans {
   func plan(with batches: Int) throws(Finding) -> Plan {
     if batches == 0 { return parts[0] }
     // What grows into another file begins with one that has no task more.
-    if !adders.isEmpty { return try uncut(with: batches) }
+    if !generators.isEmpty { return try uncut(with: batches) }
     return try ImaginedManifest.open(grown, limit: counts[batches])
   }
 
@@ -198,7 +202,7 @@ struct GrowingPlans {
   }
 
   /// The task whose legs a batch is, or that adds it; nil for others.
-  func adder(ofBatch number: Int) -> String? { makers[number + 1] ?? adders[number + 1] }
+  func generator(ofBatch number: Int) -> String? { makers[number + 1] ?? generators[number + 1] }
 
   /// A batch by itself.
   func batch(_ number: Int) -> Plan { parts[number + 1] }

@@ -60,7 +60,7 @@ extension ImaginedManifest {
   /// Whether a process of it could.
   private func leavesValues(_ name: String) -> Bool {
     tasks.first { $0.name == name }.map {
-      !$0.isGate && !$0.isBlock && !$0.isDownload && $0.service == nil
+      !$0.isApproval && !$0.isExternal && !$0.isDownload && $0.service == nil
     } ?? false
   }
 
@@ -79,7 +79,7 @@ extension ImaginedManifest {
     let victim = random.below(tasks.count)
     let kind = random.below(9)
     // Who makes legs stays one, and they stay his.
-    if !legMakers.isEmpty, (3...6).contains(kind) { return }
+    if !instanceMakers.isEmpty, (3...6).contains(kind) { return }
     switch kind {
     case 7, 8: tasks[victim].inputs += 1
     case 0, 1, 2: tasks[victim].version += 1
@@ -101,8 +101,8 @@ extension ImaginedManifest {
     case 5: tasks[victim].flags.formSymmetricDifference(.conditionFalse)
     default:
       // It reads what nobody was to read before.
-      guard !tasks[victim].isDownload, !tasks[victim].isGate,
-        !tasks[victim].isBlock,
+      guard !tasks[victim].isDownload, !tasks[victim].isApproval,
+        !tasks[victim].isExternal,
         let need = tasks[victim].needs.randomElement(using: &random)?.task,
         leavesValues(need), batch(of: need) == batch(of: tasks[victim].name)
       else { return }
@@ -168,7 +168,7 @@ extension ImaginedManifest.Task {
 
   /// A question that somebody answers, or nobody in time.
   mutating func becomeGate(_ random: inout SplitMix64) {
-    isGate = true
+    isApproval = true
     demand = []
     reads = nil
     leaves = .nothing

@@ -9,7 +9,7 @@ extension ImaginedManifest {
   mutating func addServices(_ random: inout SplitMix64, isFar: Bool) {
     for index in tasks.indices where random.chance(30) {
       let task = tasks[index]
-      if task.isDownload || task.isGate || task.flags.contains(.finally) { continue }
+      if task.isDownload || task.isApproval || task.flags.contains(.finally) { continue }
       if isFar, task.isLocal { continue }
       tasks[index].becomeService(&random)
     }
@@ -18,8 +18,8 @@ extension ImaginedManifest {
       var task = Task(name: "stays")
       task.becomeService(&random)
       task.service = random.chance(80) ? .serves : .endsInUse(attempt: 2, code: 1)
-      for other in tasks where random.chance(20) && !other.flags.contains(.finally) && !other.isGate
-      {
+      for other in tasks
+      where random.chance(20) && !other.flags.contains(.finally) && !other.isApproval {
         task.needs.append((other.name, .success))
       }
       tasks.append(task)
@@ -31,7 +31,7 @@ extension ImaginedManifest {
         tasks[index].needs[place].condition = .success
       }
       // Nothing is run for a question, so that it needs nothing that runs.
-      if tasks[index].isGate { tasks[index].needs.removeAll { services.contains($0.task) } }
+      if tasks[index].isApproval { tasks[index].needs.removeAll { services.contains($0.task) } }
       if tasks[index].reads.map(services.contains) ?? false { tasks[index].reads = nil }
       if tasks[index].decidedBy.map(services.contains) ?? false { tasks[index].decidedBy = nil }
     }
@@ -48,7 +48,7 @@ extension ImaginedManifest {
     if isNeeded { return }
     let users = tasks.indices.filter { index in
       let task = tasks[index]
-      return task.service == nil && !task.isDownload && !task.isGate && !task.isLocal
+      return task.service == nil && !task.isDownload && !task.isApproval && !task.isLocal
         && !task.flags.contains(.finally)
     }
     var service = Task(name: "db")

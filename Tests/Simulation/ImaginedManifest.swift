@@ -6,7 +6,7 @@ package import OpflowPlan
 package struct ImaginedManifest: Sendable {
   package struct Task: Sendable {
     /// A program does it; `behaviour` is that of what it does.
-    var isBlock = false
+    var isExternal = false
     package var name: String
     package var needs: [(task: String, condition: NeedCondition)] = []
     package var flags: TaskFlags = []
@@ -15,7 +15,7 @@ package struct ImaginedManifest: Sendable {
     package var priority: Int16 = 0
     package var isDownload = false
     /// A gate: `behaviour` is that of who answers it.
-    var isGate = false
+    var isApproval = false
     package var policy = TaskPolicy(
       retryDelayMilliseconds: 50, retryMaxDelayMilliseconds: 400, stopGraceMilliseconds: 200)
     package var retryCodes: [Int32] = []
@@ -35,7 +35,7 @@ package struct ImaginedManifest: Sendable {
     /// One of its needs, whose value it reads when it starts.
     var reads: String?
     /// The tasks of a batch are legs that it makes.
-    var makesLegs = false
+    var makesInstances = false
     /// It does not end by itself; `behaviour` is not looked at.
     var service: ImaginedService?
     /// How often it starts again.
@@ -55,9 +55,9 @@ package struct ImaginedManifest: Sendable {
   /// nothing is.
   var batchStarts: [Int] = []
   /// By the number of a batch, from 1: the task whose legs it is.
-  var legMakers: [Int: String] = [:]
+  var instanceMakers: [Int: String] = [:]
   /// The same of others: the task that adds it.
-  var adders: [Int: String] = [:]
+  var generators: [Int: String] = [:]
 
   /// All of it as one manifest.
   package func compile() throws(Finding) -> Plan {
@@ -87,12 +87,13 @@ package struct ImaginedManifest: Sendable {
     for task in tasks {
       var entry = TaskEntry(
         name: builder.intern(task.name),
-        kind: task.isGate
+        kind: task.isApproval
           ? .approve
-          : task.isBlock ? .block : task.isDownload ? .download : task.makesLegs ? .command : .shell
+          : task.isExternal
+            ? .block : task.isDownload ? .download : task.makesInstances ? .command : .shell
       )
       entry.flags = task.flags
-      if task.makesLegs { entry.flags.formUnion([.emptyMatrix, .control]) }
+      if task.makesInstances { entry.flags.formUnion([.emptyMatrix, .control]) }
       entry.priority = task.priority
       entry.record.script = builder.intern("version \(task.version)")
       entry.record.shell = shell
@@ -140,10 +141,10 @@ package struct ImaginedManifest: Sendable {
     }
     // Of those that begin there the last one is not empty.
     if !range.isEmpty, let batch = batchStarts.lastIndex(of: range.lowerBound),
-      let maker = legMakers[batch + 1]
+      let maker = instanceMakers[batch + 1]
     {
-      builder.addFamily(
-        builder.intern(maker), firstTask: TaskID(0), legCount: range.count,
+      builder.addMatrixGroup(
+        builder.intern(maker), firstTask: TaskID(0), instanceCount: range.count,
         axes: [builder.intern("n")], values: tasks.map { builder.intern($0.name) })
     }
     for task in tasks where task.mayBeChecked {
@@ -208,7 +209,7 @@ extension ImaginedManifest {
 extension Plan {
   /// Whether a value of that task is the empty text while it has no success, instead of missing: of
   /// a family there are as many lines as legs left one.
-  func readsAsEmpty(_ need: TaskID) -> Bool { family(of: need) != nil }
+  func readsAsEmpty(_ need: TaskID) -> Bool { matrixGroup(of: need) != nil }
 }
 
 /// How a service fares.
@@ -281,7 +282,7 @@ extension ImaginedManifest.Task {
 
   /// Every third that can have one.
   var hasJobserver: Bool {
-    !isDownload && !isGate && !isBlock && service == nil
+    !isDownload && !isApproval && !isExternal && service == nil
       && demand.contains { $0.resource == ResourceEntry.cpu && $0.amount > 0 }
       && name.utf8.reduce(0) { $0 + Int($1) } % 3 == 0
   }

@@ -7,12 +7,12 @@ struct ImaginedProgram {
   struct Try {
     var task: TaskID
     var attempt: Int32
-    var seat: WorkerID
+    var slot: WorkerID
     /// It was told to end.
     var isAsked = false
   }
 
-  let id: HostID
+  let id: ClientID
   /// The connection is there; what it said before it went may still be read.
   var isThere = true
   /// That it is gone was told.
@@ -20,9 +20,9 @@ struct ImaginedProgram {
   /// What it would run if it was told to, which is not what it has said: both are on their way for
   /// a while.
   var offers: Set<TaskID> = []
-  var inbox: [(order: WorkerOrder, seat: WorkerID)] = []
-  var outbox: [BlockFact] = [.joined]
+  var inbox: [(order: WorkerMessage, slot: WorkerID)] = []
+  var outbox: [ExternalTaskFact] = [.joined]
   var running: [Try] = []
 
-  init(_ id: HostID) { self.id = id }
+  init(_ id: ClientID) { self.id = id }
 }

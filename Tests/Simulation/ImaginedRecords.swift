@@ -91,7 +91,7 @@ struct ImaginedRecords {
 extension ImaginedManifest.Task {
   /// Whether it is looked at before it starts. A `finally` task cannot have `inputs`.
   var mayBeChecked: Bool {
-    isChecked && !isGate && !isBlock && !isDownload
+    isChecked && !isApproval && !isExternal && !isDownload
       && flags.isDisjoint(with: [.interactive, .finally])
   }
 }

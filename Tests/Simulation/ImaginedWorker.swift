@@ -33,10 +33,10 @@ struct ImaginedWorker {
 
   private(set) var id: WorkerID
   let kind: WorkerKind
-  let site: SiteID
+  let node: NodeID
   var phase = Phase.launching
   /// Orders that it has not read, and since when there have been some all the time.
-  private(set) var inbox: [WorkerOrder] = []
+  private(set) var inbox: [WorkerMessage] = []
   private(set) var behindSince: Instant?
   /// Of services, as it was told since it was told to start something.
   var ports: [TaskID: [UInt16]] = [:]
@@ -49,11 +49,11 @@ struct ImaginedWorker {
   var downloads: ImaginedDownloads
 
   init(
-    id: WorkerID, kind: WorkerKind, site: SiteID, plan: PlanSource
+    id: WorkerID, kind: WorkerKind, node: NodeID, plan: PlanSource
   ) {
     self.id = id
     self.kind = kind
-    self.site = site
+    self.node = node
     commands = ImaginedCommands(plan)
     downloads = ImaginedDownloads(plan)
   }
@@ -115,12 +115,12 @@ struct ImaginedWorker {
     return report
   }
 
-  mutating func receive(_ order: WorkerOrder, at now: Instant) {
+  mutating func receive(_ order: WorkerMessage, at now: Instant) {
     if inbox.isEmpty { behindSince = now }
     inbox.append(order)
   }
 
-  mutating func takeOrder(overWire: Bool) throws(Finding) -> WorkerOrder {
+  mutating func takeOrder(overWire: Bool) throws(Finding) -> WorkerMessage {
     let order = inbox.removeFirst()
     if inbox.isEmpty { behindSince = nil }
     guard overWire else { return order }

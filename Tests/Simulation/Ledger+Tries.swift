@@ -28,7 +28,7 @@ extension Ledger {
           if !isFree { counts[item.name, default: 0] += 1 }
           due[item.name] = item.milliseconds + line.delayMilliseconds
         case .failure where line.allowed: if !isFree { counts[item.name, default: 0] += 1 }
-        case .skip(.withdrawn): counts[item.name] = nil
+        case .skip(.retracted): counts[item.name] = nil
         default: break
         }
       default: break
@@ -45,7 +45,7 @@ extension Ledger {
         // It starts again at once.
         if plan.isService(task) { return }
         let most = Int64(plan.policy(task).retryMaxDelayMilliseconds)
-        used.delayMilliseconds = min(max(0, at - Drive.firstWallMilliseconds), most)
+        used.delayMilliseconds = min(max(0, at - Session.firstWallMilliseconds), most)
       }
     }
     return used

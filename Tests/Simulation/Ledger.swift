@@ -64,17 +64,17 @@ struct Ledger {
     items.reduce(0) { count, item in
       switch item.entry {
       case .extend: count + 1
-      case .withdraw(let entry): count - entry.orders.count
+      case .retract(let entry): count - entry.orders.count
       default: count
       }
     }
   }
 
   /// What was ordered and holds for a drive that goes on with the last one.
-  func standing(_ plan: Plan, _ request: ResumeRequest) -> StandingOrders {
-    if case .close = items.last?.entry { return StandingOrders() }
-    if !request.keepsEnds { return StandingOrders() }
-    var standing = StandingOrders()
+  func standing(_ plan: Plan, _ request: ResumeRequest) -> StandingRequests {
+    if case .close = items.last?.entry { return StandingRequests() }
+    if !request.keepsEnds { return StandingRequests() }
+    var standing = StandingRequests()
     var (held, cancelled): (Set<String>, Set<String>) = ([], [])
     for item in items {
       switch item.entry {
@@ -83,7 +83,7 @@ struct Ledger {
       case .stop(let stop):
         standing.isPaused = false
         held = []
-        standing.stopSignal = stop.what.isEmpty ? stop.signal : nil
+        standing.stopSignal = stop.detail.isEmpty ? stop.signal : nil
       case .order(let order):
         switch order.verb {
         case .pause: standing.isPaused = true
@@ -212,7 +212,7 @@ struct KnownTask {
   }
 
   /// An order says what becomes of it at once.
-  mutating func take(_ order: OrderEntry, _ item: Ledger.Item) {
+  mutating func take(_ order: RequestEntry, _ item: Ledger.Item) {
     switch order.verb {
     case .cancel where !isRunning:
       end = nil

@@ -33,13 +33,13 @@ extension Life {
   }
 
   /// The journal tells that they are up, and of no end of the drive.
-  func check(_ left: [PassedOn], _ drive: Drive) throws(Finding) {
-    guard !drive.hasJournalFailed else {
+  func check(_ left: [PassedOn], _ session: Session) throws(Finding) {
+    guard !session.hasJournalFailed else {
       throw Finding("services go on, and nobody can write it down")
     }
     let history: RunModel
     do throws(JournalError) {
-      history = try Self.read(drive.file, drive.plan).history
+      history = try Self.read(session.file, session.plan).history
     } catch {
       throw Finding("the journal of a whole drive cannot be read: \(error.message)")
     }

@@ -8,8 +8,8 @@ extension Life {
     var options = SchedulerOptions(
       maxParallel: UInt64(1 + random.below(5)), memoryBytes: 1 << 30,
       maxFailures: isUndisturbed ? 0 : random.below(4), seed: random.next())
-    options.handsAhead = random.chance(70)
-    options.usesSites = random.chance(isFarAlways ? 95 : isFar ? 75 : 25)
+    options.prefetches = random.chance(70)
+    options.usesNodes = random.chance(isFarAlways ? 95 : isFar ? 75 : 25)
     options.gpus = 3 + options.seed % 2
     options.expectedWallMicroseconds = random.chance(70) ? 100 : 1_000_000
     return options

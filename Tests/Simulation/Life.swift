@@ -23,7 +23,7 @@ package struct Life {
   private var clock = Instant(nanoseconds: 1_000_000_000)
   /// Told what happens, for a person who replays a seed.
   package var log: ((String) -> Void)?
-  package private(set) var drives = 0
+  package private(set) var sessions = 0
   package private(set) var crashes = 0
   /// How many services went on from one drive to the next.
   package private(set) var stays = 0
@@ -40,13 +40,13 @@ package struct Life {
   private var isOpen = false
   private var runNumber: UInt64
   /// Some tasks are blocks.
-  private let hasBlocks: Bool
+  private let hasExternalTasks: Bool
   /// Drives go on with the ends of those before.
   let goesOn: Bool
   /// How many batches were added.
   package private(set) var additions = 0
   /// How many of them were withdrawn.
-  package private(set) var withdrawals = 0
+  package private(set) var retractions = 0
 
   /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten
   /// thousand.
@@ -60,11 +60,12 @@ package struct Life {
   ///   - goesOn: drives go on with the ends of those before, most of them.
   ///   - far: services are on further machines, and more befalls these.
   package init(
-    seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false, makesLegs: Bool = false,
+    seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false,
+    makesInstances: Bool = false,
     adds: Bool = false, blocks: Bool = false, goesOn: Bool = false,
     far: Bool = false
   ) {
-    hasBlocks = blocks
+    hasExternalTasks = blocks
     self.goesOn = goesOn
     random = SplitMix64(seed: seed)
     runNumber = seed
@@ -94,8 +95,8 @@ package struct Life {
       var other = SplitMix64(seed: seed &+ 1 << 63)
       manifest.split(&other)
       isOpen = other.chance(50)
-      if makesLegs { manifest.chooseMakers(&other) }
-      if adds { manifest.chooseAdders(&other) }
+      if makesInstances { manifest.chooseMakers(&other) }
+      if adds { manifest.chooseGenerators(&other) }
     }
     if blocks {
       var other = SplitMix64(seed: seed &+ 1 << 62)
@@ -111,7 +112,7 @@ package struct Life {
   package mutating func run() throws(Finding) {
     let disturbed = random.below(5)
     for _ in 0..<disturbed {
-      try drive(.random(taskCount: manifest.tasks.count, &random))
+      try session(.random(taskCount: manifest.tasks.count, &random))
       // The process may die in between.
       if random.chance(20) { passed = [] }
       if random.chance(8) { spoil() }
@@ -119,7 +120,7 @@ package struct Life {
       // Another run of the state folder.
       if random.chance(10) { _ = begin() }
     }
-    let ends = try drive(.none)
+    let ends = try session(.none)
     try checkNothingIsLeft(after: ends)
   }
 
@@ -131,11 +132,11 @@ package struct Life {
   }
 
   @discardableResult
-  private mutating func drive(_ chaos: Chaos) throws(Finding) -> [TaskState] {
+  private mutating func session(_ chaos: Chaos) throws(Finding) -> [TaskState] {
     let plans = try GrowingPlans(manifest)
     let added = try countAdded(plans)
     let plan = try plans.plan(with: added)
-    drives += 1
+    sessions += 1
     let isUndisturbed = chaos.isNone
     var request = isUndisturbed ? ResumeRequest() : randomRequest(plan)
     let (history, isNew) = try recover(plan)
@@ -146,7 +147,7 @@ package struct Life {
     let decision = ResumeDecision.heedingValues(plan: plan, history: history, request: &request) {
       !(lost?.contains($0) ?? false)
     }
-    log?("drive \(drives): \(chaos)")
+    log?("drive \(sessions): \(chaos)")
     for index in plan.tasks {
       log?("  \(manifest.tasks[index].brief) \(decision[TaskID(index)])")
     }
@@ -158,15 +159,15 @@ package struct Life {
     } else {
       try checkClaims(plan, history)
     }
-    var entry = Drive.Entry(
+    var entry = Session.Entry(
       initial: decision.initialStates(request),
       attempts: plan.tasks.map { history[TaskID($0)].attempts }, owesFinally: decision.owesFinally,
       values: request.values, priorities: history.orders.priorities,
       orders: history.orders.counts,
       approved: decision.approved(plan, history, request), results: decision.results(history),
-      origins: history.origins, asked: request.rerun, number: drives)
+      origins: history.origins, asked: request.rerun, number: sessions)
     entry.standing = history.standing(plan, for: request)
-    entry.triesUsed = history.triesUsed(plan, for: request, at: Drive.firstWallMilliseconds)
+    entry.triesUsed = history.triesUsed(plan, for: request, at: Session.firstWallMilliseconds)
     if history.isContinued(by: request) { entry.earlierOrders = history.orders }
     if isExact, entry.standing != ledger.standing(plan, request) {
       throw Finding(
@@ -189,95 +190,97 @@ package struct Life {
       let openness: RunOpenness =
         !isOpen ? .ordinary : history.orders.closedBy == nil ? .open : .closed
       entry.growth = ImaginedGrowth(
-        plans: plans, added: added, openness: openness, drive: drives)
+        plans: plans, added: added, openness: openness, session: sessions)
     }
     ledger.use(plan)
     var chaos = chaos
     if chaos.diskRoom < .max { chaos.diskRoom += file.bytes.count }
     if blamesMachine, !isUndisturbed { chaos.blameMachine() }
     if isFarAlways { chaos.troubleMachines(&random) }
-    if hasBlocks, !isUndisturbed, random.chance(80) { chaos.troublesPrograms = random.below(200) }
-    var drive = Drive(
+    if hasExternalTasks, !isUndisturbed, random.chance(80) {
+      chaos.troublesPrograms = random.below(200)
+    }
+    var session = Session(
       plan: plan, tasks: manifest.tasks, options: options(isUndisturbed), chaos: chaos,
-      entering: entry,
+      resumeState: entry,
       opening: opening(
         isNew, decision, history.isContinued(by: request), added > 0 ? plan.taskCount : 0),
       durability: random.chance(60) ? .group : random.chance(50) ? .each : .none,
       encoder: isNew ? JournalEncoder() : history.encoder, file: file, ledger: ledger,
       records: records,
       random: SplitMix64(seed: random.next()), checkInterval: checkInterval)
-    drive.log = log
-    let end = try drive.run(from: clock)
-    clock = drive.now
-    additions += (drive.growth?.added ?? 0) - added
-    withdrawals += drive.growth?.withdrawn.values.reduce(0, +) ?? 0
+    session.log = log
+    let end = try session.run(from: clock)
+    clock = session.now
+    additions += (session.growth?.added ?? 0) - added
+    retractions += session.growth?.retracted.values.reduce(0, +) ?? 0
     // What was added entered as it was.
-    let grown = drive.plan
+    let grown = session.plan
     let decided = GrownDecision(decision, taskCount: plan.taskCount)
-    entry.initial = drive.initial
+    entry.initial = session.initial
     entry.attempts += [Int32](repeating: 0, count: grown.taskCount - entry.attempts.count)
-    blocks.begun += drive.witness.blocks.begun
-    blocks.cutShort += drive.witness.blocks.cutShort
-    blocks.lingered += drive.witness.blocks.lingered
-    far.add(drive.witness.far.counts)
+    blocks.begun += session.witness.blocks.begun
+    blocks.cutShort += session.witness.blocks.cutShort
+    blocks.lingered += session.witness.blocks.lingered
+    far.add(session.witness.far.counts)
     switch end {
     case .crashed:
       crashes += 1
-      try drive.crash()
+      try session.crash()
     case .passedOn(let left):
-      try check(left, drive)
+      try check(left, session)
       (passed, passedFrom) = (left, grown)
     case .closed(let closing):
-      if drive.hasBegun { try FateCheck(drive).check(closing) }
-      try check(drive, decided, since: history)
+      if session.hasBegun { try FateCheck(session).check(closing) }
+      try check(session, decided, since: history)
       if isUndisturbed {
-        entry.owesFinally = drive.owesFinally
-        for task in drive.servicesTakenBack { entry.initial[task.index] = .run }
+        entry.owesFinally = session.owesFinally
+        for task in session.servicesTakenBack { entry.initial[task.index] = .run }
         let expected = ExpectedEnds(
-          grown, drive.tasks, entry, records, standing: drive.stoodAlone
+          grown, session.tasks, entry, records, standing: session.stoodAlone
         ).states
-        let tainted = ExpectedServices.tainted(grown, drive.tasks, standing: drive.stoodAlone)
-        for index in grown.tasks where drive.states[index] != expected[index] {
+        let tainted = ExpectedServices.tainted(grown, session.tasks, standing: session.stoodAlone)
+        for index in grown.tasks where session.states[index] != expected[index] {
           if tainted.contains(TaskID(index)),
-            drive.states[index].isTerminal || drive.witness.startCount == 0
+            session.states[index].isTerminal || session.witness.startCount == 0
           {
             continue
           }
           // Its worker was gone or it had ended when it was passed on, and nothing needed it any
           // more when that was read, or it was to start again.
-          if entry.initial[index] == .stays, drive.states[index] == .skipped,
-            drive.lostWorker(of: TaskID(index)) || drive.endedByItself(TaskID(index))
+          if entry.initial[index] == .stays, session.states[index] == .skipped,
+            session.lostWorker(of: TaskID(index)) || session.endedByItself(TaskID(index))
           {
             continue
           }
           // It was taken out of its end for what was skipped later.
-          if drive.states[index] == .skipped, expected[index] == .succeeded,
-            drive.wasTakenBackInVain(TaskID(index))
+          if session.states[index] == .skipped, expected[index] == .succeeded,
+            session.wasTakenBackInVain(TaskID(index))
           {
             continue
           }
           // It gave way, and what would have had it next was skipped.
-          if grown.isService(TaskID(index)), drive.states[index] == .skipped,
-            drive.gaveWay(TaskID(index))
+          if grown.isService(TaskID(index)), session.states[index] == .skipped,
+            session.gaveWay(TaskID(index))
           {
             continue
           }
           throw Finding(
             """
-            \(grown.nameString(TaskID(index))) is \(drive.states[index]) and should be \
+            \(grown.nameString(TaskID(index))) is \(session.states[index]) and should be \
             \(expected[index])
             """
           )
         }
       }
     }
-    for item in drive.lines where item.transition.event == .success {
+    for item in session.lines where item.transition.event == .success {
       successes.insert(Self.claim(grown, item.transition.task))
     }
-    file = drive.file
-    ledger = drive.ledger
-    records = drive.records
-    return drive.states
+    file = session.file
+    ledger = session.ledger
+    records = session.records
+    return session.states
   }
 
   /// Reads the journal as the holder of the run's lock does, which may be killed at any point of
@@ -359,20 +362,20 @@ package struct Life {
 
   /// After the drive, the journal tells of it what the scheduler says.
   private func check(
-    _ drive: Drive, _ decision: GrownDecision, since before: RunModel
+    _ session: Session, _ decision: GrownDecision, since before: RunModel
   ) throws(Finding) {
     if !decision.first.startsAnything, decision.first.checkCount == 0,
-      drive.witness.startCount > 0, !drive.initial.contains(.stays),
-      drive.plan.taskCount == decision.taskCount,
-      !drive.lines.contains(where: { $0.transition.event == .resume(.asked) })
+      session.witness.startCount > 0, !session.initial.contains(.stays),
+      session.plan.taskCount == decision.taskCount,
+      !session.lines.contains(where: { $0.transition.event == .resume(.asked) })
     {
       throw Finding("a task started though the decision said that none would")
     }
-    guard !drive.hasJournalFailed else { return }
-    let plan = drive.plan
+    guard !session.hasJournalFailed else { return }
+    let plan = session.plan
     let history: RunModel
     do throws(JournalError) {
-      history = try Self.read(drive.file, plan).history
+      history = try Self.read(session.file, plan).history
     } catch {
       throw Finding("the journal of a whole drive cannot be read: \(error.message)")
     }
@@ -387,13 +390,13 @@ package struct Life {
         continue
       case .check, .later:
         // What it has stands in the journal until its turn comes.
-        if !drive.states[index].isTerminal { continue }
+        if !session.states[index].isTerminal { continue }
       case .keep, .run, .fail, .stay: break
       }
       // What is damaged may lack the line by which it was added before, and tell of it all the
       // same.
       if !isExact, index >= decision.taskCount { continue }
-      let (told, stands) = (history[TaskID(index)].state, drive.states[index])
+      let (told, stands) = (history[TaskID(index)].state, session.states[index])
       if told != stands, stands.isTerminal || told.isTerminal {
         throw Finding("\(plan.nameString(TaskID(index))) is \(stands), the journal says \(told)")
       }

@@ -5,22 +5,22 @@ import OpflowPlan
 struct ModelCheck {
   private let source: PlanSource
   private var plan: Plan { source.plan }
-  private var live: DriveModel
+  private var live: SessionModel
   private var follower: JournalFollower
   /// The tasks that the drive is about, without those that keep what they have.
   private var tasks: [TaskID]
   /// Those that have a result which they may come to keep.
   private var mayKeep: Set<TaskID>
   /// How further machines are told to stand.
-  private var sites: [SiteID: SiteState] = [:]
+  private var nodes: [NodeID: NodeState] = [:]
 
   /// To look at each task after each write takes as long as there are tasks.
   private static let maxTasks = 50
 
-  init(_ source: PlanSource, initial: [InitialState], orders: OrderRecords) {
+  init(_ source: PlanSource, initial: [InitialState], orders: RequestRecords) {
     let plan = source.plan
     self.source = source
-    live = DriveModel(plan: plan, scope: DriveScope(initial), orders: orders)
+    live = SessionModel(plan: plan, scope: SessionScope(initial), orders: orders)
     live.begin(atMilliseconds: 0)
     follower = JournalFollower(plan: plan) { _, _ in source.plan }
     tasks = plan.tasks.map { TaskID($0) }.filter { !initial[$0.index].endsBefore }
@@ -36,9 +36,9 @@ struct ModelCheck {
   }
 
   /// They are no part of the drive any more.
-  mutating func withdraw(_ withdrawn: [TaskID]) {
-    live.withdraw(withdrawn, plan)
-    tasks.removeAll { withdrawn.contains($0) }
+  mutating func retract(_ retracted: [TaskID]) {
+    live.retract(retracted, plan)
+    tasks.removeAll { retracted.contains($0) }
   }
 
   mutating func take(_ transition: Transition, atMilliseconds wall: Int64) {
@@ -46,13 +46,13 @@ struct ModelCheck {
     mayKeep.remove(transition.task)
   }
 
-  mutating func take(_ order: OrderEntry, atMilliseconds wall: Int64) {
+  mutating func take(_ order: RequestEntry, atMilliseconds wall: Int64) {
     live.apply(order, atMilliseconds: wall)
   }
 
   mutating func take(_ stop: StopEntry) { live.apply(stop) }
 
-  mutating func take(_ site: SiteEntry) { sites[site.site] = site.state }
+  mutating func take(_ node: NodeEntry) { nodes[node.node] = node.state }
 
   /// All that was told stands in the file.
   mutating func check(_ file: [UInt8]) throws(Finding) {
@@ -70,16 +70,16 @@ struct ModelCheck {
     if live.orders.stopSignal != follower.model.orders.stopSignal {
       throw Finding("views are told of another stop than is read")
     }
-    var read: [SiteID: SiteState] = [:]
-    for site in follower.model.sites.of(drive: follower.model.drives) {
-      read[site.site] = site.state
+    var read: [NodeID: NodeState] = [:]
+    for node in follower.model.nodes.of(session: follower.model.sessions) {
+      read[node.node] = node.state
     }
-    if read != sites { throw Finding("of machines is told \(sites), read is \(read)") }
+    if read != nodes { throw Finding("of machines is told \(nodes), read is \(read)") }
     for task in tasks where !mayKeep.contains(task) {
       let told = live.state(task)
       let read = RunStatus.state(task, plan, follower.model, isHeld: true)
       // By the journal a worker goes on at once with what it was handed; a view waits for its word.
-      if told != read, told != .handed || read != .running {
+      if told != read, told != .prefetched || read != .running {
         throw Finding("views are told that \(plan.nameString(task)) is \(told), read is \(read)")
       }
     }

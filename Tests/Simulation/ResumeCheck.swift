@@ -153,7 +153,7 @@ struct ResumeCheck {
   private func isEnd(_ state: TaskState) -> Bool {
     switch state {
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped: true
-    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: false
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended, .cancelled: false
     }
   }
 

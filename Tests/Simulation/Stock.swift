@@ -8,7 +8,7 @@ import OpflowPlan
 /// count as little as they can hold, against the most there ever was.
 struct Stock {
   private struct Use {
-    var site: Int
+    var node: Int
     var resource: Int
     var amount: UInt64
   }
@@ -58,18 +58,18 @@ struct Stock {
   /// A worker is told which GPUs a task has, before its start.
   mutating func give(_ devices: DeviceSet, to task: TaskID) { self.devices[task] = devices }
 
-  private func checkDevices(of task: TaskID, at site: SiteID) throws(Finding) {
+  private func checkDevices(of task: TaskID, at node: NodeID) throws(Finding) {
     let count = plan.gpuCount(of: task)
     if count == 0 { return }
     guard let own = devices[task], own.count == count else {
       throw Finding("\(plan.nameString(task)): it starts, and was not told of its \(count) GPUs")
     }
-    guard let gpu, own.numbers.allSatisfy({ UInt64($0) * 1000 < capacity[site.index][gpu] }) else {
+    guard let gpu, own.numbers.allSatisfy({ UInt64($0) * 1000 < capacity[node.index][gpu] }) else {
       throw Finding("\(plan.nameString(task)): it has a GPU that its machine has not")
     }
-    let ownNames = names(of: own, at: site.index)
+    let ownNames = names(of: own, at: node.index)
     for (other, uses) in uses where plan.gpuCount(of: other) > 0 {
-      guard let place = uses.first(where: { $0.resource == gpu })?.site,
+      guard let place = uses.first(where: { $0.resource == gpu })?.node,
         let others = devices[other]
       else { continue }
       if !ownNames.isDisjoint(with: names(of: others, at: place)) {
@@ -79,26 +79,26 @@ struct Stock {
   }
 
   /// Which GPUs these are, whichever site tells of them.
-  private func names(of devices: DeviceSet, at site: Int) -> Set<String> {
+  private func names(of devices: DeviceSet, at node: Int) -> Set<String> {
     Set(
       devices.numbers.map { number in
         let here =
-          site == 0 ? number : number < devicesHere[site].count ? devicesHere[site][number] : nil
-        return here.map { "here \($0)" } ?? "\(site) \(number)"
+          node == 0 ? number : number < devicesHere[node].count ? devicesHere[node][number] : nil
+        return here.map { "here \($0)" } ?? "\(node) \(number)"
       })
   }
 
-  mutating func take(_ task: TaskID, at site: SiteID) throws(Finding) {
-    try checkDevices(of: task, at: site)
+  mutating func take(_ task: TaskID, at node: NodeID) throws(Finding) {
+    try checkDevices(of: task, at: node)
     var own: [Use] = []
     let isTogether = plan.isService(task) || !plan.services(neededBy: task).isEmpty
     for item in plan.demandList(plan.demand[task.index]) {
       let resource = Int(item.resource)
       // Of what is built in they take what is left, where they want more together than there is.
       if isTogether, resource < 3 { continue }
-      let place = resource < 2 || resource == gpu ? site.index : 0
+      let place = resource < 2 || resource == gpu ? node.index : 0
       let whole = place == 0 ? least[resource] : capacity[place][resource]
-      let use = Use(site: place, resource: resource, amount: min(item.amount, whole))
+      let use = Use(node: place, resource: resource, amount: min(item.amount, whole))
       used[place][resource] += use.amount
       if used[place][resource] > capacity[place][resource] {
         throw Finding(
@@ -119,11 +119,11 @@ struct Stock {
       throw Finding("\(plan.nameString(task)): it is lent something while it holds nothing")
     }
     // What it holds with its services is not known from outside.
-    guard let site = own.first(where: { $0.resource == 0 })?.site else { return }
+    guard let node = own.first(where: { $0.resource == 0 })?.node else { return }
     let before = lent[task] ?? 0
     lent[task] = before + change
-    used[site][0] = UInt64(Int64(used[site][0]) + Int64(change))
-    if change > 0, used[site][0] > capacity[site][0] {
+    used[node][0] = UInt64(Int64(used[node][0]) + Int64(change))
+    if change > 0, used[node][0] > capacity[node][0] {
       throw Finding("\(plan.nameString(task)): it was lent more than there is")
     }
   }
@@ -131,17 +131,17 @@ struct Stock {
   /// How many tokens are a task's own; nil where that is not known from outside.
   func ownTokens(of task: TaskID) -> Int32? {
     guard plan.services(neededBy: task).isEmpty, least[0] == capacity[0][0],
-      let use = uses[task]?.first(where: { $0.resource == 0 }), use.site == 0
+      let use = uses[task]?.first(where: { $0.resource == 0 }), use.node == 0
     else { return nil }
     return Int32(use.amount) - 1
   }
 
   mutating func give(_ task: TaskID) {
     if let lent = lent.removeValue(forKey: task), lent != 0,
-      let site = uses[task]?.first(where: { $0.resource == 0 })?.site
+      let node = uses[task]?.first(where: { $0.resource == 0 })?.node
     {
-      used[site][0] -= UInt64(lent)
+      used[node][0] -= UInt64(lent)
     }
-    for use in uses.removeValue(forKey: task) ?? [] { used[use.site][use.resource] -= use.amount }
+    for use in uses.removeValue(forKey: task) ?? [] { used[use.node][use.resource] -= use.amount }
   }
 }

@@ -4,7 +4,7 @@ import OpflowPlan
 /// What is seen of blocks.
 struct BlockSights {
   /// Tries that go on though they have their end.
-  var lingering: Set<Witness.Try> = []
+  var draining: Set<Witness.Try> = []
   /// When those began that the journal tells of.
   var since: [Witness.Try: Instant] = [:]
   var (begun, cutShort, lingered) = (0, 0, 0)
@@ -13,45 +13,47 @@ struct BlockSights {
 /// Blocks, as they are seen from outside: what goes on in programs, also beyond the end that it was
 /// given.
 extension Witness {
-  func isBlock(_ task: TaskID) -> Bool { plan.hasBlocks && plan.kind(task) == .block }
+  func isExternal(_ task: TaskID) -> Bool { plan.hasExternalTasks && plan.kind(task) == .block }
 
   /// Whether that try goes on though it has its end.
   func lingers(_ task: TaskID, _ attempt: Int32) -> Bool {
-    blocks.lingering.contains(Try(task: task, attempt: attempt))
+    blocks.draining.contains(Try(task: task, attempt: attempt))
   }
 
   mutating func startBlock(
-    _ task: TaskID, _ attempt: Int32, on seat: WorkerID
+    _ task: TaskID, _ attempt: Int32, on slot: WorkerID
   ) throws(Finding) {
-    if let other = blocks.lingering.first(where: { $0.task == task }) {
+    if let other = blocks.draining.first(where: { $0.task == task }) {
       throw fault(task, "its try \(attempt) starts beside try \(other.attempt), which goes on")
     }
     // It may have had its end before it was begun.
     guard stand[task.index] == .running, self.attempt(task) == attempt, !hasEnd(task, attempt)
     else {
-      blocks.lingering.insert(Try(task: task, attempt: attempt))
+      blocks.draining.insert(Try(task: task, attempt: attempt))
       return
     }
     blocks.begun += 1
-    try start(task, attempt, on: seat, at: .local)
+    try start(task, attempt, on: slot, at: .local)
   }
 
   private func hasEnd(_ task: TaskID, _ attempt: Int32) -> Bool {
     ends[task].map { $0.attempt == attempt } ?? false
   }
 
-  mutating func endBlock(_ task: TaskID, _ attempt: Int32, _ outcome: Outcome) throws(Finding) {
+  mutating func endExternalTask(_ task: TaskID, _ attempt: Int32, _ outcome: Outcome)
+    throws(Finding)
+  {
     let key = Try(task: task, attempt: attempt)
-    if blocks.lingering.remove(key) != nil { return }
+    if blocks.draining.remove(key) != nil { return }
     try end(ImaginedTree.End(task: task, attempt: attempt, outcome: outcome), on: .none)
   }
 
   /// Its program is gone.
   mutating func cutShort(_ task: TaskID, _ attempt: Int32) {
-    if blocks.lingering.remove(Try(task: task, attempt: attempt)) != nil { return }
-    if let seat = live[task] {
+    if blocks.draining.remove(Try(task: task, attempt: attempt)) != nil { return }
+    if let slot = live[task] {
       blocks.cutShort += 1
-      endAll(on: seat)
+      endAll(on: slot)
     }
   }
 
@@ -78,10 +80,10 @@ extension Witness {
     guard line.outcome.status == .unknown, line.outcome.reason != nil else {
       throw fault(task, "'\(line.event.kind.word)' of a block that goes on")
     }
-    if let seat = live[task] {
-      endAll(on: seat)
+    if let slot = live[task] {
+      endAll(on: slot)
       blocks.lingered += 1
-      blocks.lingering.insert(key)
+      blocks.draining.insert(key)
     }
   }
 }

@@ -7,17 +7,17 @@ extension Witness {
     Finding("\(plan.nameString(task)): \(text)")
   }
 
-  func isGate(_ task: TaskID) -> Bool { plan.kind(task) == .approve }
+  func isApproval(_ task: TaskID) -> Bool { plan.kind(task) == .approve }
 
   /// Gates that ask, in their order.
   var askingGates: [TaskID] {
-    plan.tasks.lazy.map { TaskID($0) }.filter { isGate($0) && stand[$0.index] == .running }
+    plan.tasks.lazy.map { TaskID($0) }.filter { isApproval($0) && stand[$0.index] == .running }
   }
 
   /// Takes in an order's line.
   ///
   /// - Returns: what it does to tasks at once.
-  mutating func take(_ order: OrderEntry) throws(Finding) -> [Transition] {
+  mutating func take(_ order: RequestEntry) throws(Finding) -> [Transition] {
     var effects: [Transition] = []
     switch order.verb {
     case .pause: isPaused = true
@@ -46,7 +46,7 @@ extension Witness {
       }
     case .approve, .reject:
       for task in order.tasks {
-        guard isGate(task), stand[task.index] == .running, answers[task] == nil else {
+        guard isApproval(task), stand[task.index] == .running, answers[task] == nil else {
           throw fault(task, "it is answered and asks nothing")
         }
         if order.verb == .approve, order.fingerprints.count != order.tasks.count {
@@ -64,7 +64,7 @@ extension Witness {
   }
 
   /// Takes in what was ordered of the drive before and holds in this one.
-  mutating func take(_ standing: StandingOrders) {
+  mutating func take(_ standing: StandingRequests) {
     func waiting(_ tasks: [TaskID]) -> [TaskID] { tasks.filter { stand[$0.index] == .waiting } }
     isPaused = standing.isPaused
     onHold = Set(waiting(standing.onHold))
@@ -85,7 +85,7 @@ extension Witness {
 
   /// Takes in the line of a signal that ends the drive: one, of the stop that was asked for first.
   mutating func take(_ stop: StopEntry, cause: StopCause?) throws(Finding) {
-    if !stop.what.isEmpty {
+    if !stop.detail.isEmpty {
       let waiting = plan.tasks.filter { stand[$0] == .waiting && !isBoundHere(TaskID($0)) }
       try far.checkStop(wanting: waiting.map { plan.gpuCount(of: TaskID($0)) }.max() ?? 0)
       if let task = plan.tasks.first(where: { runs(TaskID($0)) }) {
@@ -100,7 +100,7 @@ extension Witness {
 
   /// Somebody has it who will come to an end by himself.
   private func runs(_ task: TaskID) -> Bool {
-    stand[task.index] == .running && !isService(task) && !isGate(task)
+    stand[task.index] == .running && !isService(task) && !isApproval(task)
   }
 
   /// A drive that a signal ended said so before.
@@ -150,7 +150,7 @@ extension Witness {
   func hasBegun(_ task: TaskID) -> Bool { began.contains(task) || stand[task.index] == .running }
 
   /// Tasks that were added are to be skipped, by other names.
-  mutating func withdraw(_ tasks: [TaskID], _ renamed: Plan) throws(Finding) {
+  mutating func retract(_ tasks: [TaskID], _ renamed: Plan) throws(Finding) {
     for task in tasks where stand[task.index] != .waiting {
       throw fault(task, "withdrawn though it is \(stand[task.index])")
     }

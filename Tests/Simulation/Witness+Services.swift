@@ -58,8 +58,8 @@ extension Witness {
     guard isService(service), stand[service.index] == .running, ready.insert(service).inserted
     else { throw fault(service, "ready while \(stand[service.index])") }
     let found = ImaginedPorts.of(service, attempt: line.attempt, plan)
-    guard line.what == ServicePorts(plan.portNames(of: service), found).text else {
-      throw fault(service, "ready with ports that it does not have: \(line.what)")
+    guard line.detail == ServicePorts(plan.portNames(of: service), found).text else {
+      throw fault(service, "ready with ports that it does not have: \(line.detail)")
     }
     ports[service] = found
   }
@@ -71,7 +71,7 @@ extension Witness {
       line.attempt == lastAttempt[service.index],
       stopping.updateValue(line.attempt, forKey: service) != line.attempt
     else { throw fault(service, "told to end while \(stand[service.index])") }
-    if far.isLost(far.site(of: service)) {
+    if far.isLost(far.node(of: service)) {
       throw fault(service, "told to end on a machine that is lost")
     }
     if line.outcome.reason == .stopped(.unneeded) { unneeded[service] = line.attempt }
@@ -191,7 +191,7 @@ extension ImaginedTree {
   func ports(_ plan: Plan) -> [UInt16] { ImaginedPorts.of(task, attempt: attempt, plan) }
 }
 
-extension Drive {
+extension Session {
   /// Whether a service was ended for a while.
   func gaveWay(_ service: TaskID) -> Bool { wasInterrupted(service, .stopped(.unneeded)) }
 
@@ -227,7 +227,7 @@ extension Drive {
 
   /// Whoever is to start what needs a service was told, right before, which ports that has. It may
   /// have ended since the start was decided, which ends what starts now.
-  mutating func checkPorts(_ order: WorkerOrder, to worker: WorkerID) throws(Finding) {
+  mutating func checkPorts(_ order: WorkerMessage, to worker: WorkerID) throws(Finding) {
     if case .ports(let service, let ports) = order {
       workers[worker.index].ports[service] = ports
       return

@@ -13,7 +13,7 @@ struct Witness {
   }
 
   var plan: Plan
-  let usesSites: Bool
+  let usesNodes: Bool
   private var urgency: Urgency
   private var priorities: [TaskID: Int16] = [:]
   /// Tasks that had their end when others were added: nothing inherits from them any more.
@@ -40,7 +40,7 @@ struct Witness {
   /// By orders.
   var (isPaused, onHold, cancelling) = (false, Set<TaskID>(), Set<TaskID>())
   /// What was said to gates that have no end since.
-  var answers: [TaskID: OrderVerb] = [:]
+  var answers: [TaskID: ControlAction] = [:]
   private var asksSince: [TaskID: Instant] = [:]
   private(set) var lastMoment = Instant(nanoseconds: 0)
   /// Tasks that have a result of an earlier drive which they may come to keep.
@@ -78,14 +78,14 @@ struct Witness {
   var far: FarSights
   var boundHere: Set<TaskID> = []
   /// Where each worker is.
-  private var siteOf: [WorkerID: SiteID] = [:]
+  private var nodeOf: [WorkerID: NodeID] = [:]
 
   /// Workers that a task may lose before it fails.
   static let allowedLosses = 3
 
   init(plan: Plan, options: SchedulerOptions) {
     self.plan = plan
-    usesSites = options.usesSites
+    usesNodes = options.usesNodes
     far = FarSights(plan)
     urgency = Urgency(plan: plan, [:])
     stock = Stock(plan: plan, options: options)
@@ -121,7 +121,7 @@ struct Witness {
   func attempt(_ task: TaskID) -> Int32 { lastAttempt[task.index] }
 
   /// Takes in how the tasks enter the drive.
-  mutating func begin(_ entry: Drive.Entry, at now: Instant) throws(Finding) {
+  mutating func begin(_ entry: Session.Entry, at now: Instant) throws(Finding) {
     lastAttempt = entry.attempts
     boundHere = Self.boundHere(plan, held: Set(entry.held.map(\.held.service)))
     for passed in entry.held { try take(passed) }
@@ -147,7 +147,7 @@ struct Witness {
   // MARK: - Processes
 
   mutating func start(
-    _ task: TaskID, _ attempt: Int32, on worker: WorkerID, at site: SiteID
+    _ task: TaskID, _ attempt: Int32, on worker: WorkerID, at node: NodeID
   ) throws(Finding) {
     guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
       throw fault(task, "its try \(attempt) has a process and no start in the journal")
@@ -159,8 +159,8 @@ struct Witness {
       throw fault(task, "it has the terminal beside \(plan.nameString(other))")
     }
     guard live.updateValue(worker, forKey: task) == nil else { throw fault(task, "it runs twice") }
-    if usesSites { try checkPlace(of: task, at: site) }
-    try stock.take(task, at: site)
+    if usesNodes { try checkPlace(of: task, at: node) }
+    try stock.take(task, at: node)
   }
 
   mutating func end(_ end: ImaginedTree.End, on worker: WorkerID) throws(Finding) {
@@ -184,12 +184,12 @@ struct Witness {
 
   // MARK: - The journal
 
-  mutating func noteLaunch(of worker: WorkerID, at site: SiteID) {
+  mutating func noteLaunch(of worker: WorkerID, at node: NodeID) {
     launches.insert(worker)
-    siteOf[worker] = site
+    nodeOf[worker] = node
   }
 
-  func site(of worker: WorkerID) -> SiteID { siteOf[worker] ?? .local }
+  func node(of worker: WorkerID) -> NodeID { nodeOf[worker] ?? .local }
 
   mutating func forgetLaunch(of worker: WorkerID) { launches.remove(worker) }
 
@@ -286,19 +286,19 @@ struct Witness {
         throw fault(task, "try \(line.attempt) follows try \(lastAttempt[task.index])")
       }
       guard now >= mayStartAt[task.index] else { throw fault(task, "retried before its delay") }
-      if usesSites {
-        try checkGroup(of: task, at: site(of: line.worker))
-        try far.begin(task, at: site(of: line.worker), now, plan)
+      if usesNodes {
+        try checkGroup(of: task, at: node(of: line.worker))
+        try far.begin(task, at: node(of: line.worker), now, plan)
       }
-      if line.isAhead { began.remove(task) } else { began.insert(task) }
-      if line.isAhead, returns[task, default: 0] >= Int(SchedulerOptions.mostReturns) {
+      if line.isPrefetched { began.remove(task) } else { began.insert(task) }
+      if line.isPrefetched, returns[task, default: 0] >= Int(SchedulerOptions.mostReturns) {
         throw fault(task, "handed ahead once more, though it came back each time")
       }
       lastAttempt[task.index] = line.attempt
       startCount += 1
       stand[task.index] = .running
-      if isBlock(task) { blocks.since[key] = now }
-      if isGate(task) {
+      if isExternal(task) { blocks.since[key] = now }
+      if isApproval(task) {
         if line.worker != .none { throw fault(task, "a worker has a question") }
         asksSince[task] = now
       }
@@ -346,7 +346,7 @@ struct Witness {
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
         if !began.contains(task) { returns[task, default: 0] += 1 }
         lastAttempt[task.index] -= 1
-      } else if line.outcome.reason == .workerLost, !isBlock(task), noteLoss(of: task).must,
+      } else if line.outcome.reason == .workerLost, !isExternal(task), noteLoss(of: task).must,
         unneeded[task] != line.attempt
       {
         throw fault(task, "it runs again after so many losses")
@@ -395,8 +395,8 @@ struct Witness {
     guard stood == .running, line.attempt == lastAttempt[line.task.index] else {
       throw fault(line.task, "'\(line.event.kind.word)' of try \(line.attempt) while \(stood)")
     }
-    if isGate(line.task) { return try checkEndOfGate(line) }
-    if isBlock(line.task) { return try checkEndOfBlock(line, key) }
+    if isApproval(line.task) { return try checkEndOfGate(line) }
+    if isExternal(line.task) { return try checkEndOfBlock(line, key) }
     // See `endOfService`.
     if isService(line.task) { return }
     if let fetch = line.fetch, fetch.report.resumedBytes != Int64(line.attempt) {
@@ -435,10 +435,10 @@ struct Witness {
         if stood == .running { _ = noteLoss(of: task) }
         return
       }
-      if stood == .waiting, usesSites, !isBoundHere(task) {
+      if stood == .waiting, usesNodes, !isBoundHere(task) {
         throw fault(task, "failed for want of workers, though other machines may come")
       }
-      if stood == .running, isBlock(task) || !noteLoss(of: task).may, !outliving.contains(task),
+      if stood == .running, isExternal(task) || !noteLoss(of: task).may, !outliving.contains(task),
         !plan.flags(task).contains(.failWhenInterrupted)
       {
         throw fault(task, "failed after only \(losses[task.index]) lost workers")
@@ -488,14 +488,16 @@ struct Witness {
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
       // It may be that nobody offers it.
-      if isBlock(other) || isService(other) || !plan.services(neededBy: other).isEmpty { continue }
+      if isExternal(other) || isService(other) || !plan.services(neededBy: other).isEmpty {
+        continue
+      }
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
         isInteractive(other) == isInteractive(start), !onHold.contains(other),
         // It may wait for its check.
         !plan.isChecked(other),
         // It may have become ready only after that.
         !plan.needs(other).contains(where: { endedSince.contains(TaskID(plan.needTargets[$0])) }),
-        !usesSites
+        !usesNodes
           || isBoundHere(other) == isBoundHere(start) && !far.mayBeKeptBack(other, plan),
         urgency.isBefore(other, start)
       {

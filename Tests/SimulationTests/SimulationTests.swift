@@ -33,7 +33,7 @@ struct SimulationTests {
   @Test(arguments: slices)
   func `every promise holds in runs of which tasks make legs`(_ slice: Int) {
     live(slice, of: 80, " --legs") {
-      Life(seed: $0, checkingOneIn: 4, grows: true, makesLegs: true)
+      Life(seed: $0, checkingOneIn: 4, grows: true, makesInstances: true)
     }
   }
 
@@ -62,7 +62,7 @@ struct SimulationTests {
   ) {
     live(slice, of: 80, " --legs --adders --goes-on --far") {
       Life(
-        seed: $0, checkingOneIn: 4, grows: true, makesLegs: true, adds: true, goesOn: true,
+        seed: $0, checkingOneIn: 4, grows: true, makesInstances: true, adds: true, goesOn: true,
         far: true)
     }
   }
@@ -106,7 +106,7 @@ struct SimulationTests {
   func `what was found once in a run with legs and blocks and far services is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesLegs: true, blocks: true, far: true)
+    var life = Life(seed: seed, grows: true, makesInstances: true, blocks: true, far: true)
     try life.run()
   }
 
@@ -114,7 +114,7 @@ struct SimulationTests {
   func `what was found once in a run with legs that add is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesLegs: true, adds: true)
+    var life = Life(seed: seed, grows: true, makesInstances: true, adds: true)
     try life.run()
   }
 
@@ -139,7 +139,7 @@ struct SimulationTests {
       600_000_445, 600_010_159, 600_040_097, 600_051_913, 610_011_693, 822_037_627,
     ] as [UInt64])
   func `what was found once in a run with legs is not found again`(_ seed: UInt64) throws {
-    var life = Life(seed: seed, grows: true, makesLegs: true)
+    var life = Life(seed: seed, grows: true, makesInstances: true)
     try life.run()
   }
 
@@ -147,7 +147,7 @@ struct SimulationTests {
   func `what was found once in a run with legs that goes on is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesLegs: true, goesOn: true)
+    var life = Life(seed: seed, grows: true, makesInstances: true, goesOn: true)
     try life.run()
   }
 
@@ -166,7 +166,7 @@ struct SimulationTests {
   func `what was found once in a run with legs and blocks that goes on is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesLegs: true, blocks: true, goesOn: true)
+    var life = Life(seed: seed, grows: true, makesInstances: true, blocks: true, goesOn: true)
     try life.run()
   }
 
@@ -174,7 +174,7 @@ struct SimulationTests {
   func `what was found once in a run with legs that add and that goes on is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesLegs: true, adds: true, goesOn: true)
+    var life = Life(seed: seed, grows: true, makesInstances: true, adds: true, goesOn: true)
     try life.run()
   }
 

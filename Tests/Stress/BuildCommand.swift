@@ -26,9 +26,11 @@ struct BuildCommand {
         var drill = try BuildDrill(
           program: program, injector: injector, seed: life, files: 200, parent: folder)
         try drill.run(disturbing: min(count - disturbed, 20))
-        disturbed += max(drill.drives - 1, 1)
+        disturbed += max(drill.sessions - 1, 1)
         print(
-          "seed \(life): \(drill.kills) kills and \(drill.faults) faults in \(drill.drives) drives")
+          "seed \(life): \(drill.kills) kills and \(drill.faults) faults in "
+            + "\(drill.sessions) sessions"
+        )
         fflush(nil)
       } catch {
         print("seed \(life): \(error)")

@@ -18,7 +18,7 @@ struct FreshCommand {
       kills += drill.kills
       looks += drill.looks
       restores += drill.restores
-      return (drill.kills, "\(drill.kills) kills, \(drill.drives) drives, \(drill.looks) looks")
+      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) drives, \(drill.looks) looks")
     }
     guard isClean else { return 1 }
     print(

@@ -21,7 +21,7 @@ struct GrowCommand {
       runs += drill.added.runs
       return (
         drill.kills,
-        "\(drill.kills) kills, \(drill.drives) drives, \(drill.added.batches) batches,"
+        "\(drill.kills) kills, \(drill.sessions) drives, \(drill.added.batches) batches,"
           + " \(drill.added.runs) runs"
       )
     }

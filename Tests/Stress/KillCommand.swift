@@ -18,7 +18,7 @@ struct KillCommand {
       try drill.run(killing: min(left, 40))
       kills += drill.kills
       recoveryKills += drill.recoveryKills
-      return (drill.kills, "\(drill.kills) kills, \(drill.drives) drives")
+      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) drives")
     }
     guard isClean else { return 1 }
     print("\(kills) kills, \(recoveryKills) of them during recovery: nothing found")

@@ -32,11 +32,11 @@ struct LatencyCommand {
   }
 
   private func tell(_ name: String, _ times: OrderLatency.Times) {
-    for (what, sorted) in [("answer", times.answers), ("effect", times.effects)] {
+    for (detail, sorted) in [("answer", times.answers), ("effect", times.effects)] {
       let (median, late) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
       let last = sorted.last ?? 0
       print(
-        "\(name) \(what): median \(text(median)) ms, 95 percent within \(text(late)) ms, last"
+        "\(name) \(detail): median \(text(median)) ms, 95 percent within \(text(late)) ms, last"
           + " \(text(last)) ms")
     }
   }

@@ -12,16 +12,16 @@ import OpflowWire
 struct SchedulerCommand {
   private let count: Int
   private let parallel: UInt64
-  private let siteCount: Int
+  private let nodeCount: Int
 
   init?(_ arguments: [String]) {
     guard (1...3).contains(arguments.count), let count = Int(arguments[0]), count > 0,
       let parallel = arguments.count >= 2 ? UInt64(arguments[1]) : 8, parallel > 0,
-      let siteCount = arguments.count == 3 ? Int(arguments[2]) : 0, siteCount >= 0
+      let nodeCount = arguments.count == 3 ? Int(arguments[2]) : 0, nodeCount >= 0
     else { return nil }
     self.count = count
     self.parallel = parallel
-    self.siteCount = siteCount
+    self.nodeCount = nodeCount
   }
 
   func run() -> Int32 {
@@ -31,17 +31,18 @@ struct SchedulerCommand {
     var options = SchedulerOptions(
       maxParallel: parallel, memoryBytes: 1 << 40, maxFailures: 1, seed: 1)
     // With further machines as a run has it, since the work for each is to be bounded.
-    options.handsAhead = siteCount > 0
-    options.usesSites = siteCount > 0
+    options.prefetches = nodeCount > 0
+    options.usesNodes = nodeCount > 0
     options.expectedWallMicroseconds = 1000
     let before = Self.residentBytes
     let start = Cost.now.cpuMicroseconds
     var game = Game(
       Engine(
-        plan: plan, options: options, entering: Entering(initial: initial, attempts: attempts),
+        plan: plan, options: options,
+        resumeState: ResumeState(initial: initial, attempts: attempts),
         journal: nil))
     let ready = Cost.now.cpuMicroseconds
-    game.play(onSites: siteCount, ofEach: parallel)
+    game.play(onNodes: nodeCount, ofEach: parallel)
     let end = Cost.now.cpuMicroseconds
     let bytes = Self.residentBytes - before
     // Waiting, ready, running, ended.
@@ -76,7 +77,7 @@ struct SchedulerCommand {
       entry.demand = demand
       _ = builder.add(entry)
     }
-    let width = siteCount == 0 ? 100 : 2 * siteCount * Int(parallel)
+    let width = nodeCount == 0 ? 100 : 2 * nodeCount * Int(parallel)
     for index in 0..<count {
       if index >= width {
         for distance in [width, width * 61 / 100, width * 7 / 100] {
@@ -117,13 +118,13 @@ private struct Game: ~Copyable {
 
   init(_ engine: consuming Engine) { self.engine = engine }
 
-  mutating func play(onSites siteCount: Int, ofEach cpu: UInt64) {
+  mutating func play(onNodes nodeCount: Int, ofEach cpu: UInt64) {
     engine.begin(at: now, wall: 0)
     perform()
-    for site in 0..<siteCount {
-      let offer = SiteOffer(cpu: cpu, memoryBytes: 1 << 40)
-      let number = Int32(site + 1)
-      tell(.siteJoined(SiteID(number), offer, SiteIdentity(machine: number, host: "node\(number)")))
+    for node in 0..<nodeCount {
+      let offer = NodeOffer(cpu: cpu, memoryBytes: 1 << 40)
+      let number = Int32(node + 1)
+      tell(.nodeJoined(NodeID(number), offer, NodeIdentity(machine: number, host: "node\(number)")))
     }
     while !running.isEmpty || !ready.isEmpty {
       if let worker = ready.popLast() {
@@ -152,7 +153,7 @@ private struct Game: ~Copyable {
         running.append((worker, task, attempt))
       case .tell(.transition(let transition)):
         if case .success = transition.event { ended += 1 }
-      case .withdraw, .tell, .began, .answer, .order, .seat, .discard, .write, .sync, .dismiss,
+      case .retract, .tell, .began, .answer, .order, .slot, .discard, .write, .sync, .dismiss,
         .finish,
         .passOn:
         break

@@ -16,19 +16,20 @@ struct ServicesCommand {
       print("PostgreSQL is not there: nothing was tried")
       return 1
     }
-    var (kills, serverKills, drives) = (0, 0, 0)
+    var (kills, serverKills, sessions) = (0, 0, 0)
     let isClean = rounds.run(replay: "services 40") { seed, left in
       var drill = try ServiceDrill(
         program: rounds.program, seed: seed, jobs: jobs, parent: rounds.folder)
       try drill.run(killing: min(left, 40))
       kills += drill.kills
       serverKills += drill.serverKills
-      drives += drill.drives
-      return (drill.kills, "\(drill.kills) kills, \(drill.drives) drives")
+      sessions += drill.sessions
+      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) drives")
     }
     guard isClean else { return 1 }
     print(
-      "\(kills) kills, \(serverKills) of them of the database, in \(drives) drives: nothing found")
+      "\(kills) kills, \(serverKills) of them of the database, in \(sessions) drives: nothing found"
+    )
     return 0
   }
 }

@@ -13,7 +13,7 @@ struct SimulateCommand {
   private var count: UInt64 = 1
   private var isReplay = false
   private var grows = false
-  private var makesLegs = false
+  private var makesInstances = false
   private var adds = false
   private var blocks = false
   private var goesOn = false
@@ -24,7 +24,7 @@ struct SimulateCommand {
     while let word = rest.popFirst() {
       switch word {
       case "--grows": grows = true
-      case "--legs": (grows, makesLegs) = (true, true)
+      case "--legs": (grows, makesInstances) = (true, true)
       case "--adders": (grows, adds) = (true, true)
       case "--blocks": blocks = true
       case "--goes-on": goesOn = true
@@ -43,24 +43,25 @@ struct SimulateCommand {
 
   private var flags: String {
     let all = [
-      (grows && !makesLegs && !adds, "grows"), (makesLegs, "legs"), (adds, "adders"),
+      (grows && !makesInstances && !adds, "grows"), (makesInstances, "legs"), (adds, "adders"),
       (blocks, "blocks"), (goesOn, "goes-on"), (isFar, "far"),
     ]
     return all.filter(\.0).map { " --\($0.1)" }.joined()
   }
 
   func run() -> Int32 {
-    var drives = 0
+    var sessions = 0
     var crashes = 0
     var stays = 0
     var far = FarCounts()
     var farLives = 0
     var additions = 0
-    var withdrawals = 0
+    var retractions = 0
     var done = (begun: 0, cutShort: 0, lingered: 0)
     for seed in from..<(from + count) {
       var life = Life(
-        seed: seed, grows: grows, makesLegs: makesLegs, adds: adds, blocks: blocks, goesOn: goesOn,
+        seed: seed, grows: grows, makesInstances: makesInstances, adds: adds, blocks: blocks,
+        goesOn: goesOn,
         far: isFar)
       if isReplay { life.log = { print($0) } }
       do throws(Finding) {
@@ -71,25 +72,25 @@ struct SimulateCommand {
           "replay: scripts/stress simulate --seed \(seed)\(flags)")
         return 1
       }
-      drives += life.drives
+      sessions += life.sessions
       crashes += life.crashes
       stays += life.stays
       far.add(life.far)
       if life.far.services > 0 { farLives += 1 }
       additions += life.additions
-      withdrawals += life.withdrawals
+      retractions += life.retractions
       done.begun += life.blocks.begun
       done.cutShort += life.blocks.cutShort
       done.lingered += life.blocks.lingered
       if (seed - from) % 10_000 == 9_999 {
-        print("\(seed - from + 1) runs, \(drives) drives, \(crashes) crashes")
+        print("\(seed - from + 1) runs, \(sessions) drives, \(crashes) crashes")
         fflush(nil)
       }
     }
     print(
       """
-      \(count) runs, \(drives) drives, \(crashes) crashes, \(stays) services went on, \
-      \(additions) batches were added and \(withdrawals) withdrawn, \(done.begun) blocks \
+      \(count) runs, \(sessions) drives, \(crashes) crashes, \(stays) services went on, \
+      \(additions) batches were added and \(retractions) withdrawn, \(done.begun) blocks \
       began in programs, \(done.cutShort) were cut short, \(done.lingered) lingered; \
       \(farLives) had services on further machines: \(far.services) began there, \(far.moves) \
       of them moved, and \(far.users) that need one; machines were \(Self.words(far)): \
@@ -100,7 +101,7 @@ struct SimulateCommand {
   }
 
   private static func words(_ far: FarCounts) -> String {
-    SiteState.allCases.map { "\($0.rawValue) \(far.told[$0] ?? 0) times" }
+    NodeState.allCases.map { "\($0.rawValue) \(far.told[$0] ?? 0) times" }
       .joined(separator: ", ")
   }
 }

@@ -211,9 +211,9 @@ struct ManifestText {
 
 /// Manifest errors in the library's terms: task and property.
 extension ManifestText {
-  func text(_ mistakes: ManifestError) -> String {
+  func text(_ diagnostics: ManifestError) -> String {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    return mistakes.diagnostics.filter { $0.severity == .error }
+    return diagnostics.diagnostics.filter { $0.severity == .error }
       .map { diagnostic in
         let message = [diagnostic.message, diagnostic.help].compactMap(\.self)
           .map { CleanText.string(Self.translated($0)) }.joined(separator: "; ")

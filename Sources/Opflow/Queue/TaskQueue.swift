@@ -182,9 +182,9 @@ final class QueueLease: Sendable {
 extension QueueBoard {
   @discardableResult
   func ask(
-    _ verb: OrderVerb, _ about: OrderJob.About, _ carried: CarriedValue = CarriedValue()
+    _ verb: ControlAction, _ about: RequestJob.About, _ carried: CarriedValue = CarriedValue()
   ) async throws(QueueError) -> Int {
-    try await reply { .order(OrderJob(verb, about, carried, $0)) }
+    try await reply { .order(RequestJob(verb, about, carried, $0)) }
   }
 
   func add(_ content: AddJob.Content) async throws(QueueError) -> [Int32] {

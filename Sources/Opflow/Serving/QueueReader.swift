@@ -12,10 +12,10 @@ internal import Synchronization
 final class QueueReader {
   let board: QueueBoard
   private(set) var setting: ServerSetting
-  var link: HostLink?
+  var link: ClientLink?
   var run: FollowedRun?
   /// Shows other clients that the run is in use.
-  private var hold: HostsLock?
+  private var hold: ClientsLock?
   private var watch: FolderWatch?
   private var poll = PollSet(slots: 4)
   private var isLeaving = false
@@ -36,19 +36,19 @@ final class QueueReader {
   var changes: [RawChange] = []
   var finished: [Int32] = []
   /// Added by this client.
-  var added: [OrderID: [Int32]] = [:]
+  var added: [RequestID: [Int32]] = [:]
   var progressIdentity: FileIdentity?
 
   // External tasks
 
-  lazy var blocks = BlockHost(board.inbox)
+  lazy var blocks = ExternalTaskClient(board.inbox)
 
   // Requests
 
   var waitingAdds: [AddJob] = []
   var alone: Set<ObjectIdentifier> = []
   var addOnItsWay: SentAddition?
-  var orders: [OrderID: OrderJob] = [:]
+  var orders: [RequestID: RequestJob] = [:]
   /// Until the deadline, in nanoseconds, an answer may still come.
   private var givenUp: [(until: Int64, reply: any PendingReply)] = []
   private static let lastWait: Int64 = 1_000_000_000
@@ -102,8 +102,8 @@ final class QueueReader {
     poll.set(
       3, blocks.link?.rawDescriptor ?? -1,
       for: blocks.link?.wantsToWrite == true ? [.readable, .writable] : .readable)
-    let isBlind = watch == nil && link != nil
-    var most = isBlind ? Self.pollInterval : rest > 0 ? rest : Int64.max
+    let mustReread = watch == nil && link != nil
+    var most = mustReread ? Self.pollInterval : rest > 0 ? rest : Int64.max
     if let first = givenUp.first {
       most = min(most, max(0, first.until - Clock.monotonicNanoseconds))
     }
@@ -114,8 +114,8 @@ final class QueueReader {
       throw QueueError(.io, "cannot wait for the run: \(error)")
     }
     if poll.isReady(0) { takeRequests() }
-    if poll.isReady(2) || isBlind { try look() }
-    if poll.isReady(3) { hearOfBlocks() }
+    if poll.isReady(2) || mustReread { try look() }
+    if poll.isReady(3) { hearOfExternalTasks() }
     if poll.isReady(1) { try hear() }
     if link != nil { flushAdds() }
     let now = givenUp.isEmpty ? 0 : Clock.monotonicNanoseconds
@@ -136,9 +136,11 @@ final class QueueReader {
   private func hear() throws(QueueError) {
     guard let link else { return }
     if link.wantsToWrite { link.flush() }
-    var answers: [(OrderID, OrderAnswer)] = []
+    var answers: [(RequestID, RequestAnswer)] = []
     link.receive { line in
-      if let said = OrderLines.answer(line), let id = said.id { answers.append((id, said.answer)) }
+      if let said = RequestLines.answer(line), let id = said.id {
+        answers.append((id, said.answer))
+      }
     }
     // It has the lines of what was answered.
     if !answers.isEmpty { try look() }
@@ -152,7 +154,7 @@ final class QueueReader {
       case .add(let job): waitingAdds.append(job)
       case .order(let job):
         if link == nil { job.answer(.failure(board.endError)) } else { send(job) }
-      case .blockEnded(let end): if blocks.take(end) { offerBlocks() }
+      case .externalTaskEnded(let end): if blocks.take(end) { offerExternalTasks() }
       case .giveUp(let reply): givenUp.append((Clock.monotonicNanoseconds + Self.lastWait, reply))
       case .leave: isLeaving = true
       }
@@ -171,7 +173,7 @@ final class QueueReader {
           run = try FollowedRun(folder, keepingDetails: true)
           // Without it, on a full disk for example, only a loss of the coordinator is survived less
           // well.
-          hold = try? HostsLock(folder)
+          hold = try? ClientsLock(folder)
         }
       } catch {
         throw QueueError(error)
@@ -180,7 +182,7 @@ final class QueueReader {
       watch = try? FolderWatch(file: folder.journal, in: folder.path)
     case .ended(let folder):
       // The run stopped without clients just as this one joined.
-      if run?.model.orders.stopReason == StopEntry.hostsGone, run?.model.openness == .open {
+      if run?.model.orders.stopReason == StopEntry.clientsGone, run?.model.openness == .open {
         return try open(ServerStart(setting, board.inbox))
       }
       try finish(folder)
@@ -202,7 +204,7 @@ final class QueueReader {
     try open(ServerStart(setting, board.inbox, run: folder))
     if link == nil { return }
     try look()
-    offerBlocks()
+    offerExternalTasks()
     askAgain()
   }
 
@@ -268,7 +270,7 @@ extension QueueReader {
     }
     if isPlacedAnew {
       takeAll(run.model, run.plan)
-      withdrawRest(run.model.lastMilliseconds)
+      retractRest(run.model.lastMilliseconds)
     }
     lookAtProgress(run)
     let isPaused = run.model.orders.ofRun(.pause) != nil
@@ -305,14 +307,14 @@ extension QueueReader {
         added[entry.id] = Array(places[range])
       }
     // Skips have their own lines; new tasks with the names take their places.
-    case .withdraw: break
+    case .retract: break
     // Reruns have their own lines; earlier successes are of an earlier session now.
     case .resume: takeAll(model, plan)
-    case .open, .close, .worker, .stop, .site, .unknown: break
+    case .open, .close, .worker, .stop, .node, .unknown: break
     }
   }
 
-  private func isOurs(_ id: OrderID) -> Bool { addOnItsWay?.id == id }
+  private func isOurs(_ id: RequestID) -> Bool { addOnItsWay?.id == id }
 
   private func place(_ plan: Plan) {
     if placedPlan === plan { return }
@@ -343,19 +345,19 @@ extension QueueReader {
   }
 
   /// Marks tasks as skipped that the run lost on a resume.
-  private func withdrawRest(_ milliseconds: Int64) {
+  private func retractRest(_ milliseconds: Int64) {
     isPlacedAnew = false
     let known = Set(places)
-    let withdrawn = board.table.withLock { table in
+    let retracted = board.table.withLock { table in
       table.entries.indices.map { Int32(truncatingIfNeeded: $0) }.filter { place in
-        !known.contains(place) && table.update(place) { $0.withdraw() }
+        !known.contains(place) && table.update(place) { $0.retract() }
       }.map {
         RawChange(
           place: $0, attempt: table[$0].attempts, state: .skipped, milliseconds: milliseconds)
       }
     }
-    changes += withdrawn
-    finished += withdrawn.map(\.place)
+    changes += retracted
+    finished += retracted.map(\.place)
   }
 
   private func update(_ task: TaskID, _ model: RunModel, _ milliseconds: Int64) {
@@ -406,7 +408,7 @@ extension QueueReader {
 struct SentAddition {
   let jobs: [AddJob]
   let addition: PreparedAddition
-  var id: OrderID { addition.request.id }
+  var id: RequestID { addition.request.id }
 }
 
 extension QueueReader {
@@ -444,7 +446,7 @@ extension QueueReader {
       return fail(jobs, error)
     }
     if addition.taskCount == 0 { return succeed(jobs, addition, []) }
-    guard let line = OrderLines.line(addition.request) else {
+    guard let line = RequestLines.line(addition.request) else {
       return fail(
         jobs,
         QueueError(
@@ -480,7 +482,7 @@ extension QueueReader {
           ManifestFile.composed(composed?.bytes ?? [], folder: setting.workingFolder)
         }
       var addition = try PreparedAddition(
-        manifest, to: run.folder, run.plan, OrderID.new(), by: .none)
+        manifest, to: run.folder, run.plan, RequestID.new(), by: .none)
       addition.request.by = "Opflow"
       if path == nil { addition.carry() }
       return addition
@@ -512,30 +514,31 @@ extension QueueReader {
         case .manifest: new + further.compactMap { table.place(of: $0) }
         }
       }
-      if case .tasks(let tasks) = job.content { keepBlocks(of: tasks) }
+      if case .tasks(let tasks) = job.content { keepExternalTasks(of: tasks) }
       job.answer(.success(places))
     }
   }
 
-  private func take(_ answer: OrderAnswer, to sent: SentAddition) {
+  private func take(_ answer: RequestAnswer, to sent: SentAddition) {
     addOnItsWay = nil
     let new = added.removeValue(forKey: sent.id) ?? []
     switch answer {
     case .done: succeed(sent.jobs, sent.addition, new)
-    case .refused(let what) where what.hasPrefix(AddRequest.outdated):
+    case .refused(let detail) where detail.hasPrefix(AddRequest.outdated):
       sent.addition.remove()
       waitingAdds = sent.jobs + waitingAdds
-    case .refused(let what):
+    case .refused(let detail):
       sent.addition.remove()
-      fail(sent.jobs, QueueError(.refused, "add: \(CleanText.string(what))"))
+      fail(sent.jobs, QueueError(.refused, "add: \(CleanText.string(detail))"))
     }
   }
 
   // MARK: - Requests
 
-  func send(_ job: OrderJob) {
+  func send(_ job: RequestJob) {
     guard let run, let link else { return job.answer(.failure(board.endError)) }
-    var request = OrderRequest(id: OrderID.new(), verb: job.verb, planKey: run.plan.key.description)
+    var request = ClientRequest(
+      id: RequestID.new(), verb: job.verb, planKey: run.plan.key.description)
     request.by = "Opflow"
     request.carried = job.carried
     switch job.about {
@@ -551,7 +554,7 @@ extension QueueReader {
       request.among = TaskRanges(run.plan.tasks.lazy.map { TaskID($0) })
     }
     note(job)
-    guard let line = OrderLines.line(request) else {
+    guard let line = RequestLines.line(request) else {
       return job.answer(.failure(QueueError(.usage, "\(job.verb.rawValue): names too many tasks")))
     }
     orders[request.id] = job
@@ -559,7 +562,7 @@ extension QueueReader {
   }
 
   /// For the next coordinator.
-  private func note(_ job: OrderJob) {
+  private func note(_ job: RequestJob) {
     if case .capacity = job.verb.row.carries, let most = job.carried.number {
       setMaxConcurrent(Int(clamping: most))
     }
@@ -567,14 +570,14 @@ extension QueueReader {
 
   // MARK: - Answers
 
-  func take(_ answer: OrderAnswer, to id: OrderID) {
+  func take(_ answer: RequestAnswer, to id: RequestID) {
     if let sent = addOnItsWay, sent.id == id { return take(answer, to: sent) }
     guard let job = orders.removeValue(forKey: id) else { return }
     switch answer {
     case .done(let count): job.answer(.success(count))
-    case .refused(let what):
+    case .refused(let detail):
       job.answer(
-        .failure(QueueError(.refused, "\(job.verb.rawValue): \(CleanText.string(what))")))
+        .failure(QueueError(.refused, "\(job.verb.rawValue): \(CleanText.string(detail))")))
     }
   }
 
@@ -583,7 +586,7 @@ extension QueueReader {
     guard let counts = run?.model.orders.counts else { return }
     if let sent = addOnItsWay {
       let isDone = counts[sent.id] != nil
-      take(isDone ? .done(count: 0) : .refused(what: AddRequest.outdated), to: sent)
+      take(isDone ? .done(count: 0) : .refused(detail: AddRequest.outdated), to: sent)
     }
     let open = orders
     orders = [:]

@@ -23,7 +23,7 @@ struct ServerStart {
   }
 
   enum Found {
-    case live(HostLink, RunFolder)
+    case live(ClientLink, RunFolder)
     case ended(RunFolder)
   }
 
@@ -54,9 +54,9 @@ struct ServerStart {
         case .gone: break
         // Wait for the end of its tasks.
         case .leaving: tries = 0
-        case .refused(let what):
+        case .refused(let detail):
           throw QueueError(
-            .opflow, "the opflow that drives the run does not know this library: \(what)")
+            .opflow, "the opflow that drives the run does not know this library: \(detail)")
         }
       } else {
         let history = try history(of: known)
@@ -107,7 +107,7 @@ struct ServerStart {
   }
 
   private func isWanted(_ folder: RunFolder) throws(QueueError) -> Bool {
-    try reading(HostsLock.isHeld(folder))
+    try reading(ClientsLock.isHeld(folder))
   }
 
   private func prepareFolder() throws(QueueError) {
@@ -131,10 +131,10 @@ struct ServerStart {
   }
 
   /// Nil if no process listens.
-  static func link(to folder: RunFolder) throws(QueueError) -> HostLink? {
+  static func link(to folder: RunFolder) throws(QueueError) -> ClientLink? {
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
-      return try HostLink(
+      return try ClientLink(
         try UnixSocket.connect(to: ControlConnection.socketName, in: at, timeout: connectTimeout))
     } catch .noSuchFile {
       return nil
@@ -146,22 +146,22 @@ struct ServerStart {
   }
 
   private enum Greeting {
-    case welcome(HostLink)
+    case welcome(ClientLink)
     /// Starting or exiting.
     case gone
     case leaving
-    case refused(what: String)
+    case refused(detail: String)
   }
 
   /// Nil after the timeout.
   private func greet(
-    _ link: HostLink, atMost nanoseconds: Int64
+    _ link: ClientLink, atMost nanoseconds: Int64
   ) throws(QueueError) -> Greeting? {
-    let id = OrderID.new()
-    link.send(OrderLines.line(HostRequest(id: id, afterHost: setting.goesOn ? .goOn : .stop)))
+    let id = RequestID.new()
+    link.send(RequestLines.line(ClientHello(id: id, afterClient: setting.goesOn ? .goOn : .stop)))
     let end = Clock.monotonicNanoseconds + nanoseconds
     var poll = PollSet(slots: 2)
-    var answer: OrderAnswer?
+    var answer: RequestAnswer?
     while answer == nil, !link.hasEnded {
       poll.set(
         0, link.rawDescriptor, for: link.wantsToWrite ? [.readable, .writable] : .readable)
@@ -169,15 +169,15 @@ struct ServerStart {
       if try !wait(&poll, leaving: 1, nanoseconds: rest) { return nil }
       if link.wantsToWrite { link.flush() }
       link.receive { line in
-        if let (answered, found) = OrderLines.answer(line), answered == id || answered == nil {
+        if let (answered, found) = RequestLines.answer(line), answered == id || answered == nil {
           answer = found
         }
       }
     }
     switch answer {
     case .done: return .welcome(link)
-    case .refused(HostRequest.leaving): return .leaving
-    case .refused(let what): return .refused(what: CleanText.string(what))
+    case .refused(ClientHello.leaving): return .leaving
+    case .refused(let detail): return .refused(detail: CleanText.string(detail))
     case nil: return .gone
     }
   }
@@ -217,7 +217,7 @@ struct ServerStart {
       // It holds the run's lock and name.
       guard let found = try named(folder) else { return nil }
       return .live(link, found)
-    case .refused(let what): complaint = what
+    case .refused(let detail): complaint = detail
     case .gone, .leaving: break
     case nil:
       throw QueueError(
@@ -252,9 +252,9 @@ struct ServerStart {
         + "no end. `opflow resume \(folder.id)` continues it")
   }
 
-  private func link(_ end: consuming Descriptor) throws(QueueError) -> HostLink {
+  private func link(_ end: consuming Descriptor) throws(QueueError) -> ClientLink {
     do throws(Errno) {
-      return try HostLink(end)
+      return try ClientLink(end)
     } catch {
       throw QueueError(.io, "cannot use a socket: \(error)")
     }
@@ -273,9 +273,9 @@ struct ServerStart {
   }
 
   private func system<Result: ~Copyable>(
-    _ what: String, _ body: @autoclosure () throws(Errno) -> Result
+    _ detail: String, _ body: @autoclosure () throws(Errno) -> Result
   ) throws(QueueError) -> Result {
-    try rethrowing(body()) { QueueError(.io, "cannot \(what): \($0)") }
+    try rethrowing(body()) { QueueError(.io, "cannot \(detail): \($0)") }
   }
 
   private func words(_ folder: RunFolder?) -> [String] {
@@ -404,14 +404,15 @@ extension QueueError {
     switch error {
     case .unreadable(let path, let errno):
       self.init(.io, "cannot read \(CleanText.string(path)): \(errno)")
-    case .mistakes(let mistakes):
+    case .diagnostics(let diagnostics):
       self.init(
         .manifest,
-        composed?.text(mistakes) ?? DiagnosticRenderer(isColored: false).render(mistakes))
+        composed?.text(diagnostics) ?? DiagnosticRenderer(isColored: false).render(diagnostics))
     case .folder(let error): self.init(error)
     case .unsoundPlan(let error):
       self.init(.journal, "the plan that was compiled is not sound: \(error.message)")
-    case .noSuchTask, .selection, .unfitAddition, .noLegSource, .noProcesses, .secrets, .secretSet,
+    case .noSuchTask, .selection, .unfitAddition, .noInstanceSource, .noProcesses, .secrets,
+      .secretSet,
       .secretOn, .secretNamed, .noDescriptors, .noMemoryLimits, .noTerminal, .workersElsewhere,
       .noProgram, .survivors, .taskAround, .tooFewDevices:
       self.init(.usage, "cannot be added: \(error)")

@@ -129,8 +129,8 @@ final class QueueBoard: Sendable {
 
 enum QueueRequest: Sendable {
   case add(AddJob)
-  case order(OrderJob)
-  case blockEnded(BlockEnd)
+  case order(RequestJob)
+  case externalTaskEnded(ExternalTaskEnd)
   /// The waiting Swift task was cancelled.
   case giveUp(any PendingReply)
   case leave
@@ -154,7 +154,7 @@ final class AddJob: Sendable {
   func answer(_ result: Result<[Int32], QueueError>) { reply.give(result) }
 }
 
-final class OrderJob: Sendable {
+final class RequestJob: Sendable {
   enum About: Sendable {
     case run
     case task(Int32)
@@ -162,13 +162,13 @@ final class OrderJob: Sendable {
     case all
   }
 
-  let verb: OrderVerb
+  let verb: ControlAction
   let about: About
   let carried: CarriedValue
   private let reply: Reply<Int>?
 
   init(
-    _ verb: OrderVerb, _ about: About = .run, _ carried: CarriedValue = CarriedValue(),
+    _ verb: ControlAction, _ about: About = .run, _ carried: CarriedValue = CarriedValue(),
     _ reply: Reply<Int>? = nil
   ) {
     self.verb = verb
@@ -180,7 +180,7 @@ final class OrderJob: Sendable {
   func answer(_ result: Result<Int, QueueError>) { reply?.give(result) }
 }
 
-struct BlockEnd: Sendable {
+struct ExternalTaskEnd: Sendable {
   let place: Int32
   let attempt: Int32
   /// The connection that started it.

@@ -197,11 +197,11 @@ struct TaskEntry {
   }
 
   /// Returns whether it had not ended.
-  mutating func withdraw() -> Bool {
+  mutating func retract() -> Bool {
     if state.isFinished { return false }
     state = .skipped
     exactState = .skipped
-    why = Why.skipped(.withdrawn).word
+    why = Why.skipped(.retracted).word
     progress = nil
     return true
   }
@@ -210,7 +210,7 @@ struct TaskEntry {
     _ record: TaskRecord, _ model: RunModel, _ task: TaskID
   ) -> TaskStatus {
     switch record.state {
-    case .waiting, .ready, .checking, .handed: .pending
+    case .waiting, .ready, .checking, .prefetched: .pending
     case .running: .running
     case .suspended: .suspended
     case .succeeded: isEarlier(record, model) ? .reused : .succeeded
@@ -222,7 +222,7 @@ struct TaskEntry {
   }
 
   private static func isEarlier(_ record: TaskRecord, _ model: RunModel) -> Bool {
-    record.settleSequence < model.driveSequence
+    record.settleSequence < model.sessionSequence
   }
 
   var outcome: TaskOutcome {

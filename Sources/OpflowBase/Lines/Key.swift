@@ -8,18 +8,18 @@ public enum Key: UInt8, CaseIterable, Sendable {
   case rss
   /// Bytes.
   case out
-  case what, left
+  case detail, left
 
   // The result of a download
   case from, size, gained, after, kept, sha256, sha512, source, etag, date, url
 
   // A transition
-  case drive, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part, with, values
+  case session, attempt, worker, ahead, allowed, delay, fingerprint, culprit, part, with, values
   case origin, late, restored, pids
 
   // The run
   case format, run, plan, version, manifest, folder, state, set, tasks, args, only, skip, env, file
-  case reused, withdrawn, removed, dropped, code
+  case reused, retracted, removed, dropped, code
   case capacity, failures, trace, on, around, serve, name, continues
 
   // A control request
@@ -30,7 +30,7 @@ public enum Key: UInt8, CaseIterable, Sendable {
   case cores, memory, actions, host
 
   // A node
-  case site, gpus, incarnation, lease, until
+  case node, gpus, incarnation, lease, until
   case time, job, step
 
   /// Transparent, so that the switch folds for constants; the compiler rarely inlines one of this
@@ -47,7 +47,7 @@ public enum Key: UInt8, CaseIterable, Sendable {
     case .sys: "sys"
     case .rss: "rss"
     case .out: "out"
-    case .what: "what"
+    case .detail: "what"
     case .left: "left"
     case .from: "from"
     case .size: "size"
@@ -60,7 +60,7 @@ public enum Key: UInt8, CaseIterable, Sendable {
     case .etag: "etag"
     case .date: "date"
     case .url: "url"
-    case .drive: "d"
+    case .session: "d"
     case .attempt: "n"
     case .worker: "w"
     case .ahead: "ahead"
@@ -90,7 +90,7 @@ public enum Key: UInt8, CaseIterable, Sendable {
     case .env: "env"
     case .file: "file"
     case .reused: "reused"
-    case .withdrawn: "withdrawn"
+    case .retracted: "withdrawn"
     case .removed: "removed"
     case .dropped: "dropped"
     case .code: "code"
@@ -122,7 +122,7 @@ public enum Key: UInt8, CaseIterable, Sendable {
     case .memory: "memory"
     case .actions: "actions"
     case .host: "host"
-    case .site: "site"
+    case .node: "site"
     case .gpus: "gpus"
     case .incarnation: "incarnation"
     case .lease: "lease"
@@ -152,13 +152,14 @@ public enum Key: UInt8, CaseIterable, Sendable {
   public var shape: Shape {
     switch self {
     case .exit, .signal, .errno, .wall, .user, .sys, .rss, .out, .from, .size, .gained, .after,
-      .drive, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .withdrawn, .code,
+      .session, .attempt, .worker, .ahead, .allowed, .delay, .format, .reused, .retracted, .code,
       .failures, .pid, .start, .cores, .memory, .uid, .value, .expects, .count, .late, .restored,
-      .site, .gpus, .lease, .until, .time, .serve, .continues:
+      .node, .gpus, .lease, .until, .time, .serve, .continues:
       .number
     case .set, .tasks, .args, .only, .skip, .env, .file, .removed, .dropped, .capacity, .on, .back:
       .texts
-    case .reason, .what, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url, .fingerprint,
+    case .reason, .detail, .left, .kept, .sha256, .sha512, .source, .etag, .date, .url,
+      .fingerprint,
       .culprit, .part, .with, .values, .origin, .pids, .run, .plan, .version, .manifest, .folder,
       .state,
       .boot,

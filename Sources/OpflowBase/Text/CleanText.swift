@@ -129,7 +129,7 @@ package enum CleanText {
 /// Splits words like a shell (POSIX.1-2017, XCU 2.2), without expansion of `$`, `*` and `~`.
 package enum QuotedWords {
   package struct Failure: Error, Equatable {
-    package let what: String
+    package let detail: String
   }
 
   package static func split(_ text: String) throws(Failure) -> [String] {
@@ -142,7 +142,7 @@ package enum QuotedWords {
       switch (byte, quote) {
       case (UInt8(ascii: "\\"), nil):
         guard let next = rest.popFirst() else {
-          throw Failure(what: "nothing follows the last backslash")
+          throw Failure(detail: "nothing follows the last backslash")
         }
         if next != 0x0A { word = (word ?? []) + [next] }
       case (UInt8(ascii: "\\"), UInt8(ascii: "\"")):
@@ -163,7 +163,7 @@ package enum QuotedWords {
       default: word = (word ?? []) + [byte]
       }
     }
-    if quote != nil { throw Failure(what: "a quote is not closed") }
+    if quote != nil { throw Failure(detail: "a quote is not closed") }
     if let word { words.append(String(decoding: word, as: UTF8.self)) }
     return words
   }

@@ -13,7 +13,7 @@ package struct WebAddress: Hashable, Sendable {
     }
   }
 
-  package enum Mistake: Error, Equatable, Sendable {
+  package enum ParseError: Error, Equatable, Sendable {
     /// It lacks `scheme:` or `//`.
     case notAbsolute
     case scheme(String)
@@ -53,7 +53,7 @@ package struct WebAddress: Hashable, Sendable {
     self.pathAndQuery = pathAndQuery
   }
 
-  package init(_ text: String) throws(Mistake) {
+  package init(_ text: String) throws(ParseError) {
     let bytes = Self.trimmed(Array(text.utf8)[...])
     guard let colon = Self.schemeEnd(bytes) else { throw .notAbsolute }
     let name = String(decoding: bytes[..<colon], as: UTF8.self).asciiLowercased
@@ -68,7 +68,7 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   /// Parses `file:/PATH`, `file:///PATH` and `file://localhost/PATH`.
-  private init(file rest: ArraySlice<UInt8>) throws(Mistake) {
+  private init(file rest: ArraySlice<UInt8>) throws(ParseError) {
     var path = rest
     if path.starts(with: "//".utf8) {
       path = path.dropFirst(2)
@@ -79,7 +79,7 @@ package struct WebAddress: Hashable, Sendable {
       scheme: .file, userInfo: nil, host: "", port: nil, pathAndQuery: Self.encoded(path))
   }
 
-  private init(scheme: Scheme, authorityAndPath bytes: ArraySlice<UInt8>) throws(Mistake) {
+  private init(scheme: Scheme, authorityAndPath bytes: ArraySlice<UInt8>) throws(ParseError) {
     let end =
       bytes.firstIndex { Self.endsAuthority($0) || $0 == UInt8(ascii: "\\") } ?? bytes.endIndex
     var authority = bytes[..<end]
@@ -145,7 +145,7 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   /// The target of a Location header (RFC 3986, 5.2). Only the same origin keeps credentials.
-  package func resolving(_ reference: String) throws(Mistake) -> WebAddress {
+  package func resolving(_ reference: String) throws(ParseError) -> WebAddress {
     let bytes = Self.trimmed(Array(reference.utf8)[...])
     var target: WebAddress
     if let colon = Self.schemeEnd(bytes), Self.looksLikeScheme(bytes[..<colon]) {
@@ -313,7 +313,7 @@ package struct ServiceAddress: Equatable, Sendable {
 
   private static let hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"]
 
-  package static func mistake(in text: String) -> String? {
+  package static func problem(in text: String) -> String? {
     if ServiceAddress(text) != nil { return nil }
     return text.hasPrefix("https://")
       ? "a service is asked by http, not by https" : "`http` must be an http URL of this machine"

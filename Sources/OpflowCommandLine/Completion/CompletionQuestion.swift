@@ -113,8 +113,8 @@ package struct CompletionQuestion: Equatable, Sendable {
       case .file: kinds = [.files]
       case .folder: kinds = [.folders]
       case .command: kinds = [.files]
-      case .sites:
-        words = SiteRequest.beginnings.map { CompletionCandidate($0) }
+      case .nodes:
+        words = NodeRequest.beginnings.map { CompletionCandidate($0) }
       case .assignment, .name, .duration: break
       }
     }

@@ -23,11 +23,11 @@ package struct PlanForecast {
 
   /// - Parameter foresight: called once per task.
   package init(
-    plan: Plan, options: SchedulerOptions, entering: Entering, capacities: [UInt64],
+    plan: Plan, options: SchedulerOptions, resumeState: ResumeState, capacities: [UInt64],
     foresight: FileForesight? = nil
   ) {
     precondition(!capacities.isEmpty, "a forecast is made for some capacity")
-    durations = entering.durations
+    durations = resumeState.durations
     var starts: [TaskID] = []
     var settled: [Transition] = []
     var files = FilesForeseen()
@@ -45,7 +45,7 @@ package struct PlanForecast {
     for (place, capacity) in capacities.enumerated() where place == 0 || !starts.isEmpty {
       var options = options
       options.maxParallel = capacity
-      let run = RunForecast(plan: plan, options: options, entering: entering, foresight: once)
+      let run = RunForecast(plan: plan, options: options, resumeState: resumeState, foresight: once)
       makespans.append(run.makespan)
       if place == 0 { (starts, settled, files) = (run.starts, run.settled, run.files) }
     }

@@ -109,7 +109,7 @@ package struct RestForecast {
 
   /// Returns the duration to show; nil for guesses and approvals.
   package func expectedMicroseconds(_ task: TaskID) -> Int64? {
-    let isAnswer = plan.hasGates && plan.kind(task) == .approve
+    let isAnswer = plan.hasApprovals && plan.kind(task) == .approve
     return durations.isGuess(task) || isAnswer ? nil : durations[task]
   }
 
@@ -173,11 +173,12 @@ package struct RestForecast {
       if capacity > 0 { share = max(share, held[resource] / Double(capacity)) }
     }
     let cpu = Int(ResourceEntry.cpu)
-    let lanes = Double(max(1, cpu < held.count ? capacity(cpu) ?? capacities[cpu] : 1))
+    let demandClasses = Double(max(1, cpu < held.count ? capacity(cpu) ?? capacities[cpu] : 1))
     let low = max(Double(chain), share)
-    let high = max(low, share + Double(chain) * (1 - 1 / lanes)) + Double(over)
-    let pace = expected >= Self.leastExpected ? Double(took) / Double(expected) : 1
-    return Self.milliseconds(low * min(1, pace))...Self.milliseconds(high * max(1, pace))
+    let high = max(low, share + Double(chain) * (1 - 1 / demandClasses)) + Double(over)
+    let throughput = expected >= Self.leastExpected ? Double(took) / Double(expected) : 1
+    return Self.milliseconds(
+      low * min(1, throughput))...Self.milliseconds(high * max(1, throughput))
   }
 
   private static func milliseconds(_ microseconds: Double) -> Int64 {

@@ -19,10 +19,10 @@ package struct RunForecast {
 
   /// - Parameter foresight: without it every checked task runs.
   package init(
-    plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight? = nil
+    plan: Plan, options: SchedulerOptions, resumeState: ResumeState, foresight: FileForesight? = nil
   ) {
     var player = ForecastPlayer(
-      plan: plan, options: options, entering: entering, foresight: foresight)
+      plan: plan, options: options, resumeState: resumeState, foresight: foresight)
     player.play()
     self = player.found
   }
@@ -45,27 +45,27 @@ private struct ForecastPlayer: ~Copyable {
   private var running = BinaryHeap<ForecastEnd>()
   private var isFinished = false
 
-  init(plan: Plan, options: SchedulerOptions, entering: Entering, foresight: FileForesight?) {
+  init(plan: Plan, options: SchedulerOptions, resumeState: ResumeState, foresight: FileForesight?) {
     self.foresight = foresight
     if foresight != nil { isStarted = [Bool](repeating: false, count: plan.taskCount) }
     var options = options
-    options.handsAhead = false
+    options.prefetches = false
     options.lendsTokens = false
     options.watchesWorkers = false
     options.knowsValues = false
     options.maxFailures = 0
-    durations = entering.durations
+    durations = resumeState.durations
     unitNanoseconds = durations.areKnown ? 1000 : Self.taskNanoseconds
     engine = Engine(
       plan: plan, options: options,
-      entering: entering,
+      resumeState: resumeState,
       journal: nil)
   }
 
   mutating func play() {
     engine.begin(at: clock, wall: 0)
     perform()
-    if engine.plan.hasBlocks { offerBlocks() }
+    if engine.plan.hasExternalTasks { offerExternalTasks() }
     goOn()
     found.makespan = clock.nanoseconds / unitNanoseconds
     found.lookCount = engine.lookCount
@@ -94,8 +94,8 @@ private struct ForecastPlayer: ~Copyable {
   }
 
   /// Simulates a client that offers all external tasks.
-  private mutating func offerBlocks() {
-    let program = HostID(0)
+  private mutating func offerExternalTasks() {
+    let program = ClientID(0)
     tell(.block(program, .joined))
     for index in engine.plan.tasks where engine.plan.kind(TaskID(index)) == .block {
       tell(.block(program, .offers(TaskID(index))))
@@ -131,7 +131,7 @@ private struct ForecastPlayer: ~Copyable {
       case .order(let worker, .check(let check)):
         answer(check, to: worker)
       case .finish: isFinished = true
-      case .tell, .order, .answer, .began, .seat, .discard, .withdraw, .write, .sync, .dismiss,
+      case .tell, .order, .answer, .began, .slot, .discard, .retract, .write, .sync, .dismiss,
         .passOn:
         break
       }
@@ -155,7 +155,7 @@ private struct ForecastPlayer: ~Copyable {
       if !why.isEmpty { found.files.reasons[task] = why }
       result = .stale(why: why)
     case .unsure: found.files.unsure[task] = running.first
-    case .unfit(let what): result = .unfit(what: what)
+    case .unfit(let detail): result = .unfit(detail: detail)
     }
     engine.take(.scheduler(.checked(worker, task, serial: serial, result)), at: clock, wall: 0)
   }
@@ -180,10 +180,11 @@ private struct ForecastPlayer: ~Copyable {
     if end.worker != .none {
       return tell(.ended(end.worker, end.task, attempt: end.attempt, Outcome(status: .success)))
     }
-    guard let id = OrderID("\(end.task.rawValue)") else { return }
-    var order = Order(id: id, asker: OrderAsker(pid: 0, user: 0, name: "forecast"), verb: .approve)
+    guard let id = RequestID("\(end.task.rawValue)") else { return }
+    var order = ControlRequest(
+      id: id, requester: Requester(pid: 0, user: 0, name: "forecast"), verb: .approve)
     order.tasks = [end.task]
-    tell(.order(order, from: ClientID(0)))
+    tell(.order(order, from: ConnectionID(0)))
   }
 
   private func end(of task: TaskID) -> Instant {
@@ -198,7 +199,7 @@ private struct ForecastPlayer: ~Copyable {
       let task = transition.task
       found.starts.append(task)
       if foresight != nil { noteStart(of: task) }
-      guard engine.plan.hasGates, engine.plan.kind(task) == .approve else { return }
+      guard engine.plan.hasApprovals, engine.plan.kind(task) == .approve else { return }
       running.push(
         ForecastEnd(
           at: end(of: task), order: found.starts.count, worker: .none, task: task,

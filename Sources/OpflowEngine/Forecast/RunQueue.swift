@@ -25,7 +25,7 @@ package struct RunQueue {
         let isLater = plan.flags(task).contains(.finally) && !finallyIsDue
         if isLater || (status.nextTry(task) ?? 0) > nowMilliseconds { continue }
         if status.waitsFor(task).isEmpty { ready.append(task) }
-      case .handed, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: break
+      case .prefetched, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: break
       }
     }
     let priorities = status.history.orders.priorities
@@ -46,11 +46,11 @@ package struct RunQueue {
   /// The demand of a task, limited to the `cpu` and `memory` that exist where it runs.
   package static func demand(of task: TaskID, _ status: RunStatus) -> [DemandItem] {
     let plan = status.plan
-    let site = status.history.site(of: task)
+    let node = status.history.node(of: task)
     return plan.demandList(plan.demand[task.index]).map { item in
       var item = item
       if item.resource <= ResourceEntry.memory,
-        let capacity = site?.capacity(of: item.resource)
+        let capacity = node?.capacity(of: item.resource)
           ?? status.history.capacity(of: Int(item.resource), plan)
       {
         item.amount = min(item.amount, capacity)
@@ -108,10 +108,10 @@ extension RunStatus {
   }
 
   /// Their failure in the newest session fails the run.
-  package var failuresOfDrive: [TaskID] {
+  package var failuresOfSession: [TaskID] {
     plan.tasks.lazy.map { TaskID($0) }.filter {
       included.contains($0) && history.state($0) == .failed
-        && history.settleSequence($0) > history.driveSequence
+        && history.settleSequence($0) > history.sessionSequence
     }
   }
 }

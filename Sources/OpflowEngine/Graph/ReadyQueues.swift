@@ -24,7 +24,7 @@ package struct ReadyQueues {
   }
 
   /// By class.
-  private var lanes = Table<BinaryHeap<Int32>>()
+  private var demandClasses = Table<BinaryHeap<Int32>>()
   /// Classes that neither follow nor are set aside, by rank.
   private var heads: IndexedHeap<Int32>
   /// In head order.
@@ -34,79 +34,85 @@ package struct ReadyQueues {
   private var led: [Int: Want] = [:]
   private var following: [Int: Want] = [:]
 
-  init(laneCount: Int) {
-    heads = IndexedHeap(count: laneCount)
-    grow(to: laneCount)
+  init(classCount: Int) {
+    heads = IndexedHeap(count: classCount)
+    grow(to: classCount)
   }
 
-  mutating func grow(to laneCount: Int) {
-    while lanes.count < laneCount { lanes.append(BinaryHeap()) }
+  mutating func grow(to classCount: Int) {
+    while demandClasses.count < classCount { demandClasses.append(BinaryHeap()) }
   }
 
   @inline(__always)
-  var best: (lane: Int, rank: Int32)? {
-    guard let (lane, rank) = heads.first else { return nil }
-    return (lane, rank)
+  var best: (demandClass: Int, rank: Int32)? {
+    guard let (demandClass, rank) = heads.first else { return nil }
+    return (demandClass, rank)
   }
 
-  func head(_ lane: Int) -> Int32? { lanes[lane].first }
+  func head(_ demandClass: Int) -> Int32? { demandClasses[demandClass].first }
 
   var first: Int32? {
     let open = heads.first?.key ?? .max
     // Prefetching may have emptied it.
-    let full = blocked.first { lanes[Int($0)].first != nil }
-    let aside = full.flatMap { lanes[Int($0)].first } ?? .max
+    let full = blocked.first { demandClasses[Int($0)].first != nil }
+    let aside = full.flatMap { demandClasses[Int($0)].first } ?? .max
     return count > 0 ? min(open, aside) : nil
   }
 
   mutating func block() {
-    guard let (lane, _) = heads.first else { return }
-    leave(lane)
-    heads.remove(lane)
-    blocked.append(Int32(truncatingIfNeeded: lane))
+    guard let (demandClass, _) = heads.first else { return }
+    leave(demandClass)
+    heads.remove(demandClass)
+    blocked.append(Int32(truncatingIfNeeded: demandClass))
   }
 
   var blockedCount: Int { blocked.count }
 
   mutating func unblock() {
-    while let lane = blocked.popLast() { stand(Int(lane)) }
+    while let demandClass = blocked.popLast() { stand(Int(demandClass)) }
   }
 
-  mutating func push(_ rank: Int32, lane: Int) {
+  mutating func push(_ rank: Int32, demandClass: Int) {
     count += 1
-    lanes[lane].push(rank)
-    guard lanes[lane].first == rank else { return }
-    leave(lane)
-    if heads.contains(lane) || !blocked.contains(Int32(truncatingIfNeeded: lane)) { stand(lane) }
+    demandClasses[demandClass].push(rank)
+    guard demandClasses[demandClass].first == rank else { return }
+    leave(demandClass)
+    if heads.contains(demandClass) || !blocked.contains(Int32(truncatingIfNeeded: demandClass)) {
+      stand(demandClass)
+    }
   }
 
-  mutating func pop(_ lane: Int) -> Int32? {
-    guard let rank = lanes[lane].pop() else { return nil }
+  mutating func pop(_ demandClass: Int) -> Int32? {
+    guard let rank = demandClasses[demandClass].pop() else { return nil }
     count -= 1
-    leave(lane)
-    if heads.contains(lane) { stand(lane) }
+    leave(demandClass)
+    if heads.contains(demandClass) { stand(demandClass) }
     return rank
   }
 
   /// The class may be set aside.
-  mutating func take(_ rank: Int32, lane: Int) {
-    count -= lanes[lane].remove { $0 == rank }
-    let followed = following[lane] != nil
-    leave(lane)
-    if followed || heads.contains(lane) { stand(lane) }
+  mutating func take(_ rank: Int32, demandClass: Int) {
+    count -= demandClasses[demandClass].remove { $0 == rank }
+    let followed = following[demandClass] != nil
+    leave(demandClass)
+    if followed || heads.contains(demandClass) { stand(demandClass) }
   }
 
   /// Scans the classes once; none may be set aside.
-  mutating func remove(_ ranks: Set<Int32>, of lanes: Set<Int>) {
-    for lane in lanes {
-      count -= self.lanes[lane].remove { ranks.contains($0) }
-      leave(lane)
-      stand(lane)
+  mutating func remove(_ ranks: Set<Int32>, of demandClasses: Set<Int>) {
+    for demandClass in demandClasses {
+      count -= self.demandClasses[demandClass].remove { ranks.contains($0) }
+      leave(demandClass)
+      stand(demandClass)
     }
   }
 
-  private mutating func stand(_ lane: Int) {
-    if let rank = lanes[lane].first { heads.set(lane, to: rank) } else { heads.remove(lane) }
+  private mutating func stand(_ demandClass: Int) {
+    if let rank = demandClasses[demandClass].first {
+      heads.set(demandClass, to: rank)
+    } else {
+      heads.remove(demandClass)
+    }
   }
 
   /// Unordered; no class may be set aside.
@@ -114,47 +120,47 @@ package struct ReadyQueues {
     wakeAll()
     var all: [Int32] = []
     all.reserveCapacity(count)
-    for lane in heads.numbers {
-      all += lanes[lane].elements
-      lanes[lane].removeAll()
+    for demandClass in heads.numbers {
+      all += demandClasses[demandClass].elements
+      demandClasses[demandClass].removeAll()
     }
     heads.removeAll()
     count = 0
     return all
   }
 
-  var ranks: [Int32] { lanes.indices.flatMap { lanes[$0].elements } }
+  var ranks: [Int32] { demandClasses.indices.flatMap { demandClasses[$0].elements } }
 
   // MARK: - Equal wants
 
   /// Sets the best class aside: it leads the others with the same want, or follows one set aside
   /// before.
   mutating func block(wanting want: Want) {
-    guard let (lane, rank) = heads.first else { return }
-    if led[lane] != want {
-      leave(lane)
+    guard let (demandClass, rank) = heads.first else { return }
+    if led[demandClass] != want {
+      leave(demandClass)
       let leader = groups[want]?.leader
-      if let leader, !heads.contains(leader), lanes[leader].first ?? .max < rank {
-        heads.remove(lane)
-        following[lane] = want
-        groups[want]?.followers.push(Ranked(rank: rank, value: lane))
+      if let leader, !heads.contains(leader), demandClasses[leader].first ?? .max < rank {
+        heads.remove(demandClass)
+        following[demandClass] = want
+        groups[want]?.followers.push(Ranked(rank: rank, value: demandClass))
         return
       }
       if let leader { led[leader] = nil }
-      groups[want, default: Group(leader: lane)].leader = lane
-      led[lane] = want
+      groups[want, default: Group(leader: demandClass)].leader = demandClass
+      led[demandClass] = want
     }
-    heads.remove(lane)
-    blocked.append(Int32(truncatingIfNeeded: lane))
+    heads.remove(demandClass)
+    blocked.append(Int32(truncatingIfNeeded: demandClass))
   }
 
   /// Looks again at a class that follows: it may want less now.
-  mutating func wake(_ lane: Int) {
-    if following.removeValue(forKey: lane) != nil { stand(lane) }
+  mutating func wake(_ demandClass: Int) {
+    if following.removeValue(forKey: demandClass) != nil { stand(demandClass) }
   }
 
   mutating func wakeAll() {
-    for lane in following.keys.sorted() { stand(lane) }
+    for demandClass in following.keys.sorted() { stand(demandClass) }
     following = [:]
     led = [:]
     groups = [:]
@@ -162,20 +168,22 @@ package struct ReadyQueues {
 
   /// Takes a class out of its group; its best follower leads after it.
   @inline(__always)
-  private mutating func leave(_ lane: Int) {
-    if !groups.isEmpty { leaveGroup(lane) }
+  private mutating func leave(_ demandClass: Int) {
+    if !groups.isEmpty { leaveGroup(demandClass) }
   }
 
-  private mutating func leaveGroup(_ lane: Int) {
-    following[lane] = nil
-    guard let want = led.removeValue(forKey: lane) else { return }
+  private mutating func leaveGroup(_ demandClass: Int) {
+    following[demandClass] = nil
+    guard let want = led.removeValue(forKey: demandClass) else { return }
     while let next = groups[want]?.followers.pop() {
-      let lane = next.value
-      guard following[lane] == want, lanes[lane].first == next.rank else { continue }
-      following[lane] = nil
-      led[lane] = want
-      groups[want]?.leader = lane
-      return stand(lane)
+      let demandClass = next.value
+      guard following[demandClass] == want, demandClasses[demandClass].first == next.rank else {
+        continue
+      }
+      following[demandClass] = nil
+      led[demandClass] = want
+      groups[want]?.leader = demandClass
+      return stand(demandClass)
     }
     groups[want] = nil
   }
@@ -184,9 +192,12 @@ package struct ReadyQueues {
   func checkInvariants() -> String? {
     if !blocked.isEmpty { return "a lane is set aside beyond its pass" }
     if ranks.count != count { return "ready tasks are miscounted" }
-    for lane in lanes.indices where lanes[lane].first != nil && !heads.contains(lane) {
-      guard let want = following[lane], let leader = groups[want]?.leader, led[leader] == want,
-        let best = lanes[leader].first, let own = lanes[lane].first, best < own,
+    for demandClass in demandClasses.indices
+    where demandClasses[demandClass].first != nil && !heads.contains(demandClass) {
+      guard let want = following[demandClass], let leader = groups[want]?.leader,
+        led[leader] == want,
+        let best = demandClasses[leader].first, let own = demandClasses[demandClass].first,
+        best < own,
         heads.contains(leader)
       else { return "a lane with tasks stands nowhere" }
     }
@@ -231,14 +242,15 @@ struct Ranking {
   ///
   /// - Parameter hasLegs: some are matrix tasks, which precede older dependents.
   mutating func rankAnew(
-    adding first: Int, hasLegs: Bool, _ plan: Plan, _ durations: TaskDurations,
+    adding first: Int, hasInstances: Bool, _ plan: Plan, _ durations: TaskDurations,
     _ priorities: [TaskID: Int16], _ graph: TaskGraph
   ) {
     var open =
-      hasLegs ? Array(plan.topologicalOrder) : ranked ?? plan.topologicalOrder.filter { $0 < first }
+      hasInstances
+      ? Array(plan.topologicalOrder) : ranked ?? plan.topologicalOrder.filter { $0 < first }
     ranked = nil
     open.removeAll { $0 < first && graph.state(TaskID($0)).isTerminal }
-    if !hasLegs { open += plan.order(addedFrom: first) }
+    if !hasInstances { open += plan.order(addedFrom: first) }
     rank(open, by: open.sorted(), plan, durations, priorities)
     ranked = open
   }

@@ -115,18 +115,19 @@ struct TaskGraph {
   }
 
   /// Dependents of generators wait for new matrix tasks too; returns whether there are any.
-  mutating func awaitLegs(from first: Int) -> Bool {
-    guard plan.hasMadeLegs else { return false }
-    var hasLegs = false
-    for index in 0..<first where plan.makesLegs(TaskID(index)) {
-      guard let legs = plan.legs(madeBy: TaskID(index)), legs.lowerBound >= first else { continue }
-      hasLegs = true
+  mutating func awaitInstances(from first: Int) -> Bool {
+    guard plan.hasMadeInstances else { return false }
+    var hasInstances = false
+    for index in 0..<first where plan.makesInstances(TaskID(index)) {
+      guard let instances = plan.instances(madeBy: TaskID(index)), instances.lowerBound >= first
+      else { continue }
+      hasInstances = true
       for edge in plan.dependents(TaskID(index)) {
         let dependent = plan.dependent(edge)
         if dependent.index < first, state(dependent) == .waiting { countNeeds(of: dependent) }
       }
     }
-    return hasLegs
+    return hasInstances
   }
 
   /// Services that may be reopened (`servicesToReopen`) do not count. Returns tasks with a failed

@@ -1,15 +1,15 @@
 internal import OpflowPlan
 
 /// Demand classes. Their numbers stay when tasks are added.
-struct Lanes {
-  struct Lane {
+struct DemandClasses {
+  struct DemandClass {
     let demand: UInt32
     /// Local node only.
     let isLocal: Bool
     fileprivate(set) var isUsed: Bool
   }
 
-  private(set) var all: [Lane] = []
+  private(set) var all: [DemandClass] = []
   // By demand; empty without such tasks. Tasks with services have further classes.
   private var here: [Int32] = []
   private var elsewhere: [Int32] = []
@@ -18,47 +18,47 @@ struct Lanes {
 
   var count: Int { all.count }
 
-  subscript(lane: Int) -> Lane { all[lane] }
+  subscript(demandClass: Int) -> DemandClass { all[demandClass] }
 
   @inline(__always)
-  func lane(of demand: Int, isLocal: Bool) -> Int {
+  func demandClass(of demand: Int, isLocal: Bool) -> Int {
     Int(isLocal ? here[demand] : elsewhere[demand])
   }
 
   @inline(__always)
-  func terminalLane(of demand: Int) -> Int { Int(terminal[demand]) }
+  func terminalClass(of demand: Int) -> Int { Int(terminal[demand]) }
 
   /// External tasks are never prefetched behind commands.
   @inline(__always)
-  func blockLane(of demand: Int) -> Int { Int(blocks[demand]) }
+  func externalClass(of demand: Int) -> Int { Int(blocks[demand]) }
 
-  mutating func cover(_ plan: Plan, usesSites: Bool) {
+  mutating func cover(_ plan: Plan, usesNodes: Bool) {
     Self.cover(plan, &here, &all, isLocal: true)
-    if usesSites { Self.cover(plan, &elsewhere, &all, isLocal: false) }
+    if usesNodes { Self.cover(plan, &elsewhere, &all, isLocal: false) }
     if plan.hasInteractive { Self.cover(plan, &terminal, &all, isLocal: true) }
-    if plan.hasBlocks { Self.cover(plan, &blocks, &all, isLocal: true) }
+    if plan.hasExternalTasks { Self.cover(plan, &blocks, &all, isLocal: true) }
   }
 
   private static func cover(
-    _ plan: Plan, _ numbers: inout [Int32], _ all: inout [Lane], isLocal: Bool
+    _ plan: Plan, _ numbers: inout [Int32], _ all: inout [DemandClass], isLocal: Bool
   ) {
     while numbers.count < plan.demandCount {
       let demand = UInt32(truncatingIfNeeded: numbers.count)
       numbers.append(Int32(truncatingIfNeeded: all.count))
-      all.append(Lane(demand: demand, isLocal: isLocal, isUsed: false))
+      all.append(DemandClass(demand: demand, isLocal: isLocal, isUsed: false))
     }
   }
 
   mutating func append(_ demand: UInt32, isLocal: Bool) -> Int {
-    all.append(Lane(demand: demand, isLocal: isLocal, isUsed: true))
+    all.append(DemandClass(demand: demand, isLocal: isLocal, isUsed: true))
     return all.count - 1
   }
 
-  mutating func use(_ lane: Int) { all[lane].isUsed = true }
+  mutating func use(_ demandClass: Int) { all[demandClass].isUsed = true }
 }
 
 /// The classes of services and their users, by demand, services and group.
-struct ServiceLanes {
+struct ServiceClasses {
   private struct Key: Hashable {
     let demand: UInt32
     let services: [TaskID]
@@ -68,7 +68,7 @@ struct ServiceLanes {
   }
 
   private struct Entry {
-    let lane: Int
+    let demandClass: Int
     /// Direct and indirect, in start order.
     let services: [TaskID]
     /// -1 if bound to the local node.
@@ -76,7 +76,7 @@ struct ServiceLanes {
   }
 
   /// By task; -1 without services.
-  private var lanes: [Int32] = []
+  private var demandClasses: [Int32] = []
   private var entries: [Entry] = []
   /// In `entries`, by class; -1 without services.
   private var places: [Int32] = []
@@ -87,11 +87,11 @@ struct ServiceLanes {
   private(set) var groupCount = 0
 
   mutating func add(
-    tasksOf plan: Plan, from first: Int, groups groupOf: ServiceGroups?, to all: inout Lanes
+    tasksOf plan: Plan, from first: Int, groups groupOf: ServiceGroups?, to all: inout DemandClasses
   ) {
     guard plan.hasServices else { return }
     groupCount = groupOf?.count ?? 0
-    while lanes.count < plan.taskCount { lanes.append(-1) }
+    while demandClasses.count < plan.taskCount { demandClasses.append(-1) }
     for number in plan.order(addedFrom: first) {
       let task = TaskID(number)
       let direct = plan.services(neededBy: task)
@@ -108,61 +108,66 @@ struct ServiceLanes {
       let key = Key(
         demand: plan.demand[task.index], services: services.sorted { $0.rawValue < $1.rawValue },
         group: group, isService: plan.isService(task))
-      let lane = known[key] ?? append(key, services, to: &all)
-      lanes[task.index] = Int32(truncatingIfNeeded: lane)
+      let demandClass = known[key] ?? append(key, services, to: &all)
+      demandClasses[task.index] = Int32(truncatingIfNeeded: demandClass)
     }
   }
 
-  private mutating func append(_ key: Key, _ services: [TaskID], to all: inout Lanes) -> Int {
-    let lane = all.append(key.demand, isLocal: key.group < 0)
-    known[key] = lane
-    while places.count < lane { places.append(-1) }
+  private mutating func append(_ key: Key, _ services: [TaskID], to all: inout DemandClasses) -> Int
+  {
+    let demandClass = all.append(key.demand, isLocal: key.group < 0)
+    known[key] = demandClass
+    while places.count < demandClass { places.append(-1) }
     places.append(Int32(truncatingIfNeeded: entries.count))
-    entries.append(Entry(lane: lane, services: services, group: key.group))
-    for service in services { using[service, default: []].append(lane) }
-    return lane
+    entries.append(Entry(demandClass: demandClass, services: services, group: key.group))
+    for service in services { using[service, default: []].append(demandClass) }
+    return demandClass
   }
 
   @inline(__always)
-  func lane(of task: TaskID) -> Int? {
-    if lanes.isEmpty { return nil }
-    let lane = lanes[task.index]
-    return lane < 0 ? nil : Int(lane)
+  func demandClass(of task: TaskID) -> Int? {
+    if demandClasses.isEmpty { return nil }
+    let demandClass = demandClasses[task.index]
+    return demandClass < 0 ? nil : Int(demandClass)
   }
 
   @inline(__always)
-  func contains(_ lane: Int) -> Bool { lane < places.count && places[lane] >= 0 }
+  func contains(_ demandClass: Int) -> Bool {
+    demandClass < places.count && places[demandClass] >= 0
+  }
 
   @inline(__always)
-  func place(of lane: Int) -> Int? {
-    contains(lane) ? Int(places[lane]) : nil
+  func place(of demandClass: Int) -> Int? {
+    contains(demandClass) ? Int(places[demandClass]) : nil
   }
 
   /// By place.
-  var numbers: [Int] { entries.map(\.lane) }
+  var numbers: [Int] { entries.map(\.demandClass) }
 
   /// Direct and indirect, in start order.
   func services(of task: TaskID) -> [TaskID] {
-    lane(of: task).flatMap { place(of: $0) }.map { entries[$0].services } ?? []
+    demandClass(of: task).flatMap { place(of: $0) }.map { entries[$0].services } ?? []
   }
 
   /// Nil if bound to the local node.
   @inline(__always)
-  func group(of lane: Int) -> Int? {
-    guard groupCount > 0, let place = place(of: lane), entries[place].group >= 0 else { return nil }
+  func group(of demandClass: Int) -> Int? {
+    guard groupCount > 0, let place = place(of: demandClass), entries[place].group >= 0 else {
+      return nil
+    }
     return Int(entries[place].group)
   }
 
-  func lanes(using service: TaskID) -> [Int] { using[service] ?? [] }
+  func demandClasses(using service: TaskID) -> [Int] { using[service] ?? [] }
 
-  func lanes(ofGroupOf service: TaskID) -> [Int] {
-    guard let group = lane(of: service).flatMap({ group(of: $0) }) else { return [] }
-    return entries.filter { $0.group == group }.map(\.lane)
+  func demandClasses(ofGroupOf service: TaskID) -> [Int] {
+    guard let group = demandClass(of: service).flatMap({ group(of: $0) }) else { return [] }
+    return entries.filter { $0.group == group }.map(\.demandClass)
   }
 
   /// With those of all its services.
-  func lanesTogether(_ lane: Int) -> [Int] {
-    let services = place(of: lane).map { entries[$0].services } ?? []
-    return [lane] + services.compactMap { self.lane(of: $0) }
+  func classesTogether(_ demandClass: Int) -> [Int] {
+    let services = place(of: demandClass).map { entries[$0].services } ?? []
+    return [demandClass] + services.compactMap { self.demandClass(of: $0) }
   }
 }

@@ -6,59 +6,59 @@ extension Resources {
 
   /// Whether use at a site may count in that pool too.
   @inline(__always)
-  func isHeld(_ resource: Int, at site: SiteID, in pool: Int) -> Bool {
-    let own = poolIndex(of: resource, at: site)
+  func isHeld(_ resource: Int, at node: NodeID, in pool: Int) -> Bool {
+    let own = poolIndex(of: resource, at: node)
     if own == pool { return true }
     if commonDevices.isEmpty || resource != gpu { return false }
-    return commonDevices.areOf(site, SiteID(Int32(truncatingIfNeeded: pool)))
+    return commonDevices.areOf(node, NodeID(Int32(truncatingIfNeeded: pool)))
   }
 
-  mutating func takeDevices(_ amount: UInt64, at site: SiteID) -> DeviceSet {
-    let devices = devicesTaken[site.index].takeFirstMissing(Int(clamping: amount / 1000))
-    if !commonDevices.isEmpty { takeElsewhere(devices, of: site) }
+  mutating func takeDevices(_ amount: UInt64, at node: NodeID) -> DeviceSet {
+    let devices = devicesTaken[node.index].takeFirstMissing(Int(clamping: amount / 1000))
+    if !commonDevices.isEmpty { takeElsewhere(devices, of: node) }
     return devices
   }
 
-  mutating func giveDevices(_ devices: DeviceSet, at site: SiteID) {
-    devicesTaken[site.index].subtract(devices)
-    for (other, same) in commonDevices.elsewhere(devices, of: site) {
+  mutating func giveDevices(_ devices: DeviceSet, at node: NodeID) {
+    devicesTaken[node.index].subtract(devices)
+    for (other, same) in commonDevices.elsewhere(devices, of: node) {
       devicesTaken[other.index].subtract(same)
       pools[other.index].give(UInt64(same.count) * 1000, of: gpu)
       look(at: other)
     }
   }
 
-  private mutating func takeElsewhere(_ devices: DeviceSet, of site: SiteID) {
-    for (other, same) in commonDevices.elsewhere(devices, of: site) {
+  private mutating func takeElsewhere(_ devices: DeviceSet, of node: NodeID) {
+    for (other, same) in commonDevices.elsewhere(devices, of: node) {
       take(same, at: other)
       look(at: other)
     }
   }
 
-  private mutating func take(_ devices: DeviceSet, at site: SiteID) {
-    devicesTaken[site.index].formUnion(devices)
-    pools[site.index].take(UInt64(devices.count) * 1000, of: gpu)
+  private mutating func take(_ devices: DeviceSet, at node: NodeID) {
+    devicesTaken[node.index].formUnion(devices)
+    pools[node.index].take(UInt64(devices.count) * 1000, of: gpu)
   }
 
   /// Some may be in use.
-  mutating func noteCommon(_ devicesHere: [Int?], of site: SiteID) {
+  mutating func noteCommon(_ devicesHere: [Int?], of node: NodeID) {
     commonDevices.join(devicesHere)
-    let taken = commonDevices.elsewhere(devicesTaken[SiteID.local.index], of: .local)
-    guard let same = taken.first(where: { $0.site == site })?.devices else { return }
-    take(same, at: site)
+    let taken = commonDevices.elsewhere(devicesTaken[NodeID.local.index], of: .local)
+    guard let same = taken.first(where: { $0.node == node })?.devices else { return }
+    take(same, at: node)
     // The new node's GPU capacity may be 0.
     hasShrunk = true
   }
 
-  func lanes(beyond gpus: UInt64, isLocal: Bool) -> [Int] {
-    lanes.all.indices.filter {
-      lanes[$0].isUsed && self.isLocal($0) == isLocal && self.gpus(of: $0) > gpus
+  func demandClasses(beyond gpus: UInt64, isLocal: Bool) -> [Int] {
+    demandClasses.all.indices.filter {
+      demandClasses[$0].isUsed && self.isLocal($0) == isLocal && self.gpus(of: $0) > gpus
     }
   }
 
   /// With its services.
-  func gpus(of lane: Int) -> UInt64 {
-    serviceLanes.lanesTogether(lane).reduce(0) {
+  func gpus(of demandClass: Int) -> UInt64 {
+    serviceClasses.classesTogether(demandClass).reduce(0) {
       $0 &+ grants.amount(of: gpu, in: grants.current($1))
     } / 1000
   }
@@ -69,30 +69,30 @@ extension Resources {
 struct CommonDevices {
   /// By node: the local number of each GPU, or empty.
   private var here: [[Int?]] = [[]]
-  private var sites: [SiteID] = []
+  private var nodes: [NodeID] = []
 
-  var isEmpty: Bool { sites.isEmpty }
+  var isEmpty: Bool { nodes.isEmpty }
 
   mutating func join(_ devicesHere: [Int?]) {
-    let site = SiteID(Int32(truncatingIfNeeded: here.count))
+    let node = NodeID(Int32(truncatingIfNeeded: here.count))
     let hasAny = devicesHere.contains { $0 != nil }
     here.append(hasAny ? devicesHere : [])
-    if hasAny { sites.append(site) }
+    if hasAny { nodes.append(node) }
   }
 
-  func areOf(_ first: SiteID, _ second: SiteID) -> Bool {
+  func areOf(_ first: NodeID, _ second: NodeID) -> Bool {
     if first == second { return true }
-    return (first == .local || sites.contains(first))
-      && (second == .local || sites.contains(second))
+    return (first == .local || nodes.contains(first))
+      && (second == .local || nodes.contains(second))
   }
 
   /// Returns the other nodes with these GPUs, and their numbers there.
-  func elsewhere(_ devices: DeviceSet, of site: SiteID) -> [(site: SiteID, devices: DeviceSet)] {
+  func elsewhere(_ devices: DeviceSet, of node: NodeID) -> [(node: NodeID, devices: DeviceSet)] {
     let local =
-      site == .local ? devices : DeviceSet(devices.numbers.compactMap { number(of: $0, at: site) })
+      node == .local ? devices : DeviceSet(devices.numbers.compactMap { number(of: $0, at: node) })
     if local.isEmpty { return [] }
-    var found: [(site: SiteID, devices: DeviceSet)] = site == .local ? [] : [(.local, local)]
-    for other in sites where other != site {
+    var found: [(node: NodeID, devices: DeviceSet)] = node == .local ? [] : [(.local, local)]
+    for other in nodes where other != node {
       let numbers = here[other.index].indices.filter { place in
         number(of: place, at: other).map { !local.isDisjoint(with: DeviceSet([$0])) } ?? false
       }
@@ -101,12 +101,12 @@ struct CommonDevices {
     return found
   }
 
-  private func number(of device: Int, at site: SiteID) -> Int? {
-    device < here[site.index].count ? here[site.index][device] : nil
+  private func number(of device: Int, at node: NodeID) -> Int? {
+    device < here[node.index].count ? here[node.index][device] : nil
   }
 }
 
-package struct SiteOffer: Equatable, Sendable {
+package struct NodeOffer: Equatable, Sendable {
   package var cpu: UInt64
   package var memoryBytes: UInt64
   package var gpus: UInt64
@@ -121,7 +121,7 @@ package struct SiteOffer: Equatable, Sendable {
   }
 }
 
-package struct SiteIdentity: Equatable, Sendable {
+package struct NodeIdentity: Equatable, Sendable {
   /// Equal for all nodes of the host; 0 is the local host.
   package var machine: Int32
   package var host: String

@@ -4,7 +4,7 @@ internal import OpflowPlan
 /// its tasks end.
 package struct Grants {
   private struct Grant {
-    var lane: Int32
+    var demandClass: Int32
     /// Into `items`.
     var start: Int32
     var count: Int32
@@ -18,19 +18,20 @@ package struct Grants {
   /// Neither held nor current.
   private var spare: [Int32] = []
 
-  var laneCount: Int { current.count }
+  var classCount: Int { current.count }
 
-  mutating func addLane(_ wanted: [DemandItem]) {
+  mutating func addClass(_ wanted: [DemandItem]) {
     let start = Int32(truncatingIfNeeded: items.count)
     items += wanted
-    let lane = Int32(truncatingIfNeeded: current.count)
+    let demandClass = Int32(truncatingIfNeeded: current.count)
     current.append(Int32(truncatingIfNeeded: grants.count))
-    grants.append(Grant(lane: lane, start: start, count: Int32(truncatingIfNeeded: wanted.count)))
+    grants.append(
+      Grant(demandClass: demandClass, start: start, count: Int32(truncatingIfNeeded: wanted.count)))
   }
 
-  func current(_ lane: Int) -> Int32 { current[lane] }
+  func current(_ demandClass: Int) -> Int32 { current[demandClass] }
 
-  func lane(of grant: Int32) -> Int { Int(grants[Int(grant)].lane) }
+  func demandClass(of grant: Int32) -> Int { Int(grants[Int(grant)].demandClass) }
 
   func range(_ grant: Int32) -> Range<Int> {
     let grant = grants[Int(grant)]
@@ -49,14 +50,15 @@ package struct Grants {
   @inline(__always)
   mutating func release(_ grant: Int32) {
     grants[Int(grant)].holders -= 1
-    guard grants[Int(grant)].holders == 0, current[Int(grants[Int(grant)].lane)] != grant else {
+    guard grants[Int(grant)].holders == 0, current[Int(grants[Int(grant)].demandClass)] != grant
+    else {
       return
     }
     spare.append(grant)
   }
 
   /// Adds a grant for one task with other amounts than its class.
-  mutating func holdCut(_ wanted: [DemandItem], of lane: Int) -> Int32 {
+  mutating func holdCut(_ wanted: [DemandItem], of demandClass: Int) -> Int32 {
     let number: Int32
     if let place = spare.firstIndex(where: { Int(grants[Int($0)].count) == wanted.count }) {
       number = spare.remove(at: place)
@@ -65,32 +67,34 @@ package struct Grants {
       number = Int32(truncatingIfNeeded: grants.count)
       grants.append(
         Grant(
-          lane: 0, start: Int32(truncatingIfNeeded: items.count),
+          demandClass: 0, start: Int32(truncatingIfNeeded: items.count),
           count: Int32(truncatingIfNeeded: wanted.count)))
       items += wanted
     }
-    grants[Int(number)].lane = Int32(truncatingIfNeeded: lane)
+    grants[Int(number)].demandClass = Int32(truncatingIfNeeded: demandClass)
     hold(number)
     return number
   }
 
-  mutating func cut(_ lane: Int, to wanted: [DemandItem]) {
-    if items[range(current[lane])].elementsEqual(wanted) { return }
-    if grants[Int(current[lane])].holders > 0 { replaceCurrent(of: lane, count: wanted.count) }
-    items.replaceSubrange(range(current[lane]), with: wanted)
+  mutating func cut(_ demandClass: Int, to wanted: [DemandItem]) {
+    if items[range(current[demandClass])].elementsEqual(wanted) { return }
+    if grants[Int(current[demandClass])].holders > 0 {
+      replaceCurrent(of: demandClass, count: wanted.count)
+    }
+    items.replaceSubrange(range(current[demandClass]), with: wanted)
   }
 
-  private mutating func replaceCurrent(of lane: Int, count: Int) {
+  private mutating func replaceCurrent(of demandClass: Int, count: Int) {
     if let place = spare.firstIndex(where: { Int(grants[Int($0)].count) == count }) {
-      current[lane] = spare.remove(at: place)
-      grants[Int(current[lane])].lane = Int32(truncatingIfNeeded: lane)
+      current[demandClass] = spare.remove(at: place)
+      grants[Int(current[demandClass])].demandClass = Int32(truncatingIfNeeded: demandClass)
       return
     }
-    var grant = grants[Int(current[lane])]
+    var grant = grants[Int(current[demandClass])]
     grant.start = Int32(truncatingIfNeeded: items.count)
     grant.holders = 0
-    items += items[range(current[lane])]
-    current[lane] = Int32(truncatingIfNeeded: grants.count)
+    items += items[range(current[demandClass])]
+    current[demandClass] = Int32(truncatingIfNeeded: grants.count)
     grants.append(grant)
   }
 

@@ -2,7 +2,7 @@ internal import OpflowPlan
 
 /// Held while a worker has the task.
 struct Share: Equatable {
-  var site: SiteID
+  var node: NodeID
   /// By the node's numbers.
   var devices = DeviceSet()
   /// An index into `Resources.grants`.
@@ -24,24 +24,24 @@ package struct Resources {
   /// By node.
   var devicesTaken: [DeviceSet] = [DeviceSet()]
   var commonDevices = CommonDevices()
-  private let usesSites: Bool
+  private let usesNodes: Bool
   /// Bound to the local node.
   private var local: TaskSet?
   /// By node; the local one also has the run's resources.
   var pools: Table<Pool>
   /// Where something may still fit.
-  private var roomy = SiteSet()
+  private var roomy = NodeSet()
   /// Limits the `cpu` held on all nodes together.
   var whole: Pool?
   /// A capacity was lowered.
   var hasShrunk = false
   /// Of remote nodes, each once.
-  private var shapes: [SiteOffer] = []
+  private var shapes: [NodeOffer] = []
 
   var grants = Grants()
-  private(set) var lanes = Lanes()
+  private(set) var demandClasses = DemandClasses()
   /// Classes of services, and of tasks that need them.
-  private(set) var serviceLanes = ServiceLanes()
+  private(set) var serviceClasses = ServiceClasses()
   /// The smallest demand of any class, by resource: with less, nothing more fits.
   private var leastHere: [UInt64] = []
   private var leastElsewhere: [UInt64] = []
@@ -60,49 +60,54 @@ package struct Resources {
   init(plan: Plan, options: SchedulerOptions, groups: ServiceGroups? = nil) {
     self.plan = plan
     gpu = plan.gpuResource ?? -1
-    usesSites = options.usesSites
+    usesNodes = options.usesNodes
     pools = Table([Pool(capacity: options.capacities(of: plan))])
     pools[0].setAway(options.processorsAway)
     whole = options.wholeParallel.map { Pool(capacity: [$0]) }
-    addLanes(from: 0, groups)
+    addClasses(from: 0, groups)
     cutAll()
   }
 
   mutating func grow(to plan: Plan, groups: ServiceGroups?) {
-    let (first, before) = (self.plan.taskCount, lanes.all.count { $0.isUsed })
+    let (first, before) = (self.plan.taskCount, demandClasses.all.count { $0.isUsed })
     self.plan = plan
-    addLanes(from: first, groups)
-    if lanes.all.count(where: { $0.isUsed }) != before { cutAll() }
+    addClasses(from: first, groups)
+    if demandClasses.all.count(where: { $0.isUsed }) != before { cutAll() }
   }
 
   // MARK: - Demand classes
 
-  var laneCount: Int { grants.laneCount }
+  var classCount: Int { grants.classCount }
 
-  private mutating func addLanes(from first: Int, _ groups: ServiceGroups?) {
-    if usesSites { noteLocal(from: first) }
-    lanes.cover(plan, usesSites: usesSites)
-    serviceLanes.add(tasksOf: plan, from: first, groups: groups, to: &lanes)
+  private mutating func addClasses(from first: Int, _ groups: ServiceGroups?) {
+    if usesNodes { noteLocal(from: first) }
+    demandClasses.cover(plan, usesNodes: usesNodes)
+    serviceClasses.add(tasksOf: plan, from: first, groups: groups, to: &demandClasses)
     for index in first..<plan.taskCount {
       let task = TaskID(index)
       // Demand 0, the empty one, exists even without tasks.
       if plan.kind(task) == .approve { continue }
-      let lane = lane(of: task)
-      if !lanes[lane].isUsed { lanes.use(lane) }
+      let demandClass = demandClass(of: task)
+      if !demandClasses[demandClass].isUsed { demandClasses.use(demandClass) }
     }
-    for lane in grants.laneCount..<lanes.count { grants.addLane(wanted(in: lane)) }
-    while bindings.count < serviceLanes.groupCount { bindings.append(Binding()) }
+    for demandClass in grants.classCount..<demandClasses.count {
+      grants.addClass(wanted(in: demandClass))
+    }
+    while bindings.count < serviceClasses.groupCount { bindings.append(Binding()) }
   }
 
   @inline(__always)
-  func lane(of task: TaskID) -> Int {
-    if let lane = serviceLanes.lane(of: task) { return lane }
+  func demandClass(of task: TaskID) -> Int {
+    if let demandClass = serviceClasses.demandClass(of: task) { return demandClass }
     let demand = Int(plan.demand[task.index])
     if plan.hasInteractive, plan.flags(task).contains(.interactive) {
-      return lanes.terminalLane(of: demand)
+      return demandClasses.terminalClass(of: demand)
     }
-    if plan.hasBlocks, plan.kind(task) == .block { return lanes.blockLane(of: demand) }
-    return lanes.lane(of: demand, isLocal: !usesSites || local?.contains(task) == true)
+    if plan.hasExternalTasks, plan.kind(task) == .block {
+      return demandClasses.externalClass(of: demand)
+    }
+    return demandClasses.demandClass(
+      of: demand, isLocal: !usesNodes || local?.contains(task) == true)
   }
 
   /// One bit each saves reading the tasks' records later.
@@ -115,17 +120,17 @@ package struct Resources {
   }
 
   @inline(__always)
-  func isLocal(_ lane: Int) -> Bool { lanes[lane].isLocal }
+  func isLocal(_ demandClass: Int) -> Bool { demandClasses[demandClass].isLocal }
 
   // MARK: - Taking
 
   @inline(__always)
-  func fits(_ lane: Int, at site: SiteID) -> Bool {
-    if whole != nil, !wholeHas(processors(in: grants.current(lane))) { return false }
-    for place in grants.range(grants.current(lane)) {
+  func fits(_ demandClass: Int, at node: NodeID) -> Bool {
+    if whole != nil, !wholeHas(processors(in: grants.current(demandClass))) { return false }
+    for place in grants.range(grants.current(demandClass)) {
       let item = grants.items[place]
       let resource = Int(item.resource)
-      let pool = poolIndex(of: resource, at: site)
+      let pool = poolIndex(of: resource, at: node)
       let heldBack = heldBack(of: resource, in: pool)
       if !pools[pool].has(item.amount, of: resource, beside: heldBack) { return false }
     }
@@ -141,31 +146,31 @@ package struct Resources {
 
   @inline(__always)
   private func heldBack(of resource: Int, in pool: Int, for reserved: Share?) -> UInt64 {
-    guard let reserved, isHeld(resource, at: reserved.site, in: pool) else { return 0 }
+    guard let reserved, isHeld(resource, at: reserved.node, in: pool) else { return 0 }
     return grants.amount(of: resource, in: reserved.grant)
   }
 
-  mutating func take(_ lane: Int, at site: SiteID) -> Share {
-    let grant = grants.current(lane)
+  mutating func take(_ demandClass: Int, at node: NodeID) -> Share {
+    let grant = grants.current(demandClass)
     grants.hold(grant)
-    return takeHeld(grant, of: lane, at: site)
+    return takeHeld(grant, of: demandClass, at: node)
   }
 
   @inline(__always)
-  mutating func takeHeld(_ grant: Int32, of lane: Int, at site: SiteID) -> Share {
+  mutating func takeHeld(_ grant: Int32, of demandClass: Int, at node: NodeID) -> Share {
     for place in grants.range(grant) {
       let item = grants.items[place]
       let resource = Int(item.resource)
-      pools[poolIndex(of: resource, at: site)].take(item.amount, of: resource)
+      pools[poolIndex(of: resource, at: node)].take(item.amount, of: resource)
     }
     if whole != nil {
       let processors = processors(in: grant)
       whole?.take(processors, of: Self.processor)
     }
-    if serviceLanes.groupCount > 0 { bind(lane, to: site) }
-    look(at: site)
-    var share = Share(site: site, grant: grant)
-    if gpu >= 0 { share.devices = takeDevices(grants.amount(of: gpu, in: grant), at: site) }
+    if serviceClasses.groupCount > 0 { bind(demandClass, to: node) }
+    look(at: node)
+    var share = Share(node: node, grant: grant)
+    if gpu >= 0 { share.devices = takeDevices(grants.amount(of: gpu, in: grant), at: node) }
     return share
   }
 
@@ -173,23 +178,23 @@ package struct Resources {
     for place in grants.range(share.grant) {
       let item = grants.items[place]
       let resource = Int(item.resource)
-      pools[poolIndex(of: resource, at: share.site)].give(item.amount, of: resource)
+      pools[poolIndex(of: resource, at: share.node)].give(item.amount, of: resource)
     }
     if whole != nil {
       let processors = processors(in: share.grant)
       whole?.give(processors, of: Self.processor)
     }
-    if serviceLanes.groupCount > 0 { unbind(grants.lane(of: share.grant)) }
+    if serviceClasses.groupCount > 0 { unbind(grants.demandClass(of: share.grant)) }
     grants.release(share.grant)
-    if !share.devices.isEmpty { giveDevices(share.devices, at: share.site) }
-    if share.lent > 0 { takeBack(share.lent, at: share.site) }
-    look(at: share.site)
+    if !share.devices.isEmpty { giveDevices(share.devices, at: share.node) }
+    if share.lent > 0 { takeBack(share.lent, at: share.node) }
+    look(at: share.node)
   }
 
   // MARK: - Placement
 
   @inline(__always)
-  var mayFitMore: Bool { mayFitMoreHere || usesSites && !roomy.isEmpty && runMayFitMore }
+  var mayFitMore: Bool { mayFitMoreHere || usesNodes && !roomy.isEmpty && runMayFitMore }
 
   @inline(__always)
   private var mayFitMoreHere: Bool {
@@ -207,40 +212,42 @@ package struct Resources {
     return true
   }
 
-  var roomySites: [SiteID] { roomy.members }
+  var roomyNodes: [NodeID] { roomy.members }
 
   @inline(__always)
-  func candidates(for lane: Int) -> [SiteID] { isLocal(lane) ? Self.here : roomy.members }
+  func candidates(for demandClass: Int) -> [NodeID] {
+    isLocal(demandClass) ? Self.here : roomy.members
+  }
 
-  static let here: [SiteID] = [.local]
+  static let here: [NodeID] = [.local]
 
   /// From 0 to 1.
-  func load(of site: SiteID) -> Double {
-    let pool = pools[site.index]
+  func load(of node: NodeID) -> Double {
+    let pool = pools[node.index]
     let cpu = Int(ResourceEntry.cpu)
     return pool.capacity[cpu] == 0 ? 1 : Double(pool.held[cpu]) / Double(pool.capacity[cpu])
   }
 
   /// On the least loaded node, so that smaller tasks cannot starve it.
-  mutating func reserve(_ lane: Int, atOneOf sites: [SiteID]) {
-    guard (isLocal(lane) ? reservedHere : reservedElsewhere) == nil,
-      !isReservedTogether(isLocal: isLocal(lane))
+  mutating func reserve(_ demandClass: Int, atOneOf nodes: [NodeID]) {
+    guard (isLocal(demandClass) ? reservedHere : reservedElsewhere) == nil,
+      !isReservedTogether(isLocal: isLocal(demandClass))
     else { return }
-    var best: SiteID?
+    var best: NodeID?
     var bestLoad = 2.0
-    for site in sites where isWithinCapacity(lane, at: site) {
-      let load = load(of: site)
-      if load < bestLoad { (best, bestLoad) = (site, load) }
+    for node in nodes where isWithinCapacity(demandClass, at: node) {
+      let load = load(of: node)
+      if load < bestLoad { (best, bestLoad) = (node, load) }
     }
-    let share = best.map { Share(site: $0, grant: grants.current(lane)) }
-    if isLocal(lane) { reservedHere = share } else { reservedElsewhere = share }
+    let share = best.map { Share(node: $0, grant: grants.current(demandClass)) }
+    if isLocal(demandClass) { reservedHere = share } else { reservedElsewhere = share }
   }
 
   @inline(__always)
-  func isWithinCapacity(_ lane: Int, at site: SiteID) -> Bool {
-    grants.items[grants.range(grants.current(lane))].allSatisfy { item in
+  func isWithinCapacity(_ demandClass: Int, at node: NodeID) -> Bool {
+    grants.items[grants.range(grants.current(demandClass))].allSatisfy { item in
       let resource = Int(item.resource)
-      return item.amount <= pools[poolIndex(of: resource, at: site)].capacity[resource]
+      return item.amount <= pools[poolIndex(of: resource, at: node)].capacity[resource]
     }
   }
 
@@ -253,34 +260,34 @@ package struct Resources {
   // MARK: - Capacities
 
   /// - Parameter devicesHere: the local number of each GPU that the local node has too.
-  mutating func join(_ offer: SiteOffer, devicesHere: [Int?] = []) {
-    precondition(usesSites, "a run on this machine alone has no other sites")
+  mutating func join(_ offer: NodeOffer, devicesHere: [Int?] = []) {
+    precondition(usesNodes, "a run on this machine alone has no other sites")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
     devicesTaken.append(DeviceSet())
-    let site = SiteID(Int32(truncatingIfNeeded: pools.count - 1))
-    if gpu >= 0 { noteCommon(devicesHere, of: site) }
-    setOffer(offer, of: site)
+    let node = NodeID(Int32(truncatingIfNeeded: pools.count - 1))
+    if gpu >= 0 { noteCommon(devicesHere, of: node) }
+    setOffer(offer, of: node)
   }
 
-  mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
-    precondition(site != .local, "this machine's capacities are set one by one")
-    let before = SiteOffer(of: pools[site.index], gpu)
+  mutating func setOffer(_ offer: NodeOffer, of node: NodeID) {
+    precondition(node != .local, "this machine's capacities are set one by one")
+    let before = NodeOffer(of: pools[node.index], gpu)
     if offer.cpu < before.cpu || offer.memoryBytes < before.memoryBytes || offer.gpus < before.gpus
     {
       hasShrunk = true
     }
-    pools[site.index].setCapacity(offer.cpu, of: Int(ResourceEntry.cpu))
-    pools[site.index].setCapacity(offer.memoryBytes, of: Int(ResourceEntry.memory))
+    pools[node.index].setCapacity(offer.cpu, of: Int(ResourceEntry.cpu))
+    pools[node.index].setCapacity(offer.memoryBytes, of: Int(ResourceEntry.memory))
     if gpu >= 0 {
-      pools[site.index].setCapacity(min(offer.gpus, UInt64(DeviceSet.most)) * 1000, of: gpu)
+      pools[node.index].setCapacity(min(offer.gpus, UInt64(DeviceSet.most)) * 1000, of: gpu)
     }
     shapes = []
-    for pool in pools.all.dropFirst() { note(SiteOffer(of: pool, gpu)) }
+    for pool in pools.all.dropFirst() { note(NodeOffer(of: pool, gpu)) }
     cutAll()
   }
 
   /// Closes a node to starts; shares come back as its workers are lost.
-  mutating func leave(_ site: SiteID) { setOffer(SiteOffer(cpu: 0, memoryBytes: 0), of: site) }
+  mutating func leave(_ node: NodeID) { setOffer(NodeOffer(cpu: 0, memoryBytes: 0), of: node) }
 
   /// Of the local node, or of the run.
   func capacity(of resource: Int) -> UInt64 { pools[0].capacity[resource] }
@@ -292,7 +299,7 @@ package struct Resources {
     cutAll()
   }
 
-  private mutating func note(_ shape: SiteOffer) {
+  private mutating func note(_ shape: NodeOffer) {
     if shape.cpu > 0, !shapes.contains(shape) { shapes.append(shape) }
   }
 
@@ -307,26 +314,26 @@ package struct Resources {
   }
 
   @inline(__always)
-  func poolIndex(of resource: Int, at site: SiteID) -> Int {
-    isOfMachine(resource) ? site.index : 0
+  func poolIndex(of resource: Int, at node: NodeID) -> Int {
+    isOfMachine(resource) ? node.index : 0
   }
 
   // MARK: - Limiting demands
 
-  private func wanted(in lane: Int) -> [DemandItem] {
-    Array(plan.demandList(lanes[lane].demand))
+  private func wanted(in demandClass: Int) -> [DemandItem] {
+    Array(plan.demandList(demandClasses[demandClass].demand))
   }
 
   /// A task that wants more runs alone.
   private mutating func cutAll() {
-    for lane in lanes.all.indices where lanes[lane].isUsed {
-      let wanted = wanted(in: lane)
-      grants.cut(lane, to: isLocal(lane) ? cutHere(wanted) : cutElsewhere(wanted))
+    for demandClass in demandClasses.all.indices where demandClasses[demandClass].isUsed {
+      let wanted = wanted(in: demandClass)
+      grants.cut(demandClass, to: isLocal(demandClass) ? cutHere(wanted) : cutElsewhere(wanted))
     }
     leastHere = least { isLocal($0) }
-    if usesSites { leastElsewhere = least { !isLocal($0) } }
+    if usesNodes { leastElsewhere = least { !isLocal($0) } }
     joinWants()
-    for site in pools.indices { look(at: SiteID(Int32(truncatingIfNeeded: site))) }
+    for node in pools.indices { look(at: NodeID(Int32(truncatingIfNeeded: node))) }
   }
 
   /// Named resources are limited to the manifest's capacity: tasks wait while a request lowers it.
@@ -368,11 +375,12 @@ package struct Resources {
 
   private func least(among belongs: (Int) -> Bool) -> [UInt64] {
     var least = [UInt64](repeating: .max, count: plan.resources.count)
-    for lane in lanes.all.indices where lanes[lane].isUsed && belongs(lane) {
-      let grant = grants.current(lane)
+    for demandClass in demandClasses.all.indices
+    where demandClasses[demandClass].isUsed && belongs(demandClass) {
+      let grant = grants.current(demandClass)
       for resource in least.indices {
         // With its services it may be limited further.
-        if serviceLanes.contains(lane), Self.isBuiltIn(resource) {
+        if serviceClasses.contains(demandClass), Self.isBuiltIn(resource) {
           least[resource] = 0
           continue
         }
@@ -384,20 +392,20 @@ package struct Resources {
 
   /// Updates `roomy` for a node.
   @inline(__always)
-  mutating func look(at site: SiteID) {
-    if site != .local { lookElsewhere(site) }
+  mutating func look(at node: NodeID) {
+    if node != .local { lookElsewhere(node) }
   }
 
-  private mutating func lookElsewhere(_ site: SiteID) {
-    var isRoomy = pools[site.index].capacity[Int(ResourceEntry.cpu)] > 0
+  private mutating func lookElsewhere(_ node: NodeID) {
+    var isRoomy = pools[node.index].capacity[Int(ResourceEntry.cpu)] > 0
     for resource in leastElsewhere.indices where isOfMachine(resource) {
-      if pools[site.index].free(resource) < leastElsewhere[resource] { isRoomy = false }
+      if pools[node.index].free(resource) < leastElsewhere[resource] { isRoomy = false }
     }
-    if isRoomy { roomy.insert(site) } else { roomy.remove(site) }
+    if isRoomy { roomy.insert(node) } else { roomy.remove(node) }
   }
 }
 
-extension SiteOffer {
+extension NodeOffer {
   fileprivate init(of pool: Pool, _ gpu: Int) {
     self.init(
       cpu: pool.capacity[Int(ResourceEntry.cpu)],
@@ -439,16 +447,16 @@ extension Resources {
   }
 
   /// Neither held nor reserved.
-  func idleProcessors(at site: SiteID) -> UInt64 {
-    let free = min(pools[site.index].idleProcessors, whole?.free(Self.processor) ?? .max)
-    return free - min(free, heldBack(of: Self.processor, in: site.index))
+  func idleProcessors(at node: NodeID) -> UInt64 {
+    let free = min(pools[node.index].idleProcessors, whole?.free(Self.processor) ?? .max)
+    return free - min(free, heldBack(of: Self.processor, in: node.index))
   }
 
-  func processors(at site: SiteID) -> UInt64 { pools[site.index].capacity[Self.processor] }
+  func processors(at node: NodeID) -> UInt64 { pools[node.index].capacity[Self.processor] }
 
   /// Held beyond the capacity.
-  func overdrawnProcessors(at site: SiteID) -> UInt64 {
-    let pool = pools[site.index]
+  func overdrawnProcessors(at node: NodeID) -> UInt64 {
+    let pool = pools[node.index]
     let (held, capacity) = (pool.held[Self.processor], pool.capacity[Self.processor])
     return held > capacity ? held - capacity : 0
   }
@@ -458,28 +466,28 @@ extension Resources {
     hasShrunk
       && grants.items[grants.range(share.grant)].contains { item in
         let resource = Int(item.resource)
-        let pool = pools[poolIndex(of: resource, at: share.site)]
+        let pool = pools[poolIndex(of: resource, at: share.node)]
         return pool.held[resource] > pool.capacity[resource]
       }
   }
 
-  /// The smallest CPU shortfall over `sites`; 0 if another resource is short too, since recalled
+  /// The smallest CPU shortfall over `nodes`; 0 if another resource is short too, since recalled
   /// tokens would be lent again at once.
-  func lackingProcessors(_ lane: Int, at sites: [SiteID]) -> UInt64 {
-    let grant = grants.current(lane)
-    return sites.compactMap { lackingProcessors(at: $0) { grants.amount(of: $0, in: grant) } }
+  func lackingProcessors(_ demandClass: Int, at nodes: [NodeID]) -> UInt64 {
+    let grant = grants.current(demandClass)
+    return nodes.compactMap { lackingProcessors(at: $0) { grants.amount(of: $0, in: grant) } }
       .min() ?? 0
   }
 
-  func lackingProcessors(_ amounts: [[DemandItem]], at site: SiteID) -> UInt64 {
-    lackingProcessors(at: site) { amounts.sum(of: $0) } ?? 0
+  func lackingProcessors(_ amounts: [[DemandItem]], at node: NodeID) -> UInt64 {
+    lackingProcessors(at: node) { amounts.sum(of: $0) } ?? 0
   }
 
-  private func lackingProcessors(at site: SiteID, of wanted: (Int) -> UInt64) -> UInt64? {
+  private func lackingProcessors(at node: NodeID, of wanted: (Int) -> UInt64) -> UInt64? {
     for resource in plan.resources.indices where resource != Self.processor {
       let amount = wanted(resource)
       if amount == 0 { continue }
-      let pool = poolIndex(of: resource, at: site)
+      let pool = poolIndex(of: resource, at: node)
       let heldBack = heldBack(of: resource, in: pool)
       if !pools[pool].has(amount, of: resource, beside: heldBack) { return nil }
     }
@@ -488,7 +496,7 @@ extension Resources {
       return overflow ? .max : amount - min(amount, free)
     }
     let here = lacking(
-      pools[site.index].free(Self.processor), heldBack(of: Self.processor, in: site.index))
+      pools[node.index].free(Self.processor), heldBack(of: Self.processor, in: node.index))
     guard let whole else { return here }
     return max(here, lacking(whole.free(Self.processor), wholeHeldBack))
   }
@@ -496,16 +504,16 @@ extension Resources {
   /// Without lent tokens.
   func processors(of share: Share) -> UInt64 { grants.amount(of: Self.processor, in: share.grant) }
 
-  mutating func lend(_ count: Int32, at site: SiteID) {
-    pools[site.index].take(UInt64(count), of: Self.processor)
+  mutating func lend(_ count: Int32, at node: NodeID) {
+    pools[node.index].take(UInt64(count), of: Self.processor)
     whole?.take(UInt64(count), of: Self.processor)
-    look(at: site)
+    look(at: node)
   }
 
-  mutating func takeBack(_ count: Int32, at site: SiteID) {
-    pools[site.index].give(UInt64(count), of: Self.processor)
+  mutating func takeBack(_ count: Int32, at node: NodeID) {
+    pools[node.index].give(UInt64(count), of: Self.processor)
     whole?.give(UInt64(count), of: Self.processor)
-    look(at: site)
+    look(at: node)
   }
 
   static let processor = Int(ResourceEntry.cpu)
@@ -526,23 +534,23 @@ extension [[DemandItem]] {
   }
 }
 
-struct SiteSet {
-  private(set) var members: [SiteID] = []
+struct NodeSet {
+  private(set) var members: [NodeID] = []
   private var places: [Int32] = []
 
   var isEmpty: Bool { members.isEmpty }
 
-  mutating func insert(_ site: SiteID) {
-    while places.count <= site.index { places.append(-1) }
-    guard places[site.index] < 0 else { return }
-    places[site.index] = Int32(truncatingIfNeeded: members.count)
-    members.append(site)
+  mutating func insert(_ node: NodeID) {
+    while places.count <= node.index { places.append(-1) }
+    guard places[node.index] < 0 else { return }
+    places[node.index] = Int32(truncatingIfNeeded: members.count)
+    members.append(node)
   }
 
-  mutating func remove(_ site: SiteID) {
-    guard site.index < places.count, places[site.index] >= 0 else { return }
-    let place = Int(places[site.index])
-    places[site.index] = -1
+  mutating func remove(_ node: NodeID) {
+    guard node.index < places.count, places[node.index] >= 0 else { return }
+    let place = Int(places[node.index])
+    places[node.index] = -1
     guard let moved = members.removeBySwapping(at: place) else { return }
     places[moved.index] = Int32(truncatingIfNeeded: place)
   }
@@ -553,12 +561,12 @@ extension Resources {
     var held = pools.all.map { [UInt64](repeating: 0, count: $0.capacity.count) }
     for share in shares {
       for item in grants.items[grants.range(share.grant)] {
-        held[poolIndex(of: Int(item.resource), at: share.site)][Int(item.resource)] += item.amount
+        held[poolIndex(of: Int(item.resource), at: share.node)][Int(item.resource)] += item.amount
       }
-      for (other, same) in commonDevices.elsewhere(share.devices, of: share.site) {
+      for (other, same) in commonDevices.elsewhere(share.devices, of: share.node) {
         held[other.index][gpu] += UInt64(same.count) * 1000
       }
-      held[share.site.index][Self.processor] += UInt64(share.lent)
+      held[share.node.index][Self.processor] += UInt64(share.lent)
     }
     if held != pools.all.map(\.held) { return "what is held is miscounted" }
     if let whole, whole.held[Self.processor] != held.reduce(0, { $0 + $1[Self.processor] }) {
@@ -574,9 +582,11 @@ extension Resources {
   private func checkBindings(of shares: [Share]) -> String? {
     var counts = bindings.map { _ in 0 }
     for share in shares {
-      guard let group = serviceLanes.group(of: grants.lane(of: share.grant)) else { continue }
-      if share.site == .local { return "services of other machines are on this one" }
-      if share.site != bindings[group].site { return "a group of services is on two machines" }
+      guard let group = serviceClasses.group(of: grants.demandClass(of: share.grant)) else {
+        continue
+      }
+      if share.node == .local { return "services of other machines are on this one" }
+      if share.node != bindings[group].node { return "a group of services is on two machines" }
       counts[group] += 1
     }
     return counts == bindings.map(\.shares) ? nil : "what is bound to machines is miscounted"
@@ -587,9 +597,9 @@ extension Resources {
     for share in shares {
       let wanted = grants.items[grants.range(share.grant)].first { Int($0.resource) == gpu }?.amount
       if share.devices.count != Int((wanted ?? 0) / 1000) { return "a task has not its GPUs" }
-      if !taken[share.site.index].isDisjoint(with: share.devices) { return "a GPU has two tasks" }
-      taken[share.site.index].formUnion(share.devices)
-      for (other, same) in commonDevices.elsewhere(share.devices, of: share.site) {
+      if !taken[share.node.index].isDisjoint(with: share.devices) { return "a GPU has two tasks" }
+      taken[share.node.index].formUnion(share.devices)
+      for (other, same) in commonDevices.elsewhere(share.devices, of: share.node) {
         if !taken[other.index].isDisjoint(with: same) { return "a GPU has tasks of two sites" }
         taken[other.index].formUnion(same)
       }

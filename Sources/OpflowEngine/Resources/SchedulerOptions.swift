@@ -13,7 +13,7 @@ package struct SchedulerOptions: Sendable {
   /// Varies retry delays.
   package var seed: UInt64
   /// Prefetch tasks.
-  package var handsAhead = true
+  package var prefetches = true
   /// At the start.
   package var processorsAway: UInt64 = 0
   /// Lend idle `cpu` to tasks with a jobserver.
@@ -23,7 +23,7 @@ package struct SchedulerOptions: Sendable {
   /// In a forecast they are not, and each `if` that reads some holds.
   package var knowsValues = true
   /// Tasks run on remote nodes, which join later.
-  package var usesSites = false
+  package var usesNodes = false
   /// The most `cpu` held on all nodes together.
   package var wholeParallel: UInt64?
   /// Of a task before any has ended.
@@ -62,17 +62,17 @@ package struct SchedulerOptions: Sendable {
   }
   /// Shorter tasks are prefetched: the hop to the coordinator is a part of their time.
   static let shortTaskMicroseconds: Int64 = 20_000
-  /// Prefetched per worker, if together they take at most `commandsAheadMicroseconds`; otherwise
-  /// one.
-  static let maxCommandsAhead = 8
+  /// Prefetched per worker, if together they take at most `prefetchedCommandsMicroseconds`;
+  /// otherwise one.
+  static let maxPrefetchedCommands = 8
   /// Returns after which a task is not prefetched again.
   package static let mostReturns: UInt8 = 2
-  static let commandsAheadMicroseconds: Int64 = 8_000
+  static let prefetchedCommandsMicroseconds: Int64 = 8_000
   /// Of the coordinator's rest (`restNanoseconds`).
   static let maxRestMicroseconds: Int64 = 2_000
   static let minRestMicroseconds: Int64 = 200
   /// Prefetched per worker: synced together, many hardly take longer than one.
-  static let maxDownloadsAhead = 64
+  static let maxPrefetchedDownloads = 64
   /// Scanned before a task is prefetched.
   static let maxDependentsLookedAt = 16
   /// Scanned for the node where they ran.
@@ -82,9 +82,9 @@ package struct SchedulerOptions: Sendable {
   /// A task that did not use its tokens is lent none for so long.
   static let loanRestMilliseconds: Int64 = 1_000
   /// Scanned for room for recalled tasks.
-  static let maxSitesLookedAt = 16
+  static let maxNodesLookedAt = 16
   /// Scanned for tasks to recall, per pass.
-  static let maxLanesLookedAt = 64
+  static let maxClassesLookedAt = 64
   /// Blocked classes after which a pass ends, for plans in which all demands differ.
   static let maxBlocked = 256
 }
@@ -106,10 +106,10 @@ extension SchedulerOptions {
   }
 
   /// For the journal.
-  package func limits(of plan: Plan) -> DriveLimits {
-    var limits = DriveLimits()
+  package func limits(of plan: Plan) -> SessionLimits {
+    var limits = SessionLimits()
     limits.capacities = zip(plan.resources, capacities(of: plan)).map {
-      DriveLimits.Capacity(name: plan.string($0.name), amount: $1)
+      SessionLimits.Capacity(name: plan.string($0.name), amount: $1)
     }
     limits.maxFailures = maxFailures
     return limits

@@ -3,7 +3,7 @@ internal import OpflowPlan
 
 /// The remote nodes: which may be given tasks, and which task may go where.
 ///
-/// A *node* (`Site`) is one connection to a host (`machine`), which may come back as a new node.
+/// A *node* (`Node`) is one connection to a host (`machine`), which may come back as a new node.
 ///
 ///     joined ──┬─────────────────────▶ leaving ──▶ lost
 ///              ├──▶ shunned ─┬───────▶ leaving
@@ -32,11 +32,11 @@ internal import OpflowPlan
 ///   later or are left to a resume.
 /// - A node may join even after "no further node comes".
 struct Machines {
-  struct Site {
-    let identity: SiteIdentity
-    var state = SiteState.joined
+  struct Node {
+    let identity: NodeIdentity
+    var state = NodeState.joined
     /// The resources; nil until its first worker reports them.
-    var offer: SiteOffer?
+    var offer: NodeOffer?
     let joinedAt: Instant
     var isUseless = false
     /// Its tasks were told to end.
@@ -49,10 +49,10 @@ struct Machines {
   }
 
   /// By number - 1, without the local node.
-  private(set) var sites: [Site] = []
+  private(set) var nodes: [Node] = []
   /// By host.
   private var lastLoss: [Int32: Instant] = [:]
-  private var shunned: Set<Int32> = []
+  private var quarantined: Set<Int32> = []
   /// Why no further node comes; nil while one may.
   var noneComing: String?
   /// Every requested node has joined or will not come.
@@ -89,61 +89,61 @@ struct Machines {
   @inline(__always)
   var isAnyLimited: Bool { limitedCount > 0 || ownEnd != nil }
 
-  subscript(site: SiteID) -> Site { sites[site.index - 1] }
+  subscript(node: NodeID) -> Node { nodes[node.index - 1] }
 
   /// Why failures there are excused; nil if they are not.
   @inline(__always)
-  func excuse(at site: SiteID) -> String? { site == .local ? nil : sites[site.index - 1].excuse }
+  func excuse(at node: NodeID) -> String? { node == .local ? nil : nodes[node.index - 1].excuse }
 
   @inline(__always)
-  func isInUse(_ site: SiteID) -> Bool { sites[site.index - 1].isInUse }
+  func isInUse(_ node: NodeID) -> Bool { nodes[node.index - 1].isInUse }
 
-  var isAnyInUse: Bool { sites.contains(where: \.isInUse) }
+  var isAnyInUse: Bool { nodes.contains(where: \.isInUse) }
 
-  var inUse: [SiteID] { numbers.filter { self[$0].isInUse } }
+  var inUse: [NodeID] { numbers.filter { self[$0].isInUse } }
 
-  private var numbers: [SiteID] {
-    sites.indices.map { SiteID(Int32(truncatingIfNeeded: $0 + 1)) }
+  private var numbers: [NodeID] {
+    nodes.indices.map { NodeID(Int32(truncatingIfNeeded: $0 + 1)) }
   }
 
   /// The most GPUs of any node so far; nil if one has not reported yet, or none joined.
   var mostDevices: UInt64? {
-    sites.contains { $0.isThere && $0.offer == nil }
-      ? nil : sites.compactMap { $0.offer?.gpus }.max()
+    nodes.contains { $0.isThere && $0.offer == nil }
+      ? nil : nodes.compactMap { $0.offer?.gpus }.max()
   }
 
   // MARK: - Changes
 
   /// Readmits its quarantined host if no other node is in use.
-  mutating func join(_ identity: SiteIdentity, _ offer: SiteOffer?, at now: Instant) {
-    if shunned.contains(identity.machine), !isAnyInUse {
-      shunned.remove(identity.machine)
+  mutating func join(_ identity: NodeIdentity, _ offer: NodeOffer?, at now: Instant) {
+    if quarantined.contains(identity.machine), !isAnyInUse {
+      quarantined.remove(identity.machine)
       lastLoss[identity.machine] = nil
     }
-    sites.append(Site(identity: identity, offer: offer, joinedAt: now))
+    nodes.append(Node(identity: identity, offer: offer, joinedAt: now))
     countLimited()
     if offer?.endsAt != nil { look(by: now) }
   }
 
-  mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
-    change(site) { $0.offer = offer }
+  mutating func setOffer(_ offer: NodeOffer, of node: NodeID) {
+    change(node) { $0.offer = offer }
   }
 
-  mutating func setEnd(_ end: Instant?, of site: SiteID) {
-    if site == .local { ownEnd = end } else { change(site) { $0.offer?.endsAt = end } }
+  mutating func setEnd(_ end: Instant?, of node: NodeID) {
+    if node == .local { ownEnd = end } else { change(node) { $0.offer?.endsAt = end } }
   }
 
   /// Their tasks must end before the node's time does.
-  var working: [SiteID] {
-    numbers.filter { [.joined, .readmitted, .shunned].contains(self[$0].state) }
+  var working: [NodeID] {
+    numbers.filter { [.joined, .readmitted, .quarantined].contains(self[$0].state) }
   }
 
-  mutating func noteOver(_ site: SiteID) { change(site) { $0.isOver = true } }
+  mutating func noteOver(_ node: NodeID) { change(node) { $0.isOver = true } }
 
   /// Whether it was not leaving before.
-  mutating func leave(_ site: SiteID, _ complaint: String) -> Bool {
-    guard self[site].isThere, self[site].excuse == nil else { return false }
-    change(site) {
+  mutating func leave(_ node: NodeID, _ complaint: String) -> Bool {
+    guard self[node].isThere, self[node].excuse == nil else { return false }
+    change(node) {
       $0.state = .leaving
       $0.excuse = complaint
     }
@@ -151,62 +151,62 @@ struct Machines {
   }
 
   /// False if it is leaving or lost.
-  mutating func silence(_ site: SiteID) -> Bool {
-    guard self[site].isThere, self[site].state != .leaving else { return false }
-    change(site) { $0.state = .silent }
+  mutating func silence(_ node: NodeID) -> Bool {
+    guard self[node].isThere, self[node].state != .leaving else { return false }
+    change(node) { $0.state = .silent }
     return true
   }
 
-  mutating func lose(_ site: SiteID) { change(site) { $0.state = .lost } }
+  mutating func lose(_ node: NodeID) { change(node) { $0.state = .lost } }
 
-  mutating func giveUp(_ site: SiteID) {
-    change(site) {
-      if $0.isInUse { $0.state = .shunned }
+  mutating func giveUp(_ node: NodeID) {
+    change(node) {
+      if $0.isInUse { $0.state = .quarantined }
       $0.isUseless = true
     }
   }
 
   /// Whether the host must be quarantined.
-  mutating func noteLoss(at site: SiteID, _ now: Instant) -> Bool {
-    if self[site].excuse != nil { return false }
-    let machine = self[site].identity.machine
+  mutating func noteLoss(at node: NodeID, _ now: Instant) -> Bool {
+    if self[node].excuse != nil { return false }
+    let machine = self[node].identity.machine
     let last = lastLoss.updateValue(now, forKey: machine)
-    guard let last, last < now, !shunned.contains(machine),
+    guard let last, last < now, !quarantined.contains(machine),
       now <= last.advanced(byMilliseconds: Self.suspicionMilliseconds)
     else { return false }
-    return sites.contains { $0.isInUse && $0.identity.machine != machine }
+    return nodes.contains { $0.isInUse && $0.identity.machine != machine }
   }
 
   /// Returns its nodes that were in use.
-  mutating func shun(_ machine: Int32) -> [SiteID] {
-    shunned.insert(machine)
+  mutating func shun(_ machine: Int32) -> [NodeID] {
+    quarantined.insert(machine)
     let own = inUse.filter { self[$0].identity.machine == machine }
-    for site in own { change(site) { $0.state = .shunned } }
+    for node in own { change(node) { $0.state = .quarantined } }
     return own
   }
 
-  func isShunned(_ site: SiteID) -> Bool { shunned.contains(self[site].identity.machine) }
+  func isQuarantined(_ node: NodeID) -> Bool { quarantined.contains(self[node].identity.machine) }
 
   /// If nothing else is in use; returns their nodes.
-  mutating func readmit() -> [SiteID] {
-    if shunned.isEmpty || isAnyInUse { return [] }
-    let back = numbers.filter { self[$0].state == .shunned && !self[$0].isUseless }
-    for site in back {
-      let machine = self[site].identity.machine
-      shunned.remove(machine)
+  mutating func readmit() -> [NodeID] {
+    if quarantined.isEmpty || isAnyInUse { return [] }
+    let back = numbers.filter { self[$0].state == .quarantined && !self[$0].isUseless }
+    for node in back {
+      let machine = self[node].identity.machine
+      quarantined.remove(machine)
       lastLoss[machine] = nil
-      change(site) { $0.state = .readmitted }
+      change(node) { $0.state = .readmitted }
     }
     return back
   }
 
-  private mutating func change(_ site: SiteID, _ body: (inout Site) -> Void) {
-    body(&sites[site.index - 1])
+  private mutating func change(_ node: NodeID, _ body: (inout Node) -> Void) {
+    body(&nodes[node.index - 1])
     countLimited()
   }
 
   private mutating func countLimited() {
-    limitedCount = sites.count { $0.isInUse && $0.offer?.endsAt != nil }
+    limitedCount = nodes.count { $0.isInUse && $0.offer?.endsAt != nil }
   }
 
   // MARK: - Ends
@@ -220,19 +220,19 @@ struct Machines {
   }
 
   /// The latest moment to stop a task with this grace so that it ends in time; nil: no limit.
-  func lastMoment(at site: SiteID, graceMilliseconds: Int64) -> Instant? {
-    if site == .local { return ownEnd?.advanced(byMilliseconds: -graceMilliseconds) }
-    guard let end = self[site].offer?.endsAt else { return nil }
+  func lastMoment(at node: NodeID, graceMilliseconds: Int64) -> Instant? {
+    if node == .local { return ownEnd?.advanced(byMilliseconds: -graceMilliseconds) }
+    guard let end = self[node].offer?.endsAt else { return nil }
     // With little time, tasks would otherwise be stopped as soon as they begin.
-    let half = max(0, (end.nanoseconds - self[site].joinedAt.nanoseconds) / 2)
+    let half = max(0, (end.nanoseconds - self[node].joinedAt.nanoseconds) / 2)
     return Instant(nanoseconds: end.nanoseconds - min(graceMilliseconds * 1_000_000, half))
   }
 
   // MARK: - Tasks
 
   /// Whether it was lost on too many hosts.
-  mutating func noteLoss(of task: TaskID, at site: SiteID) -> Bool {
-    let machine = self[site].identity.machine
+  mutating func noteLoss(of task: TaskID, at node: NodeID) -> Bool {
+    let machine = self[node].identity.machine
     if losses[task]?.contains(machine) != true { losses[task, default: []].append(machine) }
     return (losses[task]?.count ?? 0) >= Self.mostMachinesLost
   }
@@ -241,9 +241,9 @@ struct Machines {
     if !losses.isEmpty { losses[task] = nil }
   }
 
-  func hasTime(for need: TimeNeed?, at site: SiteID, _ now: Instant) -> Bool {
-    guard let need, let end = self[site].offer?.endsAt else { return true }
-    if let last = lastMoment(at: site, graceMilliseconds: need.graceMilliseconds), last <= now {
+  func hasTime(for need: TimeNeed?, at node: NodeID, _ now: Instant) -> Bool {
+    guard let need, let end = self[node].offer?.endsAt else { return true }
+    if let last = lastMoment(at: node, graceMilliseconds: need.graceMilliseconds), last <= now {
       return false
     }
     switch need.duration {
@@ -251,7 +251,7 @@ struct Machines {
     case .took(let microseconds): return now.advanced(byMicroseconds: microseconds) <= end
     case .mayTake(let microseconds):
       // A timeout longer than any node's whole time says nothing about the duration.
-      let isWithinAll = self[site].joinedAt.advanced(byMicroseconds: microseconds) <= end
+      let isWithinAll = self[node].joinedAt.advanced(byMicroseconds: microseconds) <= end
       return !isWithinAll || now.advanced(byMicroseconds: microseconds) <= end
     }
   }
@@ -279,13 +279,13 @@ struct Machines {
   // MARK: - Checks
 
   func checkInvariants() -> String? {
-    if limitedCount != sites.count(where: { $0.isInUse && $0.offer?.endsAt != nil }) {
+    if limitedCount != nodes.count(where: { $0.isInUse && $0.offer?.endsAt != nil }) {
       return "machines with an end are miscounted"
     }
-    for site in sites where site.isInUse && shunned.contains(site.identity.machine) {
+    for node in nodes where node.isInUse && quarantined.contains(node.identity.machine) {
       return "a machine is shunned and in use"
     }
-    if !isAnyInUse, sites.contains(where: { $0.state == .shunned && !$0.isUseless }) {
+    if !isAnyInUse, nodes.contains(where: { $0.state == .quarantined && !$0.isUseless }) {
       return "no machine is in use, and one that is shunned is there"
     }
     return nil

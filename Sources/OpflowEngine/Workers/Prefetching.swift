@@ -2,10 +2,10 @@ internal import OpflowPlan
 
 /// The throughput of a kind of worker: how many are useful, and how many tasks each should have
 /// prefetched.
-struct Pace {
-  let maxAhead: Int
+struct Throughput {
+  let maxPrefetched: Int
   /// The most work to prefetch beyond one task; nil: any.
-  let aheadMicroseconds: Int64?
+  let prefetchedMicroseconds: Int64?
   /// A moving mean.
   private(set) var meanWallMicroseconds: Int64
   private var lastEnd: Instant?
@@ -16,11 +16,11 @@ struct Pace {
   private(set) var isSlow = false
 
   init(
-    maxAhead: Int, aheadMicroseconds: Int64? = nil, growsWhenSlow: Bool = false,
+    maxPrefetched: Int, prefetchedMicroseconds: Int64? = nil, growsWhenSlow: Bool = false,
     expectedWall: Int64
   ) {
-    self.maxAhead = maxAhead
-    self.aheadMicroseconds = aheadMicroseconds
+    self.maxPrefetched = maxPrefetched
+    self.prefetchedMicroseconds = prefetchedMicroseconds
     self.growsWhenSlow = growsWhenSlow
     meanWallMicroseconds = expectedWall
   }
@@ -28,13 +28,13 @@ struct Pace {
   func wantsMore(alive: Int) -> Bool { !growsWhenSlow || alive == 0 || isSlow }
 
   /// Returns how many tasks to prefetch per worker while `ready` others wait.
-  func aheadNow(ready: Int, alive: Int) -> Int {
+  func prefetchedNow(ready: Int, alive: Int) -> Int {
     guard meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds else { return 0 }
-    guard let work = aheadMicroseconds else { return maxAhead }
+    guard let work = prefetchedMicroseconds else { return maxPrefetched }
     // Leave half for workers that become idle.
     let share = ready / max(2 * alive, 1)
     let depth = min(Int(work / max(meanWallMicroseconds, 1)), share)
-    return min(max(depth, 1), maxAhead)
+    return min(max(depth, 1), maxPrefetched)
   }
 
   /// Waits for the next launch again: many at once slow a busy machine further.
@@ -87,40 +87,41 @@ struct Pace {
 /// without a scan.
 struct Backlogs {
   /// By demand class and number of prefetched tasks.
-  private var lanes: [[[WorkerID]]]
+  private var demandClasses: [[[WorkerID]]]
   /// By number of prefetched tasks.
   private var depths = ByKind<[Int]> { _ in [] }
   private var counts = ByKind { _ in 0 }
   /// The prefetched tasks of each demand class.
   private var totals: [Int32]
-  private(set) var lanesAhead: [Int] = []
+  private(set) var classesPrefetched: [Int] = []
 
   /// False in a run without prefetching: nothing is recorded.
   private let isKept: Bool
 
-  init(laneCount: Int, isKept: Bool) {
+  init(classCount: Int, isKept: Bool) {
     self.isKept = isKept
-    lanes = Array(repeating: [], count: laneCount)
-    totals = Array(repeating: 0, count: laneCount)
+    demandClasses = Array(repeating: [], count: classCount)
+    totals = Array(repeating: 0, count: classCount)
   }
 
-  mutating func grow(to laneCount: Int) {
-    while lanes.count < laneCount {
-      lanes.append([])
+  mutating func grow(to classCount: Int) {
+    while demandClasses.count < classCount {
+      demandClasses.append([])
       totals.append(0)
     }
   }
 
-  func worker(lane: Int, depth: Int, place: Int) -> WorkerID? {
-    guard depth < lanes[lane].count, place < lanes[lane][depth].count else { return nil }
-    return lanes[lane][depth][place]
+  func worker(demandClass: Int, depth: Int, place: Int) -> WorkerID? {
+    guard depth < demandClasses[demandClass].count, place < demandClasses[demandClass][depth].count
+    else { return nil }
+    return demandClasses[demandClass][depth][place]
   }
 
-  func workers(lane: Int, depth: Int) -> [WorkerID] {
-    depth < lanes[lane].count ? lanes[lane][depth] : []
+  func workers(demandClass: Int, depth: Int) -> [WorkerID] {
+    depth < demandClasses[demandClass].count ? demandClasses[demandClass][depth] : []
   }
 
-  func deepest(lane: Int) -> Int? { lanes[lane].lastIndex { !$0.isEmpty } }
+  func deepest(demandClass: Int) -> Int? { demandClasses[demandClass].lastIndex { !$0.isEmpty } }
 
   func count(of kind: WorkerKind) -> Int { counts[kind] }
 
@@ -138,7 +139,7 @@ struct Backlogs {
     let depth = records[worker.index].ahead.count
     let belongs = records[worker.index].mayHaveMore
     if isIn, belongs, records[worker.index].backlogDepth == depth,
-      records[worker.index].backlogLane == records[worker.index].lane
+      records[worker.index].backlogClass == records[worker.index].demandClass
     {
       return
     }
@@ -149,48 +150,50 @@ struct Backlogs {
   private mutating func insert(
     _ worker: WorkerID, depth: Int, in records: inout Table<WorkerRecord>
   ) {
-    let lane = Int(records[worker.index].lane)
+    let demandClass = Int(records[worker.index].demandClass)
     let kind = records[worker.index].kind
-    while lanes[lane].count <= depth { lanes[lane].append([]) }
+    while demandClasses[demandClass].count <= depth { demandClasses[demandClass].append([]) }
     while depths[kind].count <= depth { depths[kind].append(0) }
-    records[worker.index].backlogPlace = Int32(truncatingIfNeeded: lanes[lane][depth].count)
-    records[worker.index].backlogLane = Int32(truncatingIfNeeded: lane)
+    records[worker.index].backlogPlace = Int32(
+      truncatingIfNeeded: demandClasses[demandClass][depth].count)
+    records[worker.index].backlogClass = Int32(truncatingIfNeeded: demandClass)
     records[worker.index].backlogDepth = Int32(truncatingIfNeeded: depth)
-    lanes[lane][depth].append(worker)
+    demandClasses[demandClass][depth].append(worker)
     depths[kind][depth] += 1
     counts[kind] += 1
-    if depth > 0 { change(lane, by: Int32(truncatingIfNeeded: depth)) }
+    if depth > 0 { change(demandClass, by: Int32(truncatingIfNeeded: depth)) }
   }
 
   private mutating func remove(_ worker: WorkerID, in records: inout Table<WorkerRecord>) {
-    let lane = Int(records[worker.index].backlogLane)
+    let demandClass = Int(records[worker.index].backlogClass)
     let kind = records[worker.index].kind
     let depth = Int(records[worker.index].backlogDepth)
     let place = Int(records[worker.index].backlogPlace)
     records[worker.index].backlogPlace = -1
     depths[kind][depth] -= 1
     counts[kind] -= 1
-    if let moved = lanes[lane][depth].removeBySwapping(at: place) {
+    if let moved = demandClasses[demandClass][depth].removeBySwapping(at: place) {
       records[moved.index].backlogPlace = Int32(truncatingIfNeeded: place)
     }
-    if depth > 0 { change(lane, by: -Int32(truncatingIfNeeded: depth)) }
+    if depth > 0 { change(demandClass, by: -Int32(truncatingIfNeeded: depth)) }
   }
 
-  private mutating func change(_ lane: Int, by count: Int32) {
-    if totals[lane] == 0 { lanesAhead.append(lane) }
-    totals[lane] += count
-    if totals[lane] == 0, let place = lanesAhead.firstIndex(of: lane) {
-      _ = lanesAhead.removeBySwapping(at: place)
+  private mutating func change(_ demandClass: Int, by count: Int32) {
+    if totals[demandClass] == 0 { classesPrefetched.append(demandClass) }
+    totals[demandClass] += count
+    if totals[demandClass] == 0, let place = classesPrefetched.firstIndex(of: demandClass) {
+      _ = classesPrefetched.removeBySwapping(at: place)
     }
   }
 
   func checkInvariants(_ records: [WorkerRecord]) -> String? {
     var found = 0
-    for (lane, depths) in lanes.enumerated() {
+    for (demandClass, depths) in demandClasses.enumerated() {
       for (depth, workers) in depths.enumerated() {
         for (place, worker) in workers.enumerated() {
           let record = records[worker.index]
-          if !record.mayHaveMore || Int(record.lane) != lane || record.ahead.count != depth
+          if !record.mayHaveMore || Int(record.demandClass) != demandClass
+            || record.ahead.count != depth
             || Int(record.backlogPlace) != place
           {
             return "worker \(worker.rawValue) is offered more where it does not belong"
@@ -199,7 +202,7 @@ struct Backlogs {
         }
       }
       let total = depths.enumerated().reduce(0) { $0 + $1.offset * $1.element.count }
-      if total != totals[lane] || (total > 0) != lanesAhead.contains(lane) {
+      if total != totals[demandClass] || (total > 0) != classesPrefetched.contains(demandClass) {
         return "what was handed ahead of a lane is miscounted"
       }
     }

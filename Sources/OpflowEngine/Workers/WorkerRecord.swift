@@ -1,7 +1,7 @@
 internal import OpflowPlan
 
 /// It starts when the task before it has succeeded.
-struct HandedAhead {
+struct PrefetchedTask {
   var task: TaskID
   var isRevoking = false
 }
@@ -9,15 +9,15 @@ struct HandedAhead {
 struct WorkerRecord {
   enum Phase { case launching, idle, busy, gone }
   let kind: WorkerKind
-  let site: SiteID
+  let node: NodeID
   var phase = Phase.launching
   /// Running, or the first after the hello.
   var current = TaskID.none
   /// In start order, of one demand class.
-  var ahead: [HandedAhead] = []
+  var ahead: [PrefetchedTask] = []
   /// Of `current`; nil and -1 while idle.
   var share: Share?
-  var lane: Int32 = -1
+  var demandClass: Int32 = -1
   /// `current` was told to stop.
   var isStopping = false
   /// A request suspended `current`.
@@ -29,30 +29,30 @@ struct WorkerRecord {
   var complaint = ""
   var knowsRunState = false
   /// It knows an earlier session's plan, and gets no other task.
-  var isOfEarlierDrive = false
+  var isOfEarlierSession = false
   /// Places in its node, its pool and the `Backlogs`; -1 if absent.
   var place: Int32 = -1
   var idlePlace: Int32 = -1
   var backlogPlace: Int32 = -1
   /// With which it was put into the `Backlogs`.
-  var backlogLane: Int32 = 0
+  var backlogClass: Int32 = 0
   var backlogDepth: Int32 = 0
 
-  init(kind: WorkerKind, site: SiteID) {
+  init(kind: WorkerKind, node: NodeID) {
     self.kind = kind
-    self.site = site
+    self.node = node
   }
 
-  mutating func hold(_ task: TaskID, lane: Int, _ share: Share) {
+  mutating func hold(_ task: TaskID, demandClass: Int, _ share: Share) {
     current = task
-    self.lane = Int32(truncatingIfNeeded: lane)
+    self.demandClass = Int32(truncatingIfNeeded: demandClass)
     self.share = share
   }
 
   /// Returns its resources.
   mutating func letGo() -> Share? {
     current = .none
-    lane = -1
+    demandClass = -1
     isStopping = false
     standsStill = false
     return share.take()
@@ -70,7 +70,7 @@ struct WorkerRecord {
 }
 
 /// The workers of one kind on one node.
-struct Crew {
+struct WorkerPool {
   var limit: Int
   var alive = 0
   var launching = 0
@@ -109,25 +109,25 @@ extension WorkerKind {
     }
   }
 
-  func pace(_ options: SchedulerOptions) -> Pace {
+  func throughput(_ options: SchedulerOptions) -> Throughput {
     switch self {
     case .command:
-      Pace(
-        maxAhead: SchedulerOptions.maxCommandsAhead,
-        aheadMicroseconds: SchedulerOptions.commandsAheadMicroseconds,
+      Throughput(
+        maxPrefetched: SchedulerOptions.maxPrefetchedCommands,
+        prefetchedMicroseconds: SchedulerOptions.prefetchedCommandsMicroseconds,
         expectedWall: options.expectedWallMicroseconds)
     case .download:
-      Pace(
-        maxAhead: SchedulerOptions.maxDownloadsAhead, growsWhenSlow: true,
-        expectedWall: min(options.expectedWallMicroseconds, Pace.longMicroseconds))
+      Throughput(
+        maxPrefetched: SchedulerOptions.maxPrefetchedDownloads, growsWhenSlow: true,
+        expectedWall: min(options.expectedWallMicroseconds, Throughput.longMicroseconds))
     case .terminal, .check, .service, .block:
-      Pace(maxAhead: 0, expectedWall: Pace.longMicroseconds)
+      Throughput(maxPrefetched: 0, expectedWall: Throughput.longMicroseconds)
     }
   }
 }
 
-struct Site {
-  var crews: ByKind<Crew>
+struct Node {
+  var pools: ByKind<WorkerPool>
   var workers: [WorkerID] = []
   var isUnknown = false
   var isGone = false

@@ -3,76 +3,76 @@ internal import OpflowPlan
 /// Nodes and workers, what each worker holds, and its deadlines. Only this type changes them;
 /// changes return what they release.
 struct Workforce {
-  private(set) var sites = Table<Site>()
+  private(set) var nodes = Table<Node>()
   /// By number, including those that are gone.
   private(set) var workers = Table<WorkerRecord>()
-  private(set) var paces: ByKind<Pace>
+  private(set) var throughputs: ByKind<Throughput>
   private(set) var backlogs: Backlogs
   var watch = WorkerWatch()
   /// Tasks that workers have, or will get.
   private(set) var heldCount = 0
-  private(set) var aheadCount = 0
+  private(set) var prefetchedCount = 0
   private(set) var revokingCount = 0
   private(set) var alive = ByKind { _ in 0 }
   private(set) var idle = ByKind { _ in 0 }
   private(set) var launching = ByKind { _ in 0 }
   private(set) var hasComplaints = false
 
-  init(options: SchedulerOptions, downloads: UInt64, laneCount: Int) {
-    sites.append(Site(crews: Self.crews(cpu: options.maxParallel, downloads: downloads)))
-    paces = ByKind { $0.pace(options) }
-    backlogs = Backlogs(laneCount: laneCount, isKept: options.handsAhead)
+  init(options: SchedulerOptions, downloads: UInt64, classCount: Int) {
+    nodes.append(Node(pools: Self.pools(cpu: options.maxParallel, downloads: downloads)))
+    throughputs = ByKind { $0.throughput(options) }
+    backlogs = Backlogs(classCount: classCount, isKept: options.prefetches)
   }
 
-  private static func crews(cpu: UInt64, downloads: UInt64) -> ByKind<Crew> {
-    ByKind { Crew(limit: $0.limit(cpu: cpu, downloads: downloads)) }
+  private static func pools(cpu: UInt64, downloads: UInt64) -> ByKind<WorkerPool> {
+    ByKind { WorkerPool(limit: $0.limit(cpu: cpu, downloads: downloads)) }
   }
 
   // MARK: - Nodes
 
   /// Without an offer, the first worker reports the resources.
-  mutating func join(_ offer: SiteOffer?) -> SiteID {
-    var site = Site(crews: Self.crews(cpu: offer?.cpu ?? 0, downloads: 1))
-    site.isUnknown = offer == nil
-    site.crews[.service].limit = sites[0].crews[.service].limit
-    sites.append(site)
-    return SiteID(Int32(truncatingIfNeeded: sites.count - 1))
+  mutating func join(_ offer: NodeOffer?) -> NodeID {
+    var node = Node(pools: Self.pools(cpu: offer?.cpu ?? 0, downloads: 1))
+    node.isUnknown = offer == nil
+    node.pools[.service].limit = nodes[0].pools[.service].limit
+    nodes.append(node)
+    return NodeID(Int32(truncatingIfNeeded: nodes.count - 1))
   }
 
-  mutating func setOffer(_ offer: SiteOffer, of site: SiteID) {
-    sites[site.index].isUnknown = false
-    let crews = Self.crews(cpu: offer.cpu, downloads: 1)
+  mutating func setOffer(_ offer: NodeOffer, of node: NodeID) {
+    nodes[node.index].isUnknown = false
+    let pools = Self.pools(cpu: offer.cpu, downloads: 1)
     for kind in WorkerKind.allCases where kind != .service {
-      sites[site.index].crews[kind].limit = crews[kind].limit
+      nodes[node.index].pools[kind].limit = pools[kind].limit
     }
   }
 
   /// Each service may have a worker on the same node.
   mutating func setServices(_ count: Int) {
-    for site in sites.indices {
-      sites[site].crews[.service].limit = max(count, 1)
+    for node in nodes.indices {
+      nodes[node].pools[.service].limit = max(count, 1)
     }
   }
 
-  mutating func grow(laneCount: Int) { backlogs.grow(to: laneCount) }
+  mutating func grow(classCount: Int) { backlogs.grow(to: classCount) }
 
   mutating func setLimit(of kind: WorkerKind, for capacity: UInt64) {
-    let crews = Self.crews(cpu: capacity, downloads: capacity)
-    sites[0].crews[kind].limit = crews[kind].limit
+    let pools = Self.pools(cpu: capacity, downloads: capacity)
+    nodes[0].pools[kind].limit = pools[kind].limit
   }
 
   /// Its workers are lost one by one after it.
-  mutating func leave(_ site: SiteID) { sites[site.index].isGone = true }
+  mutating func leave(_ node: NodeID) { nodes[node.index].isGone = true }
 
-  func isThere(_ site: SiteID) -> Bool {
-    sites.indices.contains(site.index) && !sites[site.index].isGone
+  func isThere(_ node: NodeID) -> Bool {
+    nodes.indices.contains(node.index) && !nodes[node.index].isGone
   }
 
   /// Why local tasks of a kind cannot run.
-  func complaint(of kind: WorkerKind) -> String? { sites[0].crews[kind].complaint }
+  func complaint(of kind: WorkerKind) -> String? { nodes[0].pools[kind].complaint }
 
   mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
-    paces[kind].noteTime(now)
+    throughputs[kind].noteTime(now)
   }
 
   // MARK: - Queries
@@ -82,15 +82,15 @@ struct Workforce {
   }
 
   var living: [WorkerID] {
-    sites.count == 1 ? sites[0].workers : sites.indices.flatMap { sites[$0].workers }
+    nodes.count == 1 ? nodes[0].workers : nodes.indices.flatMap { nodes[$0].workers }
   }
 
   var isAnyOnItsWay: Bool { WorkerKind.allCases.contains { launching[$0] > 0 } }
 
-  func wantsScout(_ site: SiteID) -> Bool {
-    let crew = sites[site.index].crews[.command]
-    return isThere(site) && sites[site.index].isUnknown && crew.alive == 0
-      && crew.complaint == nil
+  func wantsScout(_ node: NodeID) -> Bool {
+    let pool = nodes[node.index].pools[.command]
+    return isThere(node) && nodes[node.index].isUnknown && pool.alive == 0
+      && pool.complaint == nil
   }
 
   func count(of kind: WorkerKind) -> Int { alive[kind] }
@@ -101,59 +101,59 @@ struct Workforce {
   }
 
   @inline(__always)
-  func canTake(_ kind: WorkerKind, at site: SiteID) -> Bool {
-    return sites[site.index].crews[kind].hasIdle
-      || sites[site.index].crews[kind].hasRoom && paces[kind].wantsMore(alive: alive[kind])
+  func canTake(_ kind: WorkerKind, at node: NodeID) -> Bool {
+    return nodes[node.index].pools[kind].hasIdle
+      || nodes[node.index].pools[kind].hasRoom && throughputs[kind].wantsMore(alive: alive[kind])
   }
 
-  func hasIdle(_ kind: WorkerKind, at site: SiteID) -> Bool {
-    sites[site.index].crews[kind].hasIdle
+  func hasIdle(_ kind: WorkerKind, at node: NodeID) -> Bool {
+    nodes[node.index].pools[kind].hasIdle
   }
 
-  func launching(_ kind: WorkerKind, at site: SiteID) -> Int {
-    sites[site.index].crews[kind].launching
+  func launching(_ kind: WorkerKind, at node: NodeID) -> Int {
+    nodes[node.index].pools[kind].launching
   }
 
-  func mayLaunch(_ kind: WorkerKind, at site: SiteID) -> Bool {
-    sites[site.index].crews[kind].hasRoom
+  func mayLaunch(_ kind: WorkerKind, at node: NodeID) -> Bool {
+    nodes[node.index].pools[kind].hasRoom
   }
 
   /// How many tasks can start there at once if resources allow.
-  func startable(_ kind: WorkerKind, at site: SiteID) -> Int {
-    let crew = sites[site.index].crews[kind]
-    if crew.isPaused { return 0 }
-    if !crew.idle.isEmpty { return crew.idle.count }
-    let mayGrow = crew.alive < crew.limit && paces[kind].wantsMore(alive: alive[kind])
-    return paces[kind].growsWhenSlow && mayGrow ? 1 : 0
+  func startable(_ kind: WorkerKind, at node: NodeID) -> Int {
+    let pool = nodes[node.index].pools[kind]
+    if pool.isPaused { return 0 }
+    if !pool.idle.isEmpty { return pool.idle.count }
+    let mayGrow = pool.alive < pool.limit && throughputs[kind].wantsMore(alive: alive[kind])
+    return throughputs[kind].growsWhenSlow && mayGrow ? 1 : 0
   }
 
   // MARK: - Launching
 
   /// An idle worker, or a new one to launch; requires `canTake`.
   mutating func claim(
-    _ kind: WorkerKind, at site: SiteID, now: Instant
+    _ kind: WorkerKind, at node: NodeID, now: Instant
   ) -> (worker: WorkerID, isNew: Bool) {
-    if let free = sites[site.index].crews[kind].idle.last {
+    if let free = nodes[node.index].pools[kind].idle.last {
       leaveIdle(free)
       return (free, false)
     }
-    return (launch(kind, at: site, now: now), true)
+    return (launch(kind, at: node, now: now), true)
   }
 
-  mutating func launch(_ kind: WorkerKind, at site: SiteID, now: Instant) -> WorkerID {
+  mutating func launch(_ kind: WorkerKind, at node: NodeID, now: Instant) -> WorkerID {
     let worker = WorkerID(Int32(truncatingIfNeeded: workers.count))
-    var record = WorkerRecord(kind: kind, site: site)
-    record.place = Int32(truncatingIfNeeded: sites[site.index].workers.count)
+    var record = WorkerRecord(kind: kind, node: node)
+    record.place = Int32(truncatingIfNeeded: nodes[node.index].workers.count)
     workers.append(record)
-    sites[site.index].workers.append(worker)
+    nodes[node.index].workers.append(worker)
     watch.add(helloBy: now.advanced(byMilliseconds: SchedulerOptions.helloMilliseconds))
-    changeCrew(of: worker) {
+    changePool(of: worker) {
       $0.alive += 1
       $0.launching += 1
     }
     alive[kind] += 1
     launching[kind] += 1
-    paces[kind].noteLaunch(at: now)
+    throughputs[kind].noteLaunch(at: now)
     return worker
   }
 
@@ -167,10 +167,12 @@ struct Workforce {
 
   mutating func engage(_ worker: WorkerID) { leaveIdle(worker) }
 
-  mutating func takeOver(_ task: TaskID, lane: Int, _ share: Share, at now: Instant) -> WorkerID {
+  mutating func takeOver(_ task: TaskID, demandClass: Int, _ share: Share, at now: Instant)
+    -> WorkerID
+  {
     let worker = enlist(.service, at: now)
-    workers[worker.index].isOfEarlierDrive = true
-    _ = assign(task, lane: lane, share, to: worker, at: now)
+    workers[worker.index].isOfEarlierSession = true
+    _ = assign(task, demandClass: demandClass, share, to: worker, at: now)
     return worker
   }
 
@@ -180,7 +182,7 @@ struct Workforce {
     guard isAlive(worker), workers[worker.index].phase == .launching,
       !workers[worker.index].isDiscarded
     else { return nil }
-    changeCrew(of: worker) {
+    changePool(of: worker) {
       $0.silent = 0
       $0.launching -= 1
     }
@@ -188,12 +190,12 @@ struct Workforce {
     watch.clearDeadline(of: worker)
     // A client's connection shows that it lives.
     if workers[worker.index].kind != .block { watch.listen(to: worker) }
-    let freed = withdraw(worker)
+    let freed = retract(worker)
     becomeIdle(worker)
     return freed
   }
 
-  mutating func withdraw(_ worker: WorkerID) -> Freed {
+  mutating func retract(_ worker: WorkerID) -> Freed {
     let record = workers[worker.index]
     if record.current.isNone { return Freed() }
     heldCount -= 1
@@ -204,25 +206,25 @@ struct Workforce {
 
   /// Whether the task starts now.
   mutating func assign(
-    _ task: TaskID, lane: Int, _ share: Share, to worker: WorkerID, at now: Instant
+    _ task: TaskID, demandClass: Int, _ share: Share, to worker: WorkerID, at now: Instant
   ) -> Bool {
     heldCount += 1
-    workers[worker.index].hold(task, lane: lane, share)
+    workers[worker.index].hold(task, demandClass: demandClass, share)
     switch workers[worker.index].phase {
     case .launching: return false
     case .idle: workers[worker.index].phase = .busy
     case .busy, .gone: preconditionFailure("a task was given to a worker that cannot take it")
     }
-    paces[workers[worker.index].kind].noteStart(at: now)
+    throughputs[workers[worker.index].kind].noteStart(at: now)
     backlogs.update(worker, in: &workers)
     return true
   }
 
-  mutating func handAhead(_ task: TaskID, to worker: WorkerID) {
+  mutating func prefetch(_ task: TaskID, to worker: WorkerID) {
     precondition(workers[worker.index].mayHaveMore, "a task was handed to a worker that runs none")
     heldCount += 1
-    aheadCount += 1
-    workers[worker.index].ahead.append(HandedAhead(task: task))
+    prefetchedCount += 1
+    workers[worker.index].ahead.append(PrefetchedTask(task: task))
     backlogs.update(worker, in: &workers)
   }
 
@@ -235,17 +237,17 @@ struct Workforce {
   }
 
   mutating func followOn(_ worker: WorkerID, at now: Instant) {
-    paces[workers[worker.index].kind].noteStart(at: now)
-    workers[worker.index].current = removeAhead(0, of: worker)
+    throughputs[workers[worker.index].kind].noteStart(at: now)
+    workers[worker.index].current = removePrefetched(0, of: worker)
     watch.clearDeadline(of: worker)
     backlogs.update(worker, in: &workers)
   }
 
-  private mutating func removeAhead(_ place: Int, of worker: WorkerID) -> TaskID {
-    let handed = workers[worker.index].ahead.remove(at: place)
-    aheadCount -= 1
-    if handed.isRevoking { revokingCount -= 1 }
-    return handed.task
+  private mutating func removePrefetched(_ place: Int, of worker: WorkerID) -> TaskID {
+    let prefetched = workers[worker.index].ahead.remove(at: place)
+    prefetchedCount -= 1
+    if prefetched.isRevoking { revokingCount -= 1 }
+    return prefetched.task
   }
 
   mutating func noteStop(of worker: WorkerID, by deadline: Instant) {
@@ -271,7 +273,7 @@ struct Workforce {
   /// all.
   mutating func ended(_ worker: WorkerID, continues: Bool, wall: Int64, at now: Instant) -> Freed {
     let kind = workers[worker.index].kind
-    paces[kind].noteEnd(
+    throughputs[kind].noteEnd(
       wallMicroseconds: wall, alive: alive[kind], busy: alive[kind] - idle[kind] - launching[kind],
       at: now)
     heldCount -= 1
@@ -300,7 +302,7 @@ struct Workforce {
   /// Nil if the worker does not have the task.
   mutating func revoked(_ worker: WorkerID, _ task: TaskID, at now: Instant) -> Freed? {
     if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
-      _ = removeAhead(place, of: worker)
+      _ = removePrefetched(place, of: worker)
     } else if workers[worker.index].current == task {
       // The prefetched tasks come back too.
       workers[worker.index].current = .none
@@ -341,14 +343,14 @@ struct Workforce {
   mutating func lose(_ worker: WorkerID, complaint: String) -> Loss? {
     guard isAlive(worker) else { return nil }
     var loss = bury(worker, complaint: complaint)
-    let crew = crew(of: worker)
+    let pool = pool(of: worker)
     if loss.wasLaunching {
-      changeCrew(of: worker) { $0.silent += 1 }
-      if crew.silent + 1 >= SchedulerOptions.maxSilent {
-        if crew.alive > 0, workers[worker.index].kind != .service {
-          limit(worker, to: crew.alive)
+      changePool(of: worker) { $0.silent += 1 }
+      if pool.silent + 1 >= SchedulerOptions.maxSilent {
+        if pool.alive > 0, workers[worker.index].kind != .service {
+          limit(worker, to: pool.alive)
         } else {
-          changeCrew(of: worker) { $0.complaint = loss.complaint }
+          changePool(of: worker) { $0.complaint = loss.complaint }
           hasComplaints = true
           loss.isLastTry = true
         }
@@ -362,42 +364,42 @@ struct Workforce {
   /// - Parameter waits: whether the kind waits without other workers.
   mutating func launchFailed(_ worker: WorkerID, complaint: String, waits: Bool) -> Loss? {
     guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
-    let crew = crew(of: worker)
+    let pool = pool(of: worker)
     let isService = workers[worker.index].kind == .service
     // Workers that have not come up yet may fail too.
-    if waits, isService || crew.alive == crew.launching {
+    if waits, isService || pool.alive == pool.launching {
       var loss = bury(worker, complaint: complaint)
       loss.waits = true
-      pauseCrew(of: worker)
+      pausePool(of: worker)
       return loss
     }
-    guard crew.alive > 1, !isService else {
+    guard pool.alive > 1, !isService else {
       return lose(worker, complaint: complaint)
     }
     let loss = bury(worker, complaint: complaint)
-    limit(worker, to: crew.alive - 1)
+    limit(worker, to: pool.alive - 1)
     return loss
   }
 
   /// The run can go on without the worker, which is then not replaced.
   mutating func spare(_ worker: WorkerID) -> Bool {
-    let alive = crew(of: worker).alive
+    let alive = pool(of: worker).alive
     guard alive > 1, workers[worker.index].kind != .service else { return false }
     limit(worker, to: alive - 1)
     workers[worker.index].isSpared = true
     return true
   }
 
-  mutating func pauseCrew(of worker: WorkerID) { changeCrew(of: worker) { $0.isPaused = true } }
+  mutating func pausePool(of worker: WorkerID) { changePool(of: worker) { $0.isPaused = true } }
 
   mutating func endPauses() {
-    for site in sites.indices {
-      for kind in WorkerKind.allCases { sites[site].crews[kind].isPaused = false }
+    for node in nodes.indices {
+      for kind in WorkerKind.allCases { nodes[node].pools[kind].isPaused = false }
     }
   }
 
   private mutating func limit(_ worker: WorkerID, to count: Int) {
-    changeCrew(of: worker) { $0.limit = count }
+    changePool(of: worker) { $0.limit = count }
   }
 
   private mutating func bury(_ worker: WorkerID, complaint: String) -> Loss {
@@ -405,47 +407,47 @@ struct Workforce {
     let kind = record.kind
     let wasLaunching = record.phase == .launching
     var ahead: [TaskID] = []
-    while !workers[worker.index].ahead.isEmpty { ahead.append(removeAhead(0, of: worker)) }
+    while !workers[worker.index].ahead.isEmpty { ahead.append(removePrefetched(0, of: worker)) }
     heldCount -= ahead.count + (record.current.isNone ? 0 : 1)
     let share = workers[worker.index].letGo()
     if record.idlePlace >= 0 { leaveIdle(worker) }
     workers[worker.index].phase = .gone
     backlogs.update(worker, in: &workers)
     watch.forget(worker)
-    changeCrew(of: worker) {
+    changePool(of: worker) {
       $0.alive -= 1
       if wasLaunching { $0.launching -= 1 }
     }
     alive[kind] -= 1
     if wasLaunching { launching[kind] -= 1 }
     let place = Int(record.place)
-    let site = record.site.index
-    if let moved = sites[site].workers.removeBySwapping(at: place) {
+    let node = record.node.index
+    if let moved = nodes[node].workers.removeBySwapping(at: place) {
       workers[moved.index].place = record.place
     }
     return Loss(
-      complaint: record.isDiscarded ? record.complaint : complaint, site: record.site,
+      complaint: record.isDiscarded ? record.complaint : complaint, node: record.node,
       wasLaunching: wasLaunching, isSpared: record.isSpared, current: record.current,
       ahead: ahead, share: share)
   }
 
   // MARK: - Pools
 
-  private func crew(of worker: WorkerID) -> Crew {
+  private func pool(of worker: WorkerID) -> WorkerPool {
     let record = workers[worker.index]
-    return sites[record.site.index].crews[record.kind]
+    return nodes[record.node.index].pools[record.kind]
   }
 
-  private mutating func changeCrew(of worker: WorkerID, _ body: (inout Crew) -> Void) {
-    let site = workers[worker.index].site.index
-    body(&sites[site].crews[workers[worker.index].kind])
+  private mutating func changePool(of worker: WorkerID, _ body: (inout WorkerPool) -> Void) {
+    let node = workers[worker.index].node.index
+    body(&nodes[node].pools[workers[worker.index].kind])
   }
 
   @inline(__always)
   private mutating func becomeIdle(_ worker: WorkerID) {
-    let site = workers[worker.index].site.index
+    let node = workers[worker.index].node.index
     let kind = workers[worker.index].kind
-    let place = sites[site].crews[kind].addIdle(worker)
+    let place = nodes[node].pools[kind].addIdle(worker)
     workers[worker.index].rest(at: place)
     idle[kind] += 1
     backlogs.update(worker, in: &workers)
@@ -453,11 +455,11 @@ struct Workforce {
 
   @inline(__always)
   private mutating func leaveIdle(_ worker: WorkerID) {
-    let site = workers[worker.index].site.index
+    let node = workers[worker.index].node.index
     let kind = workers[worker.index].kind
     let place = Int(workers[worker.index].idlePlace)
     workers[worker.index].idlePlace = -1
-    if let moved = sites[site].crews[kind].removeIdle(at: place) {
+    if let moved = nodes[node].pools[kind].removeIdle(at: place) {
       workers[moved.index].idlePlace = Int32(truncatingIfNeeded: place)
     }
     idle[kind] -= 1
@@ -473,7 +475,7 @@ struct Freed {
 
 struct Loss {
   var complaint: String
-  var site: SiteID
+  var node: NodeID
   /// It had not said hello: nothing was started.
   var wasLaunching: Bool
   /// It is not replaced, and the node is not blamed.
@@ -491,8 +493,8 @@ struct Loss {
 
 extension Workforce {
   func checkInvariants() -> String? {
-    for index in sites.indices {
-      if let problem = check(sites[index], SiteID(Int32(truncatingIfNeeded: index))) {
+    for index in nodes.indices {
+      if let problem = check(nodes[index], NodeID(Int32(truncatingIfNeeded: index))) {
         return problem
       }
     }
@@ -507,25 +509,27 @@ extension Workforce {
       {
         return "workers of a kind are miscounted"
       }
-      if own.contains(where: { $0.ahead.count > paces[kind].maxAhead }) {
+      if own.contains(where: { $0.ahead.count > throughputs[kind].maxPrefetched }) {
         return "a worker was handed too many tasks ahead"
       }
     }
     let ahead = records.flatMap(\.ahead)
-    if ahead.count != aheadCount { return "\(aheadCount) tasks ahead, \(ahead.count) found" }
+    if ahead.count != prefetchedCount {
+      return "\(prefetchedCount) tasks ahead, \(ahead.count) found"
+    }
     if ahead.count(where: \.isRevoking) != revokingCount {
       return "what is asked back is miscounted"
     }
     return watch.checkInvariants() ?? backlogs.checkInvariants(workers.all)
   }
 
-  private func check(_ site: Site, _ id: SiteID) -> String? {
-    for (place, worker) in site.workers.enumerated() {
+  private func check(_ node: Node, _ id: NodeID) -> String? {
+    for (place, worker) in node.workers.enumerated() {
       let record = workers[worker.index]
-      if Int(record.place) != place || record.site != id { return "a worker is out of its place" }
+      if Int(record.place) != place || record.node != id { return "a worker is out of its place" }
       let isOffered = record.phase == .idle && !record.isDiscarded
       if (record.idlePlace >= 0) != isOffered { return "an idle worker hides, or is offered" }
-      if isOffered, site.crews[record.kind].idle[Int(record.idlePlace)] != worker {
+      if isOffered, node.pools[record.kind].idle[Int(record.idlePlace)] != worker {
         return "an idle worker is out of its place"
       }
       let isHolding = !record.current.isNone || !record.ahead.isEmpty
@@ -541,14 +545,14 @@ extension Workforce {
         record.phase != .launching && !record.isDiscarded && record.kind != .block
       if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
     }
-    if site.crews[.terminal].alive > (id == .local ? 1 : 0) {
+    if node.pools[.terminal].alive > (id == .local ? 1 : 0) {
       return "more than one worker at the terminal, or one elsewhere"
     }
     for kind in WorkerKind.allCases {
-      let crew = site.crews[kind]
-      let own = site.workers.filter { workers[$0.index].kind == kind }
+      let pool = node.pools[kind]
+      let own = node.workers.filter { workers[$0.index].kind == kind }
       let launching = own.count { workers[$0.index].phase == .launching }
-      if own.count != crew.alive || launching != crew.launching { return "a crew is miscounted" }
+      if own.count != pool.alive || launching != pool.launching { return "a crew is miscounted" }
     }
     return nil
   }

@@ -13,7 +13,7 @@ package struct JournalFollower: Sendable {
   private let fresh: RunModel
   package private(set) var plan: Plan
   /// Skipped lines may be about tasks that only the new plan has: the journal must be reread.
-  package private(set) var isBlind = false
+  package private(set) var mustReread = false
   private let grown: GrownPlan
   private var place = JournalPlace()
 
@@ -43,7 +43,7 @@ package struct JournalFollower: Sendable {
   package var anew: JournalFollower {
     var anew = self
     anew.model = fresh
-    anew.isBlind = false
+    anew.mustReread = false
     anew.place = JournalPlace()
     return anew
   }
@@ -58,7 +58,7 @@ package struct JournalFollower: Sendable {
   ) throws(JournalError) {
     // Without a line feed it is a line in progress.
     guard let end = bytes.lastIndex(of: Field.lineFeed) else { return }
-    _ = try fold(UnsafeRawBufferPointer(rebasing: bytes[...end]), each)
+    _ = try replay(UnsafeRawBufferPointer(rebasing: bytes[...end]), each)
   }
 
   /// With an unfinished last line; `bytes` start at `offset`. Returns the damage in the whole
@@ -67,10 +67,10 @@ package struct JournalFollower: Sendable {
   package mutating func read(
     toEnd bytes: UnsafeRawBufferPointer, each: EachLine? = nil
   ) throws(JournalError) -> JournalRecovery {
-    bytes.isEmpty && offset > 0 ? place.recovery : try fold(bytes, each)
+    bytes.isEmpty && offset > 0 ? place.recovery : try replay(bytes, each)
   }
 
-  private mutating func fold(
+  private mutating func replay(
     _ bytes: UnsafeRawBufferPointer, _ each: EachLine?
   ) throws(JournalError) -> JournalRecovery {
     var reader = try JournalReader(bytes, from: place)
@@ -88,13 +88,13 @@ package struct JournalFollower: Sendable {
   }
 
   private mutating func openPlan(after event: JournalEvent) {
-    let isOther = event == .withdraw
+    let isOther = event == .retract
     guard let count = model.taskCount, isOther || count > plan.taskCount,
       let next = grown(max(count, plan.taskCount), isOther ? nil : plan),
       next.key == plan.key,
       isOther || next.taskCount > plan.taskCount
     else { return }
-    if model.mayLack(tasksOf: next) { isBlind = true }
+    if model.mayLack(tasksOf: next) { mustReread = true }
     plan = next
     model.grow(to: next)
   }
@@ -129,8 +129,8 @@ extension RunModel {
       var process = worker
       process.pid = mark.pid
       process.startTime = mark.startTime
-      if process.host.isEmpty, let place = sites.place(of: worker.site, drive: drives) {
-        process.host = sites.all[place].offer.host
+      if process.host.isEmpty, let place = nodes.place(of: worker.node, session: sessions) {
+        process.host = nodes.all[place].offer.host
       }
       return process
     }
@@ -160,10 +160,10 @@ extension RunModel {
     var history = RunModel()
     while let line = reader.next() {
       switch line.event {
-      case .transition: history.enter(drive: TransitionFields(line).drive, at: line.sequence)
-      case .open, .resume, .close, .worker, .stop, .site, .extend, .withdraw:
+      case .transition: history.enter(session: TransitionFields(line).session, at: line.sequence)
+      case .open, .resume, .close, .worker, .stop, .node, .extend, .retract:
         history.applyToRun(line)
-      case .order: history.enter(drive: line.drive, at: line.sequence)
+      case .order: history.enter(session: line.session, at: line.sequence)
       case .unknown: break
       }
     }

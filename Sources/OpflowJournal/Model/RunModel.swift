@@ -12,7 +12,7 @@ package struct RunModel: Sendable {
   /// Of the newest session; nil in the first.
   package private(set) var resume: ResumeEntry?
   /// One per session whose first line exists.
-  package private(set) var selections: [DriveSelection] = []
+  package private(set) var selections: [SessionSelection] = []
   /// Of the newest session; nil while it runs or if it died.
   package private(set) var close: CloseEntry?
   /// Of the first and the last line, since the epoch.
@@ -20,18 +20,18 @@ package struct RunModel: Sendable {
   package private(set) var lastMilliseconds: Int64 = 0
   /// The start of the newest session, since the epoch; of the line before if its first line is
   /// lost.
-  package private(set) var driveMilliseconds: Int64 = 0
+  package private(set) var sessionMilliseconds: Int64 = 0
   /// Of earlier sessions, each up to its last line.
   private var earlierMilliseconds: Int64 = 0
   private var beforeMilliseconds: Int64 = 0
   /// The prefetched task started last, and SEQ of the line that ended the one before it.
   package private(set) var begun: (task: TaskID, sequence: UInt64) = (.none, 0)
   /// Includes sessions whose first line is lost.
-  package private(set) var drives = 0
-  package private(set) var driveRecords: [DriveRecord] = []
+  package private(set) var sessions = 0
+  package private(set) var sessionRecords: [SessionRecord] = []
   /// A signal has stopped the newest session's coordinator.
   package private(set) var isSuspended = false
-  package private(set) var orders = OrderRecords()
+  package private(set) var orders = RequestRecords()
   private(set) var growth = GrowthRecords()
   package private(set) var hasStarts = false
   /// Only if requested.
@@ -54,12 +54,12 @@ package struct RunModel: Sendable {
   /// By escaped task name: processes of its newest attempt that may still run.
   package internal(set) var leftAlive: [[UInt8]: [WorkerEntry]] = [:]
   /// Of all sessions, in the order in which they joined.
-  package private(set) var sites = SiteRecords()
-  private(set) var workerSites = WorkerSites()
+  package private(set) var nodes = NodeRecords()
+  private(set) var workerSites = WorkerNodes()
   /// Empty until a line is about a task: a million take 64 MB.
   private var records: [TaskRecord] = []
   private var names = NameGuesses()
-  private var handed = HandedTasks()
+  private var prefetched = PrefetchedTasks()
   private var plainKinds = PlainKinds()
   private var gone = GoneTasks()
   private var lost = LostLines()
@@ -118,7 +118,7 @@ package struct RunModel: Sendable {
   package var attemptsOfRemoved: [String: Int32] { gone.attempts }
 
   /// The start of the newest session.
-  package var driveSequence: UInt64 { lost.head.sequence }
+  package var sessionSequence: UInt64 { lost.head.sequence }
   /// More `resume` lines of the newest session's start follow.
   package var isInHead: Bool { lost.head.isOpen }
 
@@ -129,10 +129,10 @@ package struct RunModel: Sendable {
   }
 
   /// The last one; nil for the coordinator's host.
-  package func site(of task: TaskID) -> SiteRecord? {
+  package func node(of task: TaskID) -> NodeRecord? {
     if workerSites.isEmpty || records.isEmpty { return nil }
     let record = records[task.index]
-    return workerSites.record(of: record.worker, at: record.startSequence).map { sites.all[$0] }
+    return workerSites.record(of: record.worker, at: record.startSequence).map { nodes.all[$0] }
   }
 
   /// Only the run's lock tells whether it is live.
@@ -141,7 +141,7 @@ package struct RunModel: Sendable {
   }
 
   package var encoder: JournalEncoder {
-    JournalEncoder(nextSequence: lastSequence + 1, drive: Swift.max(1, drives))
+    JournalEncoder(nextSequence: lastSequence + 1, session: Swift.max(1, sessions))
   }
 
   /// An old line changes nothing. The plan may change only by `grow`.
@@ -164,7 +164,7 @@ package struct RunModel: Sendable {
   private mutating func applyAny(_ line: JournalLine, _ plan: Plan) {
     switch line.event {
     case .transition(let event): apply(event, line, plan)
-    case .open, .close, .worker, .stop, .site, .withdraw: applyToRun(line)
+    case .open, .close, .worker, .stop, .node, .retract: applyToRun(line)
     case .resume: applyResume(line, plan: plan)
     case .extend: applyExtend(line, plan: plan)
     case .order: applyOrder(line, plan: plan)
@@ -178,7 +178,7 @@ package struct RunModel: Sendable {
   private mutating func applyExtend(_ line: JournalLine, plan: Plan) {
     applyToRun(line)
     guard let entry = line.extend(plan: plan) else { return }
-    growth.note(entry, line, drive: drives)
+    growth.note(entry, line, session: sessions)
     orders.note(entry)
   }
 
@@ -205,10 +205,10 @@ package struct RunModel: Sendable {
 
   @inline(never)
   private mutating func applyOrder(_ line: JournalLine, plan: Plan) {
-    enter(drive: line.drive, at: line.sequence)
+    enter(session: line.session, at: line.sequence)
     guard let order = line.order(plan: plan) else { return }
     orders.apply(
-      order, atMilliseconds: line.milliseconds, drive: drives, sequence: line.sequence)
+      order, atMilliseconds: line.milliseconds, session: sessions, sequence: line.sequence)
     if order.tasks.isEmpty, order.back.isEmpty { return }
     if records.isEmpty { records.fill(of: plan, beforeFilling) }
     if order.verb == .retry { tries.forget(order.tasks) }
@@ -221,106 +221,106 @@ package struct RunModel: Sendable {
     case .open:
       open = line.open
       openedMilliseconds = line.milliseconds
-      driveMilliseconds = line.milliseconds
-      drives = 1
-      driveRecords = [DriveRecord(1, at: line.milliseconds, trace: open?.trace)]
+      sessionMilliseconds = line.milliseconds
+      sessions = 1
+      sessionRecords = [SessionRecord(1, at: line.milliseconds, trace: open?.trace)]
       hasArguments = open?.arguments.isEmpty == false
-      if let open { selections.append(DriveSelection(only: open.only, skip: open.skip)) }
+      if let open { selections.append(SessionSelection(only: open.only, skip: open.skip)) }
     case .resume:
       let entry = line.resume
-      lost.beginDrive(
-        at: line.sequence, expected: entry.withdrawn, isNext: line.drive <= drives + 1)
-      drives = Swift.max(line.drive, drives + 1)
-      addDrive()
-      driveMilliseconds = line.milliseconds
+      lost.beginSession(
+        at: line.sequence, expected: entry.retracted, isNext: line.session <= sessions + 1)
+      sessions = Swift.max(line.session, sessions + 1)
+      addSession()
+      sessionMilliseconds = line.milliseconds
       gone.forget(entry.removed)
       growth.drop(entry.dropped)
       resume = entry
-      driveRecords.append(
-        DriveRecord(drives, at: line.milliseconds, trace: entry.trace, reused: entry.reused))
-      selections.append(DriveSelection(only: entry.only, skip: entry.skip))
+      sessionRecords.append(
+        SessionRecord(sessions, at: line.milliseconds, trace: entry.trace, reused: entry.reused))
+      selections.append(SessionSelection(only: entry.only, skip: entry.skip))
       close = nil
       if entry.taskCount > 0 { growth.count(entry.taskCount, line) }
-      beginDrive(continues: entry.continues)
+      beginSession(continues: entry.continues)
     case .extend:
-      enter(drive: line.drive, at: line.sequence)
+      enter(session: line.session, at: line.sequence)
       if let tasks = line.taskCount { growth.count(tasks, line) }
-    case .withdraw:
-      enter(drive: line.drive, at: line.sequence)
-      growth.drop(line.withdrawnOrders)
+    case .retract:
+      enter(session: line.session, at: line.sequence)
+      growth.drop(line.retractedOrders)
     case .close:
-      enter(drive: line.drive, at: line.sequence)
+      enter(session: line.session, at: line.sequence)
       close = line.close
-      if let close, !driveRecords.isEmpty {
-        driveRecords[driveRecords.count - 1].close = (line.milliseconds, close)
+      if let close, !sessionRecords.isEmpty {
+        sessionRecords[sessionRecords.count - 1].close = (line.milliseconds, close)
       }
     case .worker:
-      enter(drive: line.drive, at: line.sequence)
+      enter(session: line.session, at: line.sequence)
       guard let worker = line.worker else { return }
       workers.append(worker)
-      let place = sites.place(of: worker.site, drive: drives)
+      let place = nodes.place(of: worker.node, session: sessions)
       if let place { workerSites.note(worker.worker, place, from: line.sequence) }
       if keepsAttempts {
-        let host = place.map { sites.all[$0].offer.host } ?? worker.hostOfOthers
-        attempts.note(worker.worker, host: host, drive: drives)
+        let host = place.map { nodes.all[$0].offer.host } ?? worker.hostOfOthers
+        attempts.note(worker.worker, host: host, session: sessions)
       }
     case .stop:
-      enter(drive: line.drive, at: line.sequence)
+      enter(session: line.session, at: line.sequence)
       if let stop = line.stop {
         orders.stop(by: stop)
         note(.stop(signal: stop.signal), line)
       }
-    case .site:
-      enter(drive: line.drive, at: line.sequence)
-      guard let site = line.site else { return }
-      sites.apply(site, drive: drives, atMilliseconds: line.milliseconds)
+    case .node:
+      enter(session: line.session, at: line.sequence)
+      guard let node = line.node else { return }
+      nodes.apply(node, session: sessions, atMilliseconds: line.milliseconds)
     case .order, .transition, .unknown: break
     }
   }
 
-  private mutating func note(_ effect: DriveRecord.Effect, _ line: JournalLine) {
-    if driveRecords.isEmpty { return }
-    driveRecords[driveRecords.count - 1].note(effect, at: line.milliseconds)
+  private mutating func note(_ effect: SessionRecord.Effect, _ line: JournalLine) {
+    if sessionRecords.isEmpty { return }
+    sessionRecords[sessionRecords.count - 1].note(effect, at: line.milliseconds)
   }
 
   /// Of the session that ended with the line before. Ignores a clock that was set back.
-  private mutating func addDrive() {
-    let took = Swift.max(0, beforeMilliseconds - driveMilliseconds)
+  private mutating func addSession() {
+    let took = Swift.max(0, beforeMilliseconds - sessionMilliseconds)
     earlierMilliseconds = earlierMilliseconds.plus(took)
   }
 
   /// Without the gaps between sessions.
-  func drivenMilliseconds(until now: Int64) -> Int64 {
-    earlierMilliseconds.plus(Swift.max(0, now.minus(driveMilliseconds)))
+  func sessionsMilliseconds(until now: Int64) -> Int64 {
+    earlierMilliseconds.plus(Swift.max(0, now.minus(sessionMilliseconds)))
   }
 
   /// Requests stay if the new session continues the last one.
-  private mutating func beginDrive(continues: Bool = false) {
+  private mutating func beginSession(continues: Bool = false) {
     isSuspended = false
-    growth.beginDrive()
-    if !continues { orders.beginDrive() }
-    handed.removeAll()
-    workerSites.beginDrive(at: lastSequence)
-    tries.beginDrive(continues: continues)
-    details.beginDrive()
-    if keepsAttempts { attempts.beginDrive() }
+    growth.beginSession()
+    if !continues { orders.beginSession() }
+    prefetched.removeAll()
+    workerSites.beginSession(at: lastSequence)
+    tries.beginSession(continues: continues)
+    details.beginSession()
+    if keepsAttempts { attempts.beginSession() }
   }
 
   /// Also starts a session whose first line is lost.
   @inline(__always)
-  mutating func enter(drive: Int, at sequence: UInt64) {
-    if drive > drives { enterLost(drive: drive, at: sequence) }
+  mutating func enter(session: Int, at sequence: UInt64) {
+    if session > sessions { enterLost(session: session, at: sequence) }
   }
 
-  private mutating func enterLost(drive: Int, at sequence: UInt64) {
-    lost.enterDrive(at: sequence, isAlone: drive == drives + 1 && missingBefore == 1)
-    drives = drive
-    addDrive()
-    driveMilliseconds = lastMilliseconds
-    driveRecords.append(DriveRecord(drive, at: lastMilliseconds))
+  private mutating func enterLost(session: Int, at sequence: UInt64) {
+    lost.enterSession(at: sequence, isAlone: session == sessions + 1 && missingBefore == 1)
+    sessions = session
+    addSession()
+    sessionMilliseconds = lastMilliseconds
+    sessionRecords.append(SessionRecord(session, at: lastMilliseconds))
     resume = nil
     close = nil
-    beginDrive()
+    beginSession()
   }
 
   private func isUnproven(_ record: TaskRecord) -> Bool {
@@ -343,11 +343,11 @@ package struct RunModel: Sendable {
   /// For usual starts; false, without effect, for other lines.
   @inline(never)
   private mutating func applyPlainStart(_ line: JournalLine, _ plan: Plan) -> Bool {
-    guard let fields = PlainStart(line), fields.drive <= drives,
+    guard let fields = PlainStart(line), fields.session <= sessions,
       let task = names.task(of: line, plan: plan), records[task.index].settleSequence == 0
     else { return false }
     hasStarts = true
-    if fields.isAhead { handed.append(task, to: fields.worker) }
+    if fields.isPrefetched { prefetched.append(task, to: fields.worker) }
     records[task.index].apply(fields, line)
     return true
   }
@@ -355,11 +355,11 @@ package struct RunModel: Sendable {
   /// For usual successes; false, without effect, for other lines.
   @inline(never)
   private mutating func applyPlainSuccess(_ line: JournalLine, _ plan: Plan) -> Bool {
-    guard let fields = PlainSuccess(line), fields.drive <= drives,
+    guard let fields = PlainSuccess(line), fields.session <= sessions,
       let task = names.task(of: line, plan: plan), records[task.index].isRunning(fields.attempt),
       fields.fingerprint.hasWhole(plan.fingerprint(task).whole)
     else { return false }
-    let next = handed.isEmpty ? nil : takeNext(of: records[task.index].worker, line)
+    let next = prefetched.isEmpty ? nil : takeNext(of: records[task.index].worker, line)
     // One uniqueness check of the array for both.
     var records = records.mutableSpan
     if let next { records[next.index].begin(line) }
@@ -370,7 +370,7 @@ package struct RunModel: Sendable {
   @inline(never)
   private mutating func apply(_ event: TransitionKind, _ line: JournalLine, _ plan: Plan) {
     let fields = TransitionFields(line)
-    enter(drive: fields.drive, at: line.sequence)
+    enter(session: fields.session, at: line.sequence)
     if line.task.isEmpty {
       if event == .pause { isSuspended = true }
       if event == .proceed { isSuspended = false }
@@ -382,7 +382,7 @@ package struct RunModel: Sendable {
     guard let task = names.task(of: line, plan: plan) else {
       lost.hearOfGone(event, isLate: fields.isLate)
       // A resume cannot take back a discarded task.
-      if event != .skip || fields.skipReason(plan) != .withdrawn {
+      if event != .skip || fields.skipReason(plan) != .retracted {
         gone.insert(line.task)
       }
       followGone(event, line, fields)
@@ -396,9 +396,9 @@ package struct RunModel: Sendable {
       records[task.index].startSequence =
         fields.attempt == 0 ? 0 : lost.start(after: records[task.index])
     }
-    if fields.isAhead, event == .start {
-      handed.append(task, to: fields.worker)
-    } else if !handed.isEmpty, event != .start {
+    if fields.isPrefetched, event == .start {
+      prefetched.append(task, to: fields.worker)
+    } else if !prefetched.isEmpty, event != .start {
       follow(event, line, task, of: records[task.index].worker)
     }
     noteLeft(event, line, fields, by: records[task.index].worker)
@@ -439,14 +439,14 @@ package struct RunModel: Sendable {
     switch event {
     case .success: if let next = takeNext(of: worker, line) { records[next.index].begin(line) }
     case .interrupt, .failure, .cancel, .retry:
-      handed.remove(task, of: worker)
+      prefetched.remove(task, of: worker)
     case .start, .skip, .pause, .proceed, .resume, .fresh, .ready, .stopping: break
     }
   }
 
   @inline(__always)
   private mutating func takeNext(of worker: WorkerID, _ line: JournalLine) -> TaskID? {
-    guard let next = handed.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return nil }
+    guard let next = prefetched.popFirst(of: worker), !GoneTasks.isStandIn(next) else { return nil }
     begun = (next, line.sequence)
     return next
   }
@@ -458,8 +458,8 @@ package struct RunModel: Sendable {
   ) {
     if event == .start {
       let standIn = gone.start(line.task, fields.attempt, on: fields.worker)
-      if fields.isAhead, let standIn { handed.append(standIn, to: fields.worker) }
-    } else if !handed.isEmpty, let (standIn, worker) = gone.holder(of: line.task) {
+      if fields.isPrefetched, let standIn { prefetched.append(standIn, to: fields.worker) }
+    } else if !prefetched.isEmpty, let (standIn, worker) = gone.holder(of: line.task) {
       follow(event, line, standIn, of: worker)
     }
   }
@@ -487,7 +487,7 @@ extension RunModel {
   package var set: [String] { resume?.set ?? open?.set ?? [] }
   package var tasks: [String] { open?.tasks ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
-  package var limits: DriveLimits { resume?.limits ?? open?.limits ?? DriveLimits() }
+  package var limits: SessionLimits { resume?.limits ?? open?.limits ?? SessionLimits() }
   /// At the start of the newest session; nil if unknown.
   package func maxParallel(_ plan: Plan) -> UInt32? {
     limits.capacity(of: Int(ResourceEntry.cpu), plan).flatMap { UInt32(exactly: $0) }
@@ -502,7 +502,7 @@ extension RunModel {
   package var files: [String] { resume?.files ?? open?.files ?? [] }
 }
 
-package struct DriveRecord: Sendable {
+package struct SessionRecord: Sendable {
   package let number: Int
   /// Since the epoch; of its first known line if the first is lost.
   package let begunMilliseconds: Int64
@@ -538,7 +538,7 @@ package struct DriveRecord: Sendable {
   }
 }
 
-package struct DriveSelection: Equatable, Sendable {
+package struct SessionSelection: Equatable, Sendable {
   package var only: [String]
   package var skip: [String]
 

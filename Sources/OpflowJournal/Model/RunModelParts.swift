@@ -3,7 +3,7 @@ internal import OpflowPlan
 
 /// Missing lines of a journal, and the results in doubt because of them.
 struct LostLines: Sendable {
-  private(set) var head = DriveHead()
+  private(set) var head = SessionHead()
   private var gaps: [Range<UInt64>] = []
   /// Results from before this SEQ are unproven for good, unless discarded since.
   private var provenFrom: UInt64 = 0
@@ -25,22 +25,22 @@ struct LostLines: Sendable {
   /// - Parameters:
   ///   - expected: the number of tasks' `resume` lines that follow.
   ///   - isNext: no session is missing before it.
-  mutating func beginDrive(at sequence: UInt64, expected: Int, isNext: Bool) {
+  mutating func beginSession(at sequence: UInt64, expected: Int, isNext: Bool) {
     provenFrom = trustedFrom
     if !isNext { distrust(before: sequence) }
-    head = DriveHead(sequence: sequence, expected: expected)
+    head = SessionHead(sequence: sequence, expected: expected)
   }
 
   /// The line is of a session whose first line is lost.
   ///
   /// - Parameter isAlone: only that line is lost so far.
-  mutating func enterDrive(at sequence: UInt64, isAlone: Bool) {
+  mutating func enterSession(at sequence: UInt64, isAlone: Bool) {
     provenFrom = trustedFrom
     if isAlone {
-      head = DriveHead(sequence: sequence - 1, expected: .max)
+      head = SessionHead(sequence: sequence - 1, expected: .max)
     } else {
       distrust(before: sequence)
-      head = DriveHead()
+      head = SessionHead()
     }
   }
 
@@ -77,7 +77,7 @@ struct LostLines: Sendable {
 }
 
 /// The tasks' `resume` lines at the start of a session: announced by the run's `resume`, and seen.
-struct DriveHead: Sendable {
+struct SessionHead: Sendable {
   var sequence: UInt64 = 0
   var expected = 0
   var seen = 0
@@ -104,7 +104,7 @@ struct DriveHead: Sendable {
 struct GoneTasks: Sendable {
   private var places: [String: Int] = [:]
   private var nextPlace = 0
-  /// Per started task: its stand-in ID in `HandedTasks`.
+  /// Per started task: its stand-in ID in `PrefetchedTasks`.
   private var standIns: [String: TaskID] = [:]
   private var workers: [TaskID: WorkerID] = [:]
   private(set) var attempts: [String: Int32] = [:]
@@ -147,7 +147,7 @@ struct GoneTasks: Sendable {
 }
 
 /// The prefetched tasks of each worker, in starting order. A damaged journal may name a task twice.
-package struct HandedTasks: Sendable {
+package struct PrefetchedTasks: Sendable {
   private struct Link {
     var task: TaskID
     var next: Int32
@@ -212,7 +212,7 @@ package struct HandedTasks: Sendable {
     giveBack(place)
   }
 
-  mutating func removeAll() { self = HandedTasks() }
+  mutating func removeAll() { self = PrefetchedTasks() }
 
   @inline(__always)
   private mutating func takePlace(_ link: Link) -> Int32 {

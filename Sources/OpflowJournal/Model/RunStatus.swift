@@ -39,12 +39,12 @@ package struct RunStatus {
   }
 
   /// Without the gaps between sessions: until now if live, else until the end.
-  package func drivenMilliseconds(at now: Int64) -> Int64 {
-    history.drivenMilliseconds(until: state == .running ? now : lastMilliseconds)
+  package func sessionsMilliseconds(at now: Int64) -> Int64 {
+    history.sessionsMilliseconds(until: state == .running ? now : lastMilliseconds)
   }
 
   /// Empty for a run that was never resumed.
-  package var driveWords: String { history.drives > 1 ? " in \(history.drives) drives" : "" }
+  package var sessionWords: String { history.sessions > 1 ? " in \(history.sessions) drives" : "" }
 
   /// An attempt failed and the next is due, or never came.
   package func awaitsNextTry(_ task: TaskID) -> Bool {
@@ -66,7 +66,7 @@ package struct RunStatus {
     guard let entry = told[task], entry.attempt == history[task].attempts else { return nil }
     switch state(task) {
     case .running, .suspended: return entry.progress
-    case .waiting, .ready, .checking, .handed, .succeeded, .upToDate, .failedAllowed, .failed,
+    case .waiting, .ready, .checking, .prefetched, .succeeded, .upToDate, .failedAllowed, .failed,
       .skipped,
       .cancelled:
       return nil
@@ -77,7 +77,7 @@ package struct RunStatus {
   package func mayHavePart(_ task: TaskID) -> Bool {
     guard plan.kind(task) == .download, history[task].attempts > 0 else { return false }
     switch state(task) {
-    case .waiting, .ready, .checking, .handed, .failed, .failedAllowed, .cancelled: return true
+    case .waiting, .ready, .checking, .prefetched, .failed, .failedAllowed, .cancelled: return true
     case .running, .suspended, .succeeded, .upToDate, .skipped: return false
     }
   }
@@ -93,7 +93,7 @@ package struct RunStatus {
   ) -> TaskState {
     let recorded = history.state(task)
     return switch recorded {
-    case .handed, .running, .suspended: isHeld ? recorded : .waiting
+    case .prefetched, .running, .suspended: isHeld ? recorded : .waiting
     case .waiting, .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped,
       .cancelled:
       plan.shown(recorded, of: task)
@@ -180,7 +180,7 @@ package struct TaskCounts: Equatable, Sendable {
 
   package mutating func add(_ state: TaskState, _ count: Int = 1) {
     switch state {
-    case .waiting, .ready, .checking, .handed: pending += count
+    case .waiting, .ready, .checking, .prefetched: pending += count
     case .running: running += count
     case .suspended: suspended += count
     case .succeeded: succeeded += count
@@ -227,7 +227,7 @@ extension RunModel {
     var count = 0
     for task in tasks {
       switch state(task) {
-      case .waiting, .ready, .checking, .handed, .running, .suspended:
+      case .waiting, .ready, .checking, .prefetched, .running, .suspended:
         if open.isNone { open = task }
         count += 1
       case .failed: if failed.isNone { failed = task }
@@ -251,7 +251,7 @@ extension RunModel {
       switch state(need) {
       case .failed, .cancelled: return true
       case .skipped: task = need
-      case .waiting, .ready, .checking, .handed, .running, .suspended, .succeeded, .upToDate,
+      case .waiting, .ready, .checking, .prefetched, .running, .suspended, .succeeded, .upToDate,
         .failedAllowed:
         return false
       }

@@ -7,7 +7,7 @@ package struct TaskAttempt: Sendable, Equatable {
   package let number: Int32
   /// Unique within a session; `none` if unknown, and for an approval.
   package let worker: WorkerID
-  package let drive: Int32
+  package let session: Int32
   /// Since the epoch; computed from the end if the start is lost.
   package let begunMilliseconds: Int64
   /// Since the epoch; 0 while it runs. If its session died, of the last line.
@@ -49,23 +49,23 @@ package struct TaskAttempts: Sendable {
   package private(set) var all: [TaskAttempt] = []
   /// Per task: its index; -1 for none.
   private var running: [Int32] = []
-  private var driveStart = 0
+  private var sessionStart = 0
   /// Attempts of earlier sessions that continued in this one.
   private var wentOn: [Int] = []
   private var suspended: [TaskID: Int64] = [:]
   private var lastMilliseconds: Int64 = 0
   /// Except the coordinator's.
-  private var hosts: [DriveWorker: String] = [:]
+  private var hosts: [SessionWorker: String] = [:]
 
-  private struct DriveWorker: Hashable, Sendable {
-    let drive: Int32
+  private struct SessionWorker: Hashable, Sendable {
+    let session: Int32
     let worker: WorkerID
   }
 
   /// Empty for the coordinator's host.
   package func host(of attempt: TaskAttempt) -> String {
     if hosts.isEmpty { return "" }
-    return hosts[DriveWorker(drive: attempt.drive, worker: attempt.worker)] ?? ""
+    return hosts[SessionWorker(session: attempt.session, worker: attempt.worker)] ?? ""
   }
 
   mutating func grow(to plan: Plan) {
@@ -74,17 +74,17 @@ package struct TaskAttempts: Sendable {
     running.append(contentsOf: repeatElement(-1, count: missing))
   }
 
-  mutating func note(_ worker: WorkerID, host: String, drive: Int) {
+  mutating func note(_ worker: WorkerID, host: String, session: Int) {
     if host.isEmpty || worker == .none { return }
-    hosts[DriveWorker(drive: Int32(clamping: drive), worker: worker)] = host
+    hosts[SessionWorker(session: Int32(clamping: session), worker: worker)] = host
   }
 
-  mutating func beginDrive() {
-    for place in wentOn + Array(driveStart..<all.count) where all[place].end == .none {
+  mutating func beginSession() {
+    for place in wentOn + Array(sessionStart..<all.count) where all[place].end == .none {
       close(place, .lost, at: lastMilliseconds)
     }
     wentOn.removeAll()
-    driveStart = all.count
+    sessionStart = all.count
     suspended.removeAll()
   }
 
@@ -98,8 +98,8 @@ package struct TaskAttempts: Sendable {
     let now = line.milliseconds
     switch event {
     case .start:
-      if !fields.isAhead {
-        begin(task, fields.attempt, fields.worker, Int32(clamping: fields.drive), at: now)
+      if !fields.isPrefetched {
+        begin(task, fields.attempt, fields.worker, Int32(clamping: fields.session), at: now)
       }
     case .success: end(task, fields, .succeeded, at: now)
     case .failure: end(task, fields, fields.allowed ? .failedAllowed : .failed, at: now)
@@ -116,20 +116,20 @@ package struct TaskAttempts: Sendable {
     case .skip, .resume, .fresh, .stopping: break
     }
     if let begun {
-      begin(begun.task, begun.attempt, begun.worker, Int32(clamping: fields.drive), at: now)
+      begin(begun.task, begun.attempt, begun.worker, Int32(clamping: fields.session), at: now)
     }
     lastMilliseconds = now
   }
 
   private mutating func begin(
-    _ task: TaskID, _ number: Int32, _ worker: WorkerID, _ drive: Int32, at now: Int64
+    _ task: TaskID, _ number: Int32, _ worker: WorkerID, _ session: Int32, at now: Int64
   ) {
     let old = Int(running[task.index])
     if old >= 0 { close(old, .lost, at: now) }
     running[task.index] = Int32(clamping: all.count)
     all.append(
       TaskAttempt(
-        task: task, number: number, worker: worker, drive: drive, begunMilliseconds: now))
+        task: task, number: number, worker: worker, session: session, begunMilliseconds: now))
   }
 
   /// A service of an earlier session continues.
@@ -151,7 +151,7 @@ package struct TaskAttempts: Sendable {
       // Never ran: an undecided condition, or not started.
       guard fields.attempt > 0, end != .interrupted || usage.wallMicroseconds > 0 else { return }
       let wall = min(usage.wallMicroseconds / 1000, max(0, now))
-      begin(task, fields.attempt, .none, Int32(clamping: fields.drive), at: now - wall)
+      begin(task, fields.attempt, .none, Int32(clamping: fields.session), at: now - wall)
     }
     let place = Int(running[task.index])
     close(place, end, at: now)

@@ -20,7 +20,7 @@ package struct TaskDetails: Sendable {
   /// Followed by another one, since the task's last `resume` line.
   package private(set) var failedTries: [TaskID: [FailedTry]] = [:]
 
-  mutating func beginDrive() {
+  mutating func beginSession() {
     reruns.removeAll()
     stopping.removeAll()
   }
@@ -57,14 +57,14 @@ package struct TaskDetails: Sendable {
         downloads[task] = line.fetch
       }
     case .failure, .retry:
-      complaints[task] = fields.what.isEmpty ? nil : Field.text(fields.what)
+      complaints[task] = fields.detail.isEmpty ? nil : Field.text(fields.detail)
       if event == .retry {
         failedTries[task, default: []].append(
           FailedTry(
-            attempt: fields.attempt, outcome: fields.end.outcome, what: complaints[task] ?? ""))
+            attempt: fields.attempt, outcome: fields.end.outcome, detail: complaints[task] ?? ""))
       }
     case .fresh: staleness[task] = nil
-    case .ready: ports[task] = Field.text(fields.what).flatMap { .init(text: $0) }
+    case .ready: ports[task] = Field.text(fields.detail).flatMap { .init(text: $0) }
     case .stopping: stopping.insert(task)
     case .skip, .cancel, .interrupt, .pause, .proceed: break
     }
@@ -74,8 +74,8 @@ package struct TaskDetails: Sendable {
     _ event: TransitionKind, _ task: TaskID, _ fields: TransitionFields, _ plan: Plan
   ) {
     guard plan.isChecked(task) else { return }
-    if !fields.what.isEmpty {
-      staleness[task] = Field.text(fields.what)
+    if !fields.detail.isEmpty {
+      staleness[task] = Field.text(fields.detail)
     } else if event == .resume {
       staleness[task] = nil
     }
@@ -85,7 +85,7 @@ package struct TaskDetails: Sendable {
 package struct FailedTry: Sendable {
   package let attempt: Int32
   package let outcome: Outcome
-  package let what: String
+  package let detail: String
 }
 
 /// Used attempts; most tasks have no entry.
@@ -95,7 +95,7 @@ package struct TryRecords: Sendable {
   /// Failed attempts that count, in the newest session and those that it continues.
   private(set) var used: [TaskID: Int32] = [:]
 
-  mutating func beginDrive(continues: Bool) {
+  mutating func beginSession(continues: Bool) {
     if continues { return }
     next.removeAll()
     used.removeAll()
@@ -133,7 +133,7 @@ package struct TryRecords: Sendable {
       if plan.policy(task).costsTry(fields.end.endReason, fetch) { used[task, default: 0] += 1 }
       if event == .retry { next[task] = line.milliseconds.plus(fields.delayMilliseconds) }
     // The name goes to another task.
-    case .skip: if fields.skipReason(plan) == .withdrawn { used[task] = nil }
+    case .skip: if fields.skipReason(plan) == .retracted { used[task] = nil }
     case .start, .success, .cancel, .interrupt, .pause, .proceed, .resume, .fresh, .ready,
       .stopping:
       break

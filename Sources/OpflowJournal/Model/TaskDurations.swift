@@ -40,7 +40,7 @@ package struct TaskDurations: Sendable {
       }
     }
     // A person's response time is unknown.
-    if plan.hasGates {
+    if plan.hasApprovals {
       for task in plan.tasks where plan.kind(TaskID(task)) == .approve {
         microseconds[task] = 0
         if !guessed.isEmpty { guessed[task] = false }
@@ -62,9 +62,9 @@ package struct TaskDurations: Sendable {
     let guess = guessOfAdded ?? microseconds.sorted()[count / 2]
     guessOfAdded = guess
     for task in count..<plan.taskCount {
-      let isGate = plan.kind(TaskID(task)) == .approve
-      microseconds.append(isGate ? 1 : guess)
-      guessed.append(!isGate)
+      let isApproval = plan.kind(TaskID(task)) == .approve
+      microseconds.append(isApproval ? 1 : guess)
+      guessed.append(!isApproval)
     }
   }
 
@@ -85,26 +85,28 @@ package struct TaskDurations: Sendable {
 
 private struct DurationGuess {
   private let median: Int64
-  private let families: [UInt64: Int64]
+  private let matrixGroups: [UInt64: Int64]
 
   init(measured: [Int64], plan: Plan) {
     median = Self.median(measured.filter { $0 >= 0 }) ?? 1
     // Only for matrices with an unknown task.
     var members: [UInt64: [Int64]] = [:]
     for task in plan.tasks where measured[task] < 0 {
-      if let family = Self.family(of: TaskID(task), plan: plan) { members[family] = [] }
+      if let matrixGroup = Self.matrixGroup(of: TaskID(task), plan: plan) {
+        members[matrixGroup] = []
+      }
     }
     if !members.isEmpty {
       for task in plan.tasks where measured[task] >= 0 {
-        guard let family = Self.family(of: TaskID(task), plan: plan) else { continue }
-        members[family]?.append(measured[task])
+        guard let matrixGroup = Self.matrixGroup(of: TaskID(task), plan: plan) else { continue }
+        members[matrixGroup]?.append(measured[task])
       }
     }
-    families = members.compactMapValues(Self.median)
+    matrixGroups = members.compactMapValues(Self.median)
   }
 
   func microseconds(of task: TaskID, plan: Plan) -> Int64 {
-    Self.family(of: task, plan: plan).flatMap { families[$0] } ?? median
+    Self.matrixGroup(of: task, plan: plan).flatMap { matrixGroups[$0] } ?? median
   }
 
   private static func median(_ values: [Int64]) -> Int64? {
@@ -112,7 +114,7 @@ private struct DurationGuess {
   }
 
   /// Hashes `build` for `build[arch=arm,os=linux]`.
-  private static func family(of task: TaskID, plan: Plan) -> UInt64? {
+  private static func matrixGroup(of task: TaskID, plan: Plan) -> UInt64? {
     let name = plan.nameBytes(task)
     let end = name.position(of: UInt8(ascii: "["), from: 0)
     return end < name.count ? Hash.xxh3(name.part(0, end)) : nil
@@ -143,7 +145,7 @@ package struct EarlierDurations {
     self.plan = plan
     measured = [Int64](repeating: -1, count: plan.taskCount)
     sources = [Source](repeating: Source(), count: plan.taskCount)
-    missing = plan.taskCount - plan.gateCount
+    missing = plan.taskCount - plan.approvalCount
   }
 
   /// Older runs cannot add anything.
@@ -172,7 +174,7 @@ package struct EarlierDurations {
       let task = names.task(of: line, plan: plan)
     else { return }
     // A person's response time is not predictable.
-    if plan.hasGates, plan.kind(task) == .approve { return }
+    if plan.hasApprovals, plan.kind(task) == .approve { return }
     let fields = TransitionFields(line)
     if fields.isRestored { return }
     guard fields.end.usage.wallMicroseconds > 0 else { return }

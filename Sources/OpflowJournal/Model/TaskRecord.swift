@@ -72,7 +72,7 @@ package struct TaskRecord: Sendable {
   /// Started and not ended: it runs, the run died, or a stop or a lost worker interrupted it.
   package var isInterrupted: Bool {
     switch state {
-    case .handed, .running, .suspended: true
+    case .prefetched, .running, .suspended: true
     case .cancelled: !marks.contains(.cancelledPending)
     case .waiting: marks.contains(.interrupted) || why == .rerun(.interrupted)
     case .ready, .checking, .succeeded, .upToDate, .failedAllowed, .failed, .skipped: false
@@ -114,14 +114,14 @@ extension TaskRecord {
 
   @inline(__always)
   func isRunning(_ attempt: Int32) -> Bool {
-    (state == .running || state == .handed || state == .suspended) && attempts == attempt
+    (state == .running || state == .prefetched || state == .suspended) && attempts == attempt
   }
 
   mutating func apply(
     _ event: TransitionKind, _ line: JournalLine, _ fields: TransitionFields, _ task: TaskID,
     _ plan: Plan
   ) {
-    let next = event.state(after: state, isAhead: fields.isAhead, allowed: fields.allowed)
+    let next = event.state(after: state, isPrefetched: fields.isPrefetched, allowed: fields.allowed)
     switch event {
     case .start:
       start(line, next, fields.attempt, on: fields.worker)
@@ -137,13 +137,14 @@ extension TaskRecord {
 
   @inline(__always)
   mutating func apply(_ fields: PlainStart, _ line: JournalLine) {
-    let next = TransitionKind.start.state(after: state, isAhead: fields.isAhead, allowed: false)
+    let next = TransitionKind.start.state(
+      after: state, isPrefetched: fields.isPrefetched, allowed: false)
     start(line, next, fields.attempt, on: fields.worker)
   }
 
   @inline(__always)
   mutating func apply(_ fields: PlainSuccess, _ line: JournalLine) {
-    let next = TransitionKind.success.state(after: state, isAhead: false, allowed: false)
+    let next = TransitionKind.success.state(after: state, isPrefetched: false, allowed: false)
     end(
       next, line, fields.attempt, .exit(fields.code), wallMicroseconds: fields.wallMicroseconds)
   }
@@ -213,7 +214,7 @@ extension TaskRecord {
     }
   }
 
-  mutating func apply(_ order: OrderEntry, _ line: JournalLine, _ task: TaskID) {
+  mutating func apply(_ order: RequestEntry, _ line: JournalLine, _ task: TaskID) {
     guard let effect = order.effect(on: task, in: state) else { return }
     let next = effect.state(after: state)
     switch effect.event {
@@ -238,7 +239,7 @@ extension TaskRecord {
 
   /// The worker has started the prefetched task.
   mutating func begin(_ line: JournalLine) {
-    guard state == .handed else { return }
+    guard state == .prefetched else { return }
     state = .running
     startedMilliseconds = line.milliseconds
   }
@@ -327,13 +328,13 @@ extension [TaskRecord] {
   }
 }
 
-/// The effects of transitions, for `TaskRecord` and `DriveModel`.
+/// The effects of transitions, for `TaskRecord` and `SessionModel`.
 extension TransitionKind {
-  /// Prefetched tasks start without a line: see `HandedTasks`.
+  /// Prefetched tasks start without a line: see `PrefetchedTasks`.
   @inline(__always)
-  func state(after old: TaskState, isAhead: Bool, allowed: Bool) -> TaskState {
+  func state(after old: TaskState, isPrefetched: Bool, allowed: Bool) -> TaskState {
     switch self {
-    case .start: isAhead ? .handed : .running
+    case .start: isPrefetched ? .prefetched : .running
     case .success: .succeeded
     case .failure: allowed ? .failedAllowed : .failed
     case .skip: .skipped
@@ -362,7 +363,7 @@ extension TransitionKind {
 
 extension Transition {
   func state(after old: TaskState) -> TaskState {
-    kept ?? event.kind.state(after: old, isAhead: isAhead, allowed: allowed)
+    kept ?? event.kind.state(after: old, isPrefetched: isPrefetched, allowed: allowed)
   }
 
   var cutsShort: Bool { event.kind.cutsShort(outcome.reason) }

@@ -28,12 +28,12 @@ package struct AdditionsToRemake {
   /// The tasks that one request of a task added.
   package struct Addition {
     let order: String
-    let adder: TaskID
+    let generator: TaskID
     let tasks: Range<Int>
 
-    package init(order: String, adder: TaskID, tasks: Range<Int>) {
+    package init(order: String, generator: TaskID, tasks: Range<Int>) {
       self.order = order
-      self.adder = adder
+      self.generator = generator
       self.tasks = tasks
     }
   }
@@ -45,8 +45,8 @@ package struct AdditionsToRemake {
     of plan: Plan, _ additions: [Addition], _ history: RunModel, _ decision: ResumeDecision,
     foresee: (Set<TaskID>) -> (TaskID) -> Foresight
   ) {
-    let groups = plan.hasMadeLegs ? Self.groups(of: plan) : []
-    let open = Set(groups.joined()).union(additions.map(\.adder)).filter {
+    let groups = plan.hasMadeInstances ? Self.groups(of: plan) : []
+    let open = Set(groups.joined()).union(additions.map(\.generator)).filter {
       decision.fate(of: $0) == .unknown
     }
     let foresight = open.isEmpty ? { _ in .unknown } : foresee(open)
@@ -64,7 +64,7 @@ package struct AdditionsToRemake {
   ) {
     // It stays failed until the user asks for it.
     let fails = makers.contains {
-      plan.legs(madeBy: $0)?.contains { decision[TaskID($0)] == .fail } == true
+      plan.instances(madeBy: $0)?.contains { decision[TaskID($0)] == .fail } == true
     }
     if fails { return }
     var uncertain: Set<String> = []
@@ -76,7 +76,7 @@ package struct AdditionsToRemake {
       case .staysDone: break
       case .unknown:
         uncertain.insert(name)
-        let keepsMore = plan.legs(madeBy: maker)?.contains {
+        let keepsMore = plan.instances(madeBy: maker)?.contains {
           !plan.isChecked(TaskID($0)) && history.state(TaskID($0)).isSuccess
         }
         if keepsMore == true { mayRemake = false }
@@ -91,13 +91,14 @@ package struct AdditionsToRemake {
   ) {
     // Likewise: nothing of its adder is removed.
     let failing = additions.filter { $0.tasks.contains { decision[TaskID($0)] == .fail } }
-    let kept = Set(failing.map(\.adder))
+    let kept = Set(failing.map(\.generator))
     var again = TaskSet(taskCount: plan.taskCount)
-    for adder in Set(additions.map(\.adder)).subtracting(kept) where fate(adder) == .starts {
-      again.insert(adder)
+    for generator in Set(additions.map(\.generator)).subtracting(kept)
+    where fate(generator) == .starts {
+      again.insert(generator)
     }
     // Later requests can come from tasks that earlier ones added.
-    for addition in additions where again.contains(addition.adder) {
+    for addition in additions where again.contains(addition.generator) {
       orders.insert(addition.order)
       for number in addition.tasks {
         again.insert(TaskID(number))
@@ -109,7 +110,7 @@ package struct AdditionsToRemake {
   /// Generators with matrix tasks, grouped if these may depend on each other.
   private static func groups(of plan: Plan) -> [[TaskID]] {
     let makers = plan.topologicalOrder.lazy.map { TaskID($0) }.filter {
-      plan.legs(madeBy: $0) != nil
+      plan.instances(madeBy: $0) != nil
     }
     var groups: [[TaskID]] = []
     for maker in makers {
@@ -136,36 +137,36 @@ extension ResumeDecision {
 
 /// Matrices whose tasks have new IDs because the axes changed, for one warning instead of many
 /// removed and new tasks.
-package struct RenamedFamilies {
-  package struct Family: Equatable, Sendable {
+package struct RenamedMatrixGroups {
+  package struct MatrixGroup: Equatable, Sendable {
     package var name: String
     package var old: [String]
     package var new: [String]
   }
 
-  package let families: [Family]
+  package let matrixGroups: [MatrixGroup]
   private let names: Set<String>
 
   /// - Parameter last: the run's previous plan.
   package init(from last: Plan, to plan: Plan) {
-    var families: [Family] = []
-    var known: [String: FamilyID] = [:]
-    for index in last.families.indices {
-      known[last.familyName(FamilyID(index))] = FamilyID(index)
+    var matrixGroups: [MatrixGroup] = []
+    var known: [String: MatrixGroupID] = [:]
+    for index in last.matrixGroups.indices {
+      known[last.matrixGroupName(MatrixGroupID(index))] = MatrixGroupID(index)
     }
-    for index in plan.families.indices {
-      let family = FamilyID(index)
-      let name = plan.familyName(family)
+    for index in plan.matrixGroups.indices {
+      let matrixGroup = MatrixGroupID(index)
+      let name = plan.matrixGroupName(matrixGroup)
       guard let before = known[name] else { continue }
       let old = last.axes(before).map { last.string($0) }
-      let new = plan.axes(family).map { plan.string($0) }
+      let new = plan.axes(matrixGroup).map { plan.string($0) }
       let isRenamed =
         old != new
-        && !last.legs(before).contains { plan.task(named: last.nameBytes(TaskID($0))) != nil }
-      if isRenamed { families.append(Family(name: name, old: old, new: new)) }
+        && !last.instances(before).contains { plan.task(named: last.nameBytes(TaskID($0))) != nil }
+      if isRenamed { matrixGroups.append(MatrixGroup(name: name, old: old, new: new)) }
     }
-    self.families = families
-    names = Set(families.map(\.name))
+    self.matrixGroups = matrixGroups
+    names = Set(matrixGroups.map(\.name))
   }
 
   /// The ID belongs to a task of such a matrix.
@@ -175,10 +176,10 @@ package struct RenamedFamilies {
   }
 
   package var warnings: [String] {
-    families.map { family in
-      "the legs of `\(CleanText.string(family.name))` are called by"
-        + " \(CleanText.string(family.new.joined(separator: ", "))) now, and were by"
-        + " \(CleanText.string(family.old.joined(separator: ", "))): all of them run"
+    matrixGroups.map { matrixGroup in
+      "the legs of `\(CleanText.string(matrixGroup.name))` are called by"
+        + " \(CleanText.string(matrixGroup.new.joined(separator: ", "))) now, and were by"
+        + " \(CleanText.string(matrixGroup.old.joined(separator: ", "))): all of them run"
     }
   }
 }

@@ -121,7 +121,7 @@ package struct ResumeDecision: Sendable {
 
   package func complete(_ entry: inout ResumeEntry) {
     entry.reused = keptCount
-    entry.withdrawn = transitions.count
+    entry.retracted = transitions.count
     entry.removed = removed
   }
 
@@ -178,7 +178,7 @@ package struct ResumeDecision: Sendable {
     case .succeeded, .upToDate, .failedAllowed: .leftDone
     case .skipped: reason?.isUpstream ?? false ? .leftUpstream : .excluded
     case .failed: .leftFailed
-    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .leftOpen
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended, .cancelled: .leftOpen
     }
   }
 
@@ -191,7 +191,7 @@ package struct ResumeDecision: Sendable {
     case .skipped where reason == .unused: .unused
     case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
     // Such states are never kept.
-    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: .run
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended, .cancelled: .run
     }
   }
 
@@ -340,7 +340,7 @@ package struct ResumeRequest: Sendable {
   package var outputMissing: TaskSet?
 
   /// Generators whose generated matrix tasks are missing from the plan.
-  package var withoutLegs: TaskSet?
+  package var withoutInstances: TaskSet?
 
   /// Of finished tasks, with the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
@@ -356,7 +356,8 @@ package struct ResumeRequest: Sendable {
   package init() {}
 
   var singlesOutNone: Bool {
-    rerun == nil && skip == nil && outputMissing == nil && withoutLegs == nil && arguments == nil
+    rerun == nil && skip == nil && outputMissing == nil && withoutInstances == nil
+      && arguments == nil
       && !keepsEnds
   }
 
@@ -371,7 +372,7 @@ package struct ResumeRequest: Sendable {
   /// Only this session excludes the task, not the run.
   func isSkippedOnce(_ task: TaskID) -> Bool { runSkip.map { !$0.contains(task) } ?? false }
   func isNew(_ task: TaskID) -> Bool { added?.contains(task) ?? false }
-  func lacksLegs(_ task: TaskID) -> Bool { withoutLegs?.contains(task) ?? false }
+  func lacksInstances(_ task: TaskID) -> Bool { withoutInstances?.contains(task) ?? false }
   func missesOutput(_ task: TaskID) -> Bool { outputMissing?.contains(task) ?? false }
 }
 

@@ -41,7 +41,7 @@ extension ResumeDecision {
     case .skipped: return skipped(task, record, input)
     case .waiting, .ready, .checking: return .run(record.reasonToRun)
     case .cancelled: return .run(.cancelledBefore)
-    case .handed, .running, .suspended: return .run(.interrupted)
+    case .prefetched, .running, .suspended: return .run(.interrupted)
     }
   }
 
@@ -51,7 +51,7 @@ extension ResumeDecision {
     case .failed: .run(.failedBefore)
     case .cancelled: .run(.cancelledBefore)
     case .waiting, .ready, .checking: .run(record.reasonToRun)
-    case .handed, .running, .suspended: .run(.interrupted)
+    case .prefetched, .running, .suspended: .run(.interrupted)
     case .skipped where record.why == .skipped(.order): .keep(record)
     case .skipped where willSkipByWish(task, input): .keep(record)
     case .skipped where record.why == .skipped(.unused) && input.request.stays(task): .run(.service)
@@ -123,7 +123,7 @@ extension ResumeDecision {
     }
     let flags = input.plan.flags(task)
     let arguments = input.request.arguments.flatMap { $0.task == task ? $0.words : nil }
-    if flags.contains(.readsValues) && !input.plan.lacksLegs(task) || arguments != nil,
+    if flags.contains(.readsValues) && !input.plan.lacksInstances(task) || arguments != nil,
       !input.history.values.isCurrent(task, input.plan, arguments: arguments ?? [])
     {
       return .run(.changed(.values))
@@ -136,7 +136,7 @@ extension ResumeDecision {
     if !isApart, let culprit = needThatRuns(task, startedAt: record.decidedSequence, input) {
       return .run(.afterRerun(culprit))
     }
-    if input.request.lacksLegs(task) { return .run(.inputs) }
+    if input.request.lacksInstances(task) { return .run(.inputs) }
     return waitsForChecks(task, input) ? .later(record.state, nil) : .keep(record)
   }
 
@@ -187,7 +187,7 @@ extension ResumeDecision {
         ? isCertainToLackNeeds(task, input)
         : record.why != .skipped(.skipOption) || !input.request.isSkippedOnce(task)
       return holds ? .leave(.skipped, record.why?.skipReason) : .leave(.waiting, nil)
-    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled:
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended, .cancelled:
       return .leave(.waiting, nil)
     }
   }
@@ -377,7 +377,7 @@ extension ResumeDecision {
     switch record.state {
     case .succeeded, .upToDate, .failedAllowed, .skipped: isOpen = false
     case .failed: isOpen = interruption(task, record, input) == nil
-    case .waiting, .ready, .checking, .handed, .running, .suspended, .cancelled: isOpen = true
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended, .cancelled: isOpen = true
     }
     return isOpen && (!input.request.finallyFollowsNeeds || needRan(task, input))
   }

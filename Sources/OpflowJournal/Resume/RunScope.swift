@@ -9,12 +9,12 @@ package enum RunScope {
   package static func of(_ history: RunModel, _ plan: Plan) -> TaskSet? {
     let named = ofSelections(history, plan)
     if history.additions.isEmpty { return named }
-    let withdrawn = plan.tasks.lazy.map { TaskID($0) }.filter {
-      history[$0].why == .skipped(.withdrawn)
+    let retracted = plan.tasks.lazy.map { TaskID($0) }.filter {
+      history[$0].why == .skipped(.retracted)
     }
-    if withdrawn.isEmpty { return named }
+    if retracted.isEmpty { return named }
     var scope = named ?? .all(taskCount: plan.taskCount)
-    for task in withdrawn { scope.remove(task) }
+    for task in retracted { scope.remove(task) }
     return scope
   }
 
@@ -101,23 +101,23 @@ package enum RunScope {
 
 /// The state of each task at the start of the newest session, for a client that attaches later.
 /// Results that were not discarded are kept or left alone; the rest of the selection is to run.
-package enum EnteredDrive {
+package enum EnteredSession {
   package static func states(_ history: RunModel, _ plan: Plan) -> [InitialState] {
     let ofRun = RunScope.of(history, plan)
-    let asked = history.selections.last ?? DriveSelection(only: [], skip: [])
+    let asked = history.selections.last ?? SessionSelection(only: [], skip: [])
     // A resume without its own `--only` has all tasks of the run.
-    let isWhole = history.drives > 1 && asked.only == history.only
+    let isWhole = history.sessions > 1 && asked.only == history.only
     var selected = isWhole ? ofRun : selection(asked, history, plan)?.included
     if var named = selected {
-      RunScope.add(history.addedInDrive(plan), to: &named, plan)
+      RunScope.add(history.addedInSession(plan), to: &named, plan)
       selected = named
     }
     let skippedOnce = skippedOnce(asked, history, plan)
     return plan.tasks.map { index in
       let task = TaskID(index)
       let record = history[task]
-      if record.why == .skipped(.withdrawn) { return .excluded }
-      let isEarlier = record.settleSequence > 0 && record.settleSequence < history.driveSequence
+      if record.why == .skipped(.retracted) { return .excluded }
+      let isEarlier = record.settleSequence > 0 && record.settleSequence < history.sessionSequence
       if selected?.contains(task) ?? true {
         guard isEarlier else { return .run }
         if record.state == .skipped, record.why?.skipReason == .skipOption,
@@ -127,7 +127,7 @@ package enum EnteredDrive {
         }
         return ResumeDecision.initialState(keeping: record.state, record.why?.skipReason)
       }
-      guard history.drives > 1, ofRun?.contains(task) ?? true else { return .excluded }
+      guard history.sessions > 1, ofRun?.contains(task) ?? true else { return .excluded }
       return ResumeDecision.initialState(
         leaving: record.isChanged ? .waiting : record.state, record.why?.skipReason)
     }
@@ -140,7 +140,7 @@ package enum EnteredDrive {
   }
 
   private static func selection(
-    _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
+    _ asked: SessionSelection, _ history: RunModel, _ plan: Plan
   ) -> Selection? {
     try? Selection(
       tasks: RunScope.fitting(history.tasks, plan), only: RunScope.fitting(asked.only, plan),
@@ -148,9 +148,9 @@ package enum EnteredDrive {
   }
 
   private static func skippedOnce(
-    _ asked: DriveSelection, _ history: RunModel, _ plan: Plan
+    _ asked: SessionSelection, _ history: RunModel, _ plan: Plan
   ) -> TaskSet? {
-    if history.drives < 2 || asked.skip == history.skip { return nil }
+    if history.sessions < 2 || asked.skip == history.skip { return nil }
     guard let skipped = selection(asked, history, plan)?.skipped else { return nil }
     let always = RunScope.skipped(by: history, plan)
     var once = TaskSet(taskCount: plan.taskCount)
@@ -190,8 +190,8 @@ extension RunModel {
 
   /// The requests in force: a cancel request only if the task has not ended or was cancelled, and
   /// the user does not rerun it.
-  package func standing(_ plan: Plan, for request: ResumeRequest) -> StandingOrders {
-    guard isContinued(by: request) else { return StandingOrders() }
+  package func standing(_ plan: Plan, for request: ResumeRequest) -> StandingRequests {
+    guard isContinued(by: request) else { return StandingRequests() }
     var standing = orders.standing(plan)
     standing.cancelled.removeAll { task in
       let state = self[task].state

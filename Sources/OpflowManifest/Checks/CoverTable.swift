@@ -24,11 +24,11 @@ struct CoverTable {
   private struct Pattern {
     let number: Int
     let pattern: PathPattern
-    let text: Text
+    let text: ByteView
     /// The literal suffix of all matches; empty for folders, which cover their contents.
-    let end: Text
+    let end: ByteView
 
-    init?(_ number: Int, _ text: Text) {
+    init?(_ number: Int, _ text: ByteView) {
       guard let pattern = PathPattern(text.string) else { return nil }
       self.number = number
       self.pattern = pattern
@@ -70,7 +70,9 @@ struct CoverTable {
   /// must be absolute and normalized.
   ///
   /// - Parameter left: The remaining budget, in bytes compared.
-  mutating func forEach(over path: Text, isPattern: Bool, left: inout Int, _ body: (Int) -> Void) {
+  mutating func forEach(
+    over path: ByteView, isPattern: Bool, left: inout Int, _ body: (Int) -> Void
+  ) {
     let beginning = isPattern ? Self.beginning(of: path) : path
     var inner: PathPattern?
     var names: [[UInt8]] = []
@@ -106,7 +108,7 @@ struct CoverTable {
     }
   }
 
-  private mutating func nearest(to folder: Text) -> Int {
+  private mutating func nearest(to folder: ByteView) -> Int {
     var passed: [Int] = []
     var found: Int32?
     var next = folder
@@ -123,7 +125,7 @@ struct CoverTable {
     return Int(found ?? -1)
   }
 
-  private mutating func number(of folder: Text) -> Int {
+  private mutating func number(of folder: ByteView) -> Int {
     let (number, isNew) = folders.insert(folder)
     if isNew {
       own.append(Contents())
@@ -133,15 +135,15 @@ struct CoverTable {
   }
 
   /// Returns the part of a pattern before the first special character.
-  private static func beginning(of pattern: Text) -> Text {
+  private static func beginning(of pattern: ByteView) -> ByteView {
     pattern.part(0..<(pattern.firstIndex(where: PathPattern.isEscaped) ?? pattern.count))
   }
 
-  private static func parent(of path: Text) -> Text {
+  private static func parent(of path: ByteView) -> ByteView {
     path.part(0..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0))
   }
 
-  private static func names(of path: Text) -> [[UInt8]] {
+  private static func names(of path: ByteView) -> [[UInt8]] {
     path.split(separator: UInt8(ascii: "/")).map { Array($0) }
   }
 }
@@ -190,7 +192,7 @@ struct FileTable {
   }
 
   mutating func add(
-    _ path: Text, in folder: Text, task: Int, traits: Traits, place: Place?, isPattern: Bool
+    _ path: ByteView, in folder: ByteView, task: Int, traits: Traits, place: Place?, isPattern: Bool
   ) {
     guard entries.count < Self.mostEntries else { return }
     scratch.removeAll()
@@ -210,7 +212,7 @@ struct FileTable {
     }
   }
 
-  private mutating func add(_ entry: Entry, at absolute: Text, isPattern: Bool) {
+  private mutating func add(_ entry: Entry, at absolute: ByteView, isPattern: Bool) {
     let number = paths.insert(absolute, keptIn: store)
     if number == last.count {
       last.append(-1)
@@ -224,7 +226,7 @@ struct FileTable {
     last[number] = Int32(truncatingIfNeeded: entries.count - 1)
   }
 
-  func text(_ entry: Entry) -> Text { written.texts[Int(entry.text)] }
+  func text(_ entry: Entry) -> ByteView { written.texts[Int(entry.text)] }
 
   /// Returns at most the last two entries of a path.
   func newest(of path: Int) -> [Entry] {

@@ -8,7 +8,7 @@ final class LinkResolver {
   private var folders: [String: String] = [:]
 
   /// The newest folder of `unlinked`, and where its links lead; nil without links.
-  private var last: (folder: Text, real: String?)?
+  private var last: (folder: ByteView, real: String?)?
   private let store = TextStore()
 
   private var warningsLeft = 1000
@@ -40,7 +40,9 @@ final class LinkResolver {
 
   /// Returns the absolute, normalized path. As for the kernel, `..` behind a link leaves the folder
   /// that the link leads to.
-  func absolute(_ path: Text, from folder: Text, isPattern: Bool, store: TextStore) -> Text {
+  func absolute(_ path: ByteView, from folder: ByteView, isPattern: Bool, store: TextStore)
+    -> ByteView
+  {
     guard let slash = Self.lastSlash(path, isPattern: isPattern),
       Self.leavesFolder(path.part(0..<slash))
     else { return PathText.absolute(path, from: folder, store: store) }
@@ -51,27 +53,27 @@ final class LinkResolver {
   }
 
   /// Returns the end of a path's folder, as far as that is literal.
-  private static func lastSlash(_ path: Text, isPattern: Bool) -> Int? {
+  private static func lastSlash(_ path: ByteView, isPattern: Bool) -> Int? {
     let special = isPattern ? path.firstIndex(where: PathPattern.isEscaped) : nil
     return path.part(0..<(special ?? path.count)).lastIndex(of: UInt8(ascii: "/"))
   }
 
   private static func moved(
-    _ path: Text, from slash: Int, to folder: String, isPattern: Bool, store: TextStore
-  ) -> Text {
+    _ path: ByteView, from slash: Int, to folder: String, isPattern: Bool, store: TextStore
+  ) -> ByteView {
     let rest = path.part(slash..<path.count).string
     return store.copy((isPattern ? PathPattern.text(ofName: folder) : folder) + rest)
   }
 
   /// Whether a path has a `..`.
-  private static func leavesFolder(_ path: Text) -> Bool {
+  private static func leavesFolder(_ path: ByteView) -> Bool {
     let dot = UInt8(ascii: ".")
     guard path.contains(dot) else { return false }
     return path.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual([dot, dot]) }
   }
 
   /// Resolves the folder of a path, or that of a pattern as far as its path is literal.
-  func unlinked(_ path: Text, isPattern: Bool, store: TextStore) -> Text {
+  func unlinked(_ path: ByteView, isPattern: Bool, store: TextStore) -> ByteView {
     guard let slash = Self.lastSlash(path, isPattern: isPattern), slash > 0 else { return path }
     let folder = path.part(0..<slash)
     if last?.folder.isSame(as: folder) != true {
@@ -88,7 +90,7 @@ final class LinkResolver {
   }
 
   /// Returns the destination of a link for a warning, which is not worth a look at each of many.
-  func destination(ofOneOfFew path: Text) -> String? {
+  func destination(ofOneOfFew path: ByteView) -> String? {
     if warningsLeft == 0 { return nil }
     warningsLeft -= 1
     return destination(of: path.string)

@@ -2,7 +2,7 @@ internal import OpflowPlan
 
 /// Checks the needs of all tasks, after all are read.
 struct NeedCheck {
-  let mistakes: Mistakes
+  let diagnostics: Diagnostics
   let tasks: TaskList
   let needs: NeedList
   let needed: NeededTasks
@@ -25,13 +25,13 @@ struct NeedCheck {
       if let lacking = targets.first(where: { needed.leavesNothing($0) }) {
         reportLacking(lacking, read.place)
       } else if let lacking = targets.first(where: { needed.keepsNothing($0) }) {
-        mistakes.error(
+        diagnostics.error(
           read.place, "`\(tasks.name(lacking).string)` is in the run already, and leaves no values",
           help:
             "nothing of the run reads any, and its `run` does not speak of $OPFLOW_VALUES: let it,"
             + " in the manifest that it stands in")
       } else if read.decides, let lacking = targets.first(where: { !needed.decides($0) }) {
-        mistakes.error(
+        diagnostics.error(
           read.place,
           "`\(tasks.name(lacking).string)` is in the run already, where no `if` reads what it "
             + "leaves", help: "read the value in `env`, and let the command look at it")
@@ -41,12 +41,14 @@ struct NeedCheck {
 
   private func reportLacking(_ lacking: Int, _ place: Place) {
     let name = tasks.name(lacking).string
-    let (what, help) =
+    let (detail, help) =
       needed.isService(lacking)
       ? ("a service", "what needs it finds its `ports` in OPFLOW_PORT_NAME")
-      : needed.processless(lacking).map { ($0.what, "read a value of a task that runs a command") }
+      : needed.processless(lacking).map {
+        ($0.detail, "read a value of a task that runs a command")
+      }
         ?? ("a download", "what it fetched is the file in `to`; read that")
-    mistakes.error(place, "`\(name)` is \(what), and leaves no values", help: help)
+    diagnostics.error(place, "`\(name)` is \(detail), and leaves no values", help: help)
   }
 
   /// Reports tasks that would wait for a `finally` task, which runs after them.
@@ -59,7 +61,7 @@ struct NeedCheck {
         let place = place(of: edge, task)
         if place == last { continue }
         last = place
-        mistakes.error(
+        diagnostics.error(
           place,
           "task `\(tasks.name(task).string)` needs the `finally` task"
             + " `\(tasks.name(Int(needs.targets[edge])).string)`, which runs after it",
@@ -85,12 +87,13 @@ struct NeedCheck {
         last = place
         let service = tasks.name(Int(needs.targets[edge])).string
         if let processless {
-          mistakes.error(
+          diagnostics.error(
             place,
-            "\(processless.what) (`\(processless.key.name)`) cannot need the service `\(service)`",
+            "\(processless.detail) (`\(processless.key.name)`) cannot need the service "
+              + "`\(service)`",
             help: "nothing is run for it that could use it; let what follows it need the service")
         } else {
-          mistakes.error(
+          diagnostics.error(
             place, "`on: \(needs.conditions[edge])` says nothing of the service `\(service)`",
             help: "it runs while what needs it does; write `needs: [\(service)]`")
         }
@@ -112,7 +115,7 @@ struct NeedCheck {
         guard let other = owners.updateValue(need, forKey: variable), other != need else {
           continue
         }
-        mistakes.error(
+        diagnostics.error(
           place(of: edge, task),
           "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both tell a port in"
             + " \(variable)", help: "give one of them another name under `ports`")
@@ -130,7 +133,7 @@ struct NeedCheck {
       guard sum > capacity else { continue }
       let name = resources.names.texts[Int(resource)].string
       let names = services.map { tasks.name($0).string }
-      mistakes.error(
+      diagnostics.error(
         place(of: first, task),
         "with its services (\(names.joined(separator: ", "))) the task wants"
           + " \(ResourceEntry.text(sum, of: resource)) of `\(name)`, of which there is"
@@ -303,7 +306,7 @@ struct NeededTasks {
   }
 
   /// Describes a task without a process, and names the key that makes it so.
-  func processless(_ task: Int) -> (what: String, key: TaskKey)? {
+  func processless(_ task: Int) -> (detail: String, key: TaskKey)? {
     let kind: ActionKind? =
       if let (run, id) = tasks.ofRun(task) { run.plan.kind(id) } else { processless[task] }
     return switch kind {

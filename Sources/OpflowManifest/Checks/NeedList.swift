@@ -130,11 +130,11 @@ struct CycleReport {
   let needs: NeedList
   let tasks: TaskList
 
-  func report(to mistakes: Mistakes) {
+  func report(to diagnostics: Diagnostics) {
     for ring in needs.rings() {
       guard let first = ring.first else { continue }
-      guard !mistakes.isFull else {
-        mistakes.count()
+      guard !diagnostics.isFull else {
+        diagnostics.count()
         continue
       }
       // A cycle may have thousands of tasks, so only its beginning is shown.
@@ -143,12 +143,12 @@ struct CycleReport {
       if ring.count > shown.count { names.append("… \(ring.count - shown.count) more …") }
       names.append(tasks.name(first.task).string)
       let notes = shown.map { step in
-        Mistakes.Note(
+        Diagnostics.Note(
           place: place(step),
           message: "`\(tasks.name(step.task).string)` needs"
             + " `\(tasks.name(Int(needs.targets[step.edge])).string)` here")
       }
-      mistakes.add(
+      diagnostics.add(
         .error, place(first), "tasks need each other in a ring: \(names.joined(separator: " -> "))",
         help: "take one of these needs away", notes: notes)
     }
@@ -176,7 +176,7 @@ struct NeedReach {
   init(_ needs: NeedList, run: RunTasks? = nil, atMost left: Int = 5_000_000) {
     self.needs = needs
     self.run = run?.plan
-    maker = run?.family == nil ? nil : run?.adder.map { needs.count + $0.index }
+    maker = run?.matrixGroup == nil ? nil : run?.generator.map { needs.count + $0.index }
     self.left = left
     stamps = [Int32](repeating: -1, count: needs.count + (run?.plan.taskCount ?? 0))
   }
@@ -202,7 +202,7 @@ struct NeedReach {
       return
     }
     if next == maker, task >= needs.count {
-      for leg in 0..<needs.count { open(Int32(truncatingIfNeeded: leg)) }
+      for instance in 0..<needs.count { open(Int32(truncatingIfNeeded: instance)) }
     }
     for edge in run.needs(TaskID(next - needs.count)) {
       open(run.needTargets[edge] + Int32(truncatingIfNeeded: needs.count))

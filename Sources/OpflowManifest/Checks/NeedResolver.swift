@@ -2,7 +2,7 @@ internal import OpflowPlan
 
 /// Resolves needs after all tasks are declared.
 struct NeedResolver {
-  let mistakes: Mistakes
+  let diagnostics: Diagnostics
   let suggestions: Suggestions
   private let tasks: TaskList
   private(set) var needs: NeedList
@@ -12,9 +12,9 @@ struct NeedResolver {
   private var stampsOfRun: [Int: Int] = [:]
   private var needed: NeededTasks
   private var valueReads: [NeedCheck.ValueRead] = []
-  private var families: FamilyNeeds
+  private var matrixGroups: MatrixGroupNeeds
   /// Tasks whose values future matrix tasks read, and whether an `if` reads them.
-  private(set) var readsOfLegs: [(task: Int, decides: Bool)] = []
+  private(set) var readsOfInstances: [(task: Int, decides: Bool)] = []
   /// False if a file could not be read, which may declare the task.
   var knowsAll = true
 
@@ -22,7 +22,7 @@ struct NeedResolver {
     let number: Int
     let declaration: Int
     /// The index in its matrix; nil for a single task or an empty matrix.
-    var leg: Int?
+    var instance: Int?
     let document: YAMLDocument
 
     func place(_ need: TaskValues.Need) -> Place { document.place(need.node) }
@@ -32,13 +32,14 @@ struct NeedResolver {
   static let mostNeeds = 20_000_000
 
   init(
-    _ tasks: TaskList, texts: MatrixTexts, mistakes: Mistakes, suggestions: Suggestions,
+    _ tasks: TaskList, texts: MatrixTexts, diagnostics: Diagnostics, suggestions: Suggestions,
     nodeCount: Int
   ) {
     self.tasks = tasks
-    self.mistakes = mistakes
+    self.diagnostics = diagnostics
     self.suggestions = suggestions
-    families = FamilyNeeds(mistakes: mistakes, suggestions: suggestions, texts: texts)
+    matrixGroups = MatrixGroupNeeds(
+      diagnostics: diagnostics, suggestions: suggestions, texts: texts)
     stamps = [Int32](repeating: -1, count: tasks.count)
     needed = NeededTasks(tasks)
     needs = tasks.run == nil ? NeedList() : NeedList(firstOfRun: tasks.count)
@@ -46,9 +47,11 @@ struct NeedResolver {
   }
 
   /// Resolves a task's needs and sets their full IDs. Call it in task order.
-  mutating func add(_ task: inout TaskValues, _ number: Int, _ declaration: Int, leg: Int? = nil) {
+  mutating func add(
+    _ task: inout TaskValues, _ number: Int, _ declaration: Int, instance: Int? = nil
+  ) {
     if task.isOfNote { needed.note(task, number) }
-    let dependent = dependent(number, declaration, leg: leg)
+    let dependent = dependent(number, declaration, instance: instance)
     if let run = tasks.run {
       addNeeds(of: &task, dependent, beside: run)
     } else {
@@ -59,9 +62,9 @@ struct NeedResolver {
     if !task.valueReads.isEmpty { noteValueReads(of: task, number) }
   }
 
-  private func dependent(_ number: Int, _ declaration: Int, leg: Int? = nil) -> Dependent {
+  private func dependent(_ number: Int, _ declaration: Int, instance: Int? = nil) -> Dependent {
     Dependent(
-      number: number, declaration: declaration, leg: leg,
+      number: number, declaration: declaration, instance: instance,
       document: tasks.declared.document(declaration))
   }
 
@@ -74,7 +77,7 @@ struct NeedResolver {
       addTarget(target, &task.needs[index], dependent)
       if !tasks.declared.isID(name) { task.needs[index].name = tasks.declared.name(target) }
     } else {
-      addLegs(&task, index, dependent)
+      addInstances(&task, index, dependent)
     }
     task.needs[index].firstEdge = first
     task.needs[index].edgeCount = needs.targets.count - start - first
@@ -99,10 +102,10 @@ struct NeedResolver {
       add(need, &task, index, dependent)
       task.needs[index].edgeCount = needs.targets.count - start - task.needs[index].firstEdge
     }
-    let ofAdder = addAdder(of: task, dependent)
+    let ofGenerator = addGenerator(of: task, dependent)
     needs.endTask()
     // Appended last, because expressions cannot use this need.
-    if let ofAdder { task.needs.append(ofAdder) }
+    if let ofGenerator { task.needs.append(ofGenerator) }
   }
 
   private mutating func noteValueReads(of task: borrowing TaskValues, _ number: Int) {
@@ -126,19 +129,21 @@ struct NeedResolver {
   ///
   /// - Parameter reads: Values that its matrix tasks read.
   mutating func addMaker(
-    _ task: inout TaskValues, _ number: Int, _ declaration: Int, _ family: Family,
-    _ reads: [(id: Text, place: Place, decides: Bool)]
+    _ task: inout TaskValues, _ number: Int, _ declaration: Int, _ matrixGroup: MatrixGroup,
+    _ reads: [(id: ByteView, place: Place, decides: Bool)]
   ) {
     needed.note(task, number)
     let dependent = dependent(number, declaration)
-    let after = family.after.map { TaskValues.Need(name: $0.text, node: $0.node, condition: .ran) }
+    let after = matrixGroup.after.map {
+      TaskValues.Need(name: $0.text, node: $0.node, condition: .ran)
+    }
     var written: Set<Int> = []
     let all = after + task.needs
     let readsByNeed = Self.byNeed(reads, all)
     for (place, need) in all.enumerated() {
       for target in targets(of: need, task.name, dependent) {
         for decides in readsByNeed[place] where target < tasks.count {
-          readsOfLegs.append((target, decides))
+          readsOfInstances.append((target, decides))
         }
         // The matrix tasks may need the same task.
         if place >= after.count, written.contains(target) { continue }
@@ -153,14 +158,14 @@ struct NeedResolver {
       }
     }
     task.needs = all
-    let ofAdder = addAdder(of: task, dependent)
+    let ofGenerator = addGenerator(of: task, dependent)
     needs.endTask()
-    if let ofAdder { task.needs.append(ofAdder) }
+    if let ofGenerator { task.needs.append(ofGenerator) }
   }
 
   /// For each need, whether an expression (false) or an `if` (true) reads its values.
   private static func byNeed(
-    _ reads: [(id: Text, place: Place, decides: Bool)], _ needs: [TaskValues.Need]
+    _ reads: [(id: ByteView, place: Place, decides: Bool)], _ needs: [TaskValues.Need]
   ) -> [Set<Bool>] {
     var found = [Set<Bool>](repeating: [], count: needs.count)
     if reads.isEmpty { return found }
@@ -173,48 +178,49 @@ struct NeedResolver {
   }
 
   private func isMaker(_ task: Int) -> Bool {
-    if let (run, id) = tasks.ofRun(task) { return run.plan.makesLegs(id) }
-    return tasks.family(of: tasks.declaration(of: task))?.emptiness == .later
+    if let (run, id) = tasks.ofRun(task) { return run.plan.makesInstances(id) }
+    return tasks.matrixGroup(of: tasks.declaration(of: task))?.emptiness == .later
   }
 
   /// Returns the tasks that a need names; empty, after an error, if there are none.
   private mutating func targets(
-    of need: TaskValues.Need, _ name: Text, _ dependent: Dependent
+    of need: TaskValues.Need, _ name: ByteView, _ dependent: Dependent
   ) -> [Int] {
-    let selector = LegSelector(need.name)
-    let family: NeededFamily
+    let selector = InstanceSelector(need.name)
+    let matrixGroup: NeededMatrixGroup
     if let run = tasks.run, let found = needOfRun(need.name, seenFrom: dependent.declaration, run) {
       switch found.member {
       case .task(let id): return [tasks.number(ofRun: id)]
-      case .family(let id): family = familyOfRun(id, run)
+      case .matrixGroup(let id): matrixGroup = matrixGroupOfRun(id, run)
       }
     } else {
       guard
         let target = tasks.declared.index(
-          of: selector?.family ?? need.name, seenFrom: dependent.declaration)
+          of: selector?.matrixGroup ?? need.name, seenFrom: dependent.declaration)
       else {
         reportUnknown(need, dependent)
         return []
       }
-      guard let found = neededFamily(target), found.family.emptiness == nil else {
+      guard let found = neededMatrixGroup(target), found.matrixGroup.emptiness == nil else {
         return Array(tasks.tasks(of: target))
       }
-      family = found
+      matrixGroup = found
     }
     // All matrix tasks if the selection depends on the dependent.
     guard let selector, !selector.joins else {
-      return family.family.ids.indices.map { family.firstTask + $0 }
+      return matrixGroup.matrixGroup.ids.indices.map { matrixGroup.firstTask + $0 }
     }
-    let legs = families.legs(
-      selector, written: need.name, of: family, for: FamilyNeeds.Needer(name: name),
+    let instances = matrixGroups.instances(
+      selector, written: need.name, of: matrixGroup, for: MatrixGroupNeeds.Needer(name: name),
       at: dependent.place(need))
-    return (legs ?? []).map { family.firstTask + Int($0) }
+    return (instances ?? []).map { matrixGroup.firstTask + Int($0) }
   }
 
-  private func neededFamily(_ declaration: Int) -> NeededFamily? {
-    tasks.familyNumber(of: declaration).map {
-      NeededFamily(
-        number: $0, family: tasks.families[$0], firstTask: tasks.tasks(of: declaration).lowerBound)
+  private func neededMatrixGroup(_ declaration: Int) -> NeededMatrixGroup? {
+    tasks.matrixGroupNumber(of: declaration).map {
+      NeededMatrixGroup(
+        number: $0, matrixGroup: tasks.matrixGroups[$0],
+        firstTask: tasks.tasks(of: declaration).lowerBound)
     }
   }
 
@@ -223,19 +229,19 @@ struct NeedResolver {
     _ needed: Int, _ need: inout TaskValues.Need, _ dependent: Dependent
   ) {
     let targets = tasks.tasks(of: needed)
-    if let family = neededFamily(needed), !family.family.ids.isEmpty {
+    if let matrixGroup = neededMatrixGroup(needed), !matrixGroup.matrixGroup.ids.isEmpty {
       if isTooMany(targets.count, need, dependent) { return }
-      need.legsDigest = families.digest(of: family, need.condition)
+      need.instancesDigest = matrixGroups.digest(of: matrixGroup, need.condition)
     }
     for target in targets where !add(target, need, dependent) { return }
   }
 
   private func isTooMany(_ count: Int, _ need: TaskValues.Need, _ dependent: Dependent) -> Bool {
-    let legCount = tasks.tasks(of: dependent.declaration).count
-    if legCount * count <= Self.mostNeeds { return false }
-    mistakes.error(
+    let instanceCount = tasks.tasks(of: dependent.declaration).count
+    if instanceCount * count <= Self.mostNeeds { return false }
+    diagnostics.error(
       dependent.place(need),
-      "\(legCount) legs need \(count) each, which is more than the"
+      "\(instanceCount) legs need \(count) each, which is more than the"
         + " \(Self.mostNeeds) needs that there may be", help: Self.fewerHelp)
     return true
   }
@@ -245,23 +251,23 @@ struct NeedResolver {
     _ target: Int, _ need: TaskValues.Need, _ dependent: Dependent
   ) -> Bool {
     if target == dependent.number {
-      mistakes.error(
+      diagnostics.error(
         dependent.place(need), "task `\(shown(target, need))` needs itself",
         help: "take it out of its own `needs`")
       return false
     }
     if isStamped(target, dependent.number) {
-      mistakes.error(
+      diagnostics.error(
         dependent.place(need), "`\(shown(target, need))` is needed twice",
         help: "name it once; with `on: finished` any end of it will do")
       return false
     }
-    if needs.targets.count == Self.mostNeeds, hasFamilies {
-      mistakes.error(
+    if needs.targets.count == Self.mostNeeds, hasMatrixGroups {
+      diagnostics.error(
         dependent.place(need), "the legs have more than \(Self.mostNeeds) needs together",
         help: Self.fewerHelp)
     }
-    guard needs.targets.count < Self.mostNeeds || !hasFamilies else { return false }
+    guard needs.targets.count < Self.mostNeeds || !hasMatrixGroups else { return false }
     needs.add(target, on: need.condition, offset: dependent.document.offset(need.node))
     return true
   }
@@ -276,16 +282,16 @@ struct NeedResolver {
   }
 
   /// Whether one need may become many.
-  private var hasFamilies: Bool {
-    !tasks.families.isEmpty || tasks.run?.plan.families.isEmpty == false
+  private var hasMatrixGroups: Bool {
+    !tasks.matrixGroups.isEmpty || tasks.run?.plan.matrixGroups.isEmpty == false
   }
 
   /// Names a target in an error: by a matrix task's ID, or as the need is written.
   private func shown(_ target: Int, _ need: TaskValues.Need) -> String {
-    let isLeg =
+    let isInstance =
       tasks.ofRun(target) != nil
-      || tasks.family(of: tasks.declaration(of: target))?.ids.isEmpty == false
-    return (isLeg ? tasks.name(target) : need.name).string
+      || tasks.matrixGroup(of: tasks.declaration(of: target))?.ids.isEmpty == false
+    return (isInstance ? tasks.name(target) : need.name).string
   }
 
   private static let fewerHelp =
@@ -293,54 +299,58 @@ struct NeedResolver {
 
   // MARK: Matrix tasks
 
-  private mutating func addLegs(_ task: inout TaskValues, _ index: Int, _ dependent: Dependent) {
+  private mutating func addInstances(_ task: inout TaskValues, _ index: Int, _ dependent: Dependent)
+  {
     let need = task.needs[index]
     let place = dependent.place(need)
-    guard let selector = LegSelector(need.name),
-      let target = tasks.declared.index(of: selector.family, seenFrom: dependent.declaration)
+    guard let selector = InstanceSelector(need.name),
+      let target = tasks.declared.index(of: selector.matrixGroup, seenFrom: dependent.declaration)
     else { return reportUnknown(need, dependent) }
-    guard let needed = neededFamily(target) else { return reportNoFamily(selector, at: place) }
-    if needed.family.emptiness == .later {
-      return mistakes.error(
-        place, "`\(selector.family.string)` has no leg before the run has made some (`after`)",
-        help:
-          "need all of them: `\(selector.family.string)`; or give the `matrix` here an `after` as "
-          + "well")
+    guard let needed = neededMatrixGroup(target) else {
+      return reportNoMatrixGroup(selector, at: place)
     }
-    let own = tasks.family(of: dependent.declaration)
+    if needed.matrixGroup.emptiness == .later {
+      return diagnostics.error(
+        place, "`\(selector.matrixGroup.string)` has no leg before the run has made some (`after`)",
+        help:
+          "need all of them: `\(selector.matrixGroup.string)`; or give the `matrix` here an "
+          + "`after` as well")
+    }
+    let own = tasks.matrixGroup(of: dependent.declaration)
     // With an empty matrix, there is nothing to select from or by.
-    if needed.family.emptiness != nil || own?.emptiness != nil && selector.joins {
+    if needed.matrixGroup.emptiness != nil || own?.emptiness != nil && selector.joins {
       addTarget(target, &task.needs[index], dependent)
       return
     }
-    addLegs(selector, of: needed, &task, index, dependent)
+    addInstances(selector, of: needed, &task, index, dependent)
   }
 
-  private func reportNoFamily(_ selector: LegSelector, at place: Place) {
-    mistakes.error(
-      place, "`\(selector.family.string)` has no `matrix`, so there are no legs of it",
-      help: "write `\(selector.family.string)`")
+  private func reportNoMatrixGroup(_ selector: InstanceSelector, at place: Place) {
+    diagnostics.error(
+      place, "`\(selector.matrixGroup.string)` has no `matrix`, so there are no legs of it",
+      help: "write `\(selector.matrixGroup.string)`")
   }
 
-  private mutating func addLegs(
-    _ selector: LegSelector, of needed: NeededFamily, _ task: inout TaskValues, _ index: Int,
+  private mutating func addInstances(
+    _ selector: InstanceSelector, of needed: NeededMatrixGroup, _ task: inout TaskValues,
+    _ index: Int,
     _ dependent: Dependent
   ) {
     let need = task.needs[index]
-    var needer = FamilyNeeds.Needer(name: task.name)
-    if let own = tasks.family(of: dependent.declaration), let leg = dependent.leg {
-      needer.leg = (own, leg)
+    var needer = MatrixGroupNeeds.Needer(name: task.name)
+    if let own = tasks.matrixGroup(of: dependent.declaration), let instance = dependent.instance {
+      needer.instance = (own, instance)
     }
     guard
-      let legs = families.legs(
+      let instances = matrixGroups.instances(
         selector, written: need.name, of: needed, for: needer, at: dependent.place(need))
     else { return }
     var digest: UInt64 = 0
-    for leg in legs {
-      digest &+= Digest.need(needed.family.ids[Int(leg)], need.condition)
-      guard add(needed.firstTask + Int(leg), need, dependent) else { return }
+    for instance in instances {
+      digest &+= Digest.need(needed.matrixGroup.ids[Int(instance)], need.condition)
+      guard add(needed.firstTask + Int(instance), need, dependent) else { return }
     }
-    task.needs[index].legsDigest = digest
+    task.needs[index].instancesDigest = digest
   }
 
   // MARK: Tasks of the run
@@ -348,15 +358,16 @@ struct NeedResolver {
   private struct NeedOfRun {
     let run: RunTasks
     let member: RunTasks.Member
-    var selector: LegSelector?
+    var selector: InstanceSelector?
   }
 
   /// Returns nil if the name means a task of the manifest, or nothing.
-  private func needOfRun(_ name: Text, seenFrom declaration: Int, _ run: RunTasks) -> NeedOfRun? {
-    let selector = LegSelector(name)
+  private func needOfRun(_ name: ByteView, seenFrom declaration: Int, _ run: RunTasks) -> NeedOfRun?
+  {
+    let selector = InstanceSelector(name)
     let declared = tasks.declared
     let found: RunTasks.Member?? = declared.first(
-      of: selector?.family ?? name, seenFrom: declaration
+      of: selector?.matrixGroup ?? name, seenFrom: declaration
     ) { id -> RunTasks.Member?? in
       if declared.index(of: id) != nil { return .some(nil) }
       return run.member(named: id).map { .some($0) }
@@ -373,40 +384,42 @@ struct NeedResolver {
       let isEmpty = need.run.plan.flags(id).contains(.emptyMatrix)
       // This task stands for a matrix that is empty or not made yet.
       if let selector = need.selector, !isEmpty {
-        return reportNoFamily(selector, at: dependent.place(task.needs[index]))
+        return reportNoMatrixGroup(selector, at: dependent.place(task.needs[index]))
       }
       if need.selector == nil { task.needs[index].name = need.run.name(id) }
       _ = add(tasks.number(ofRun: id), task.needs[index], dependent)
-    case .family(let id):
-      let needed = familyOfRun(id, need.run)
-      let own = tasks.family(of: dependent.declaration)
+    case .matrixGroup(let id):
+      let needed = matrixGroupOfRun(id, need.run)
+      let own = tasks.matrixGroup(of: dependent.declaration)
       if let selector = need.selector, own?.emptiness == nil || !selector.joins {
-        return addLegs(selector, of: needed, &task, index, dependent)
+        return addInstances(selector, of: needed, &task, index, dependent)
       }
-      let ids = needed.family.ids
+      let ids = needed.matrixGroup.ids
       if isTooMany(ids.count, task.needs[index], dependent) { return }
-      task.needs[index].legsDigest = families.digest(of: needed, task.needs[index].condition)
-      for leg in ids.indices
-      where !add(needed.firstTask + leg, task.needs[index], dependent) { return }
+      task.needs[index].instancesDigest = matrixGroups.digest(
+        of: needed, task.needs[index].condition)
+      for instance in ids.indices
+      where !add(needed.firstTask + instance, task.needs[index], dependent) { return }
     }
   }
 
-  private func familyOfRun(_ id: FamilyID, _ run: RunTasks) -> NeededFamily {
-    NeededFamily(
-      number: tasks.families.count + id.index, family: run.family(id, families.texts),
-      firstTask: tasks.number(ofRun: TaskID(run.plan.legs(id).lowerBound)))
+  private func matrixGroupOfRun(_ id: MatrixGroupID, _ run: RunTasks) -> NeededMatrixGroup {
+    NeededMatrixGroup(
+      number: tasks.matrixGroups.count + id.index,
+      matrixGroup: run.matrixGroup(id, matrixGroups.texts),
+      firstTask: tasks.number(ofRun: TaskID(run.plan.instances(id).lowerBound)))
   }
 
   /// Adds a need for the generator, unless the task names it in `needs`.
-  private mutating func addAdder(
+  private mutating func addGenerator(
     of task: borrowing TaskValues, _ dependent: Dependent
   ) -> TaskValues.Need? {
     guard let run = tasks.run,
-      let adder = run.needImplied(in: tasks.declared.name(dependent.declaration))
+      let generator = run.needImplied(in: tasks.declared.name(dependent.declaration))
     else { return nil }
-    let target = tasks.number(ofRun: adder)
+    let target = tasks.number(ofRun: generator)
     if isStamped(target, dependent.number) { return nil }
-    var need = TaskValues.Need(name: run.name(adder), node: task.key, condition: .success)
+    var need = TaskValues.Need(name: run.name(generator), node: task.key, condition: .success)
     need.firstEdge = task.needs.reduce(0) { $0 + $1.edgeCount }
     need.edgeCount = 1
     needs.add(target, on: need.condition, offset: dependent.document.offset(task.key))
@@ -417,7 +430,7 @@ struct NeedResolver {
 
   private func reportUnknown(_ need: TaskValues.Need, _ dependent: Dependent) {
     guard knowsAll else { return }
-    mistakes.error(
+    diagnostics.error(
       dependent.place(need), "unknown task `\(need.name.string)`",
       help: UnknownNeed(tasks: tasks, suggestions: suggestions).help(
         for: need.name, of: dependent.declaration))
@@ -429,12 +442,12 @@ struct NeedResolver {
     if needs.allPointBack { return }
     let needs = needs.own
     guard needs.hasCycle else { return }
-    CycleReport(needs: needs, tasks: tasks).report(to: mistakes)
+    CycleReport(needs: needs, tasks: tasks).report(to: diagnostics)
   }
 
   /// Checks all needs. Call it after all tasks are read.
   func check(_ resources: ResourceTable) {
-    let check = NeedCheck(mistakes: mistakes, tasks: tasks, needs: needs, needed: needed)
+    let check = NeedCheck(diagnostics: diagnostics, tasks: tasks, needs: needs, needed: needed)
     check.checkFinally()
     check.checkServices(resources)
     check.checkValues(valueReads)
@@ -446,13 +459,13 @@ struct UnknownNeed {
   let tasks: TaskList
   let suggestions: Suggestions
 
-  func help(for name: Text, of declaration: Int) -> String? {
+  func help(for name: ByteView, of declaration: Int) -> String? {
     severalHelp(name) ?? nearest(to: name, for: declaration)
       ?? shellHelp(name) ?? knownHelp(for: declaration)
   }
 
   /// Suggests an ID as the dependent's file writes it.
-  private func nearest(to name: Text, for number: Int) -> String? {
+  private func nearest(to name: ByteView, for number: Int) -> String? {
     let declared = tasks.declared
     let prefix = declared.prefix(number)
     let others = (0..<declared.count).lazy.filter { $0 != number }
@@ -465,7 +478,7 @@ struct UnknownNeed {
     return suggestions.help(for: name, among: others.map { declared.name($0) } + run.declaredNames)
   }
 
-  private func shellHelp(_ name: Text) -> String? {
+  private func shellHelp(_ name: ByteView) -> String? {
     ShellText(in: name).map {
       "an id is written out, or has an expression: `${{ env.\($0.variable) }}`"
     }
@@ -482,12 +495,12 @@ struct UnknownNeed {
   }
 
   /// For several IDs in one text, as in make.
-  private func severalHelp(_ text: Text) -> String? {
+  private func severalHelp(_ text: ByteView) -> String? {
     guard text.count <= 200,
       text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") })
     else { return nil }
     let ids = text.split { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }
-      .map { Text(rebasing: $0).string }
+      .map { ByteView(rebasing: $0).string }
     return ids.isEmpty ? nil : "several ids are a list: [\(ids.joined(separator: ", "))]"
   }
 }

@@ -3,7 +3,7 @@ internal import OpflowPlan
 /// Handles tasks that the run already has: equal ones are left out, different ones are errors.
 struct Redeclarations {
   let tasks: TaskList
-  let mistakes: Mistakes
+  let diagnostics: Diagnostics
 
   /// Returns the IDs of equal tasks, and reports different ones.
   func unchanged(in bytes: [UInt8]) -> [String] {
@@ -21,17 +21,17 @@ struct Redeclarations {
         unchanged.append(name.string)
         continue
       }
-      if mistakes.isFull { mistakes.count() }
+      if diagnostics.isFull { diagnostics.count() }
       let key = declared.document(declaration).place(declared.key(declaration))
-      if run.family != nil {
-        mistakes.error(
+      if run.matrixGroup != nil {
+        diagnostics.error(
           key,
           "`\(name.string)` has legs in this run already, with \(difference) than those that it is "
             + "to have now", help: "`opflow resume --rerun \(name.string)` makes them anew")
         continue
       }
       let place = run.member(named: name).flatMap { placeText($0, run.plan) } ?? ""
-      mistakes.error(
+      diagnostics.error(
         key, "`\(name.string)` is in the run already, with \(difference)\(place)",
         help: "give it another id, or add it as the run has it: then nothing comes of it;"
           + " a task that is tried again may add another one by its id, unless something else "
@@ -41,11 +41,11 @@ struct Redeclarations {
   }
 
   /// Whether the run already has the task. A generator does not count as its matrix.
-  private func isKnown(_ name: Text, to run: RunTasks) -> Bool {
+  private func isKnown(_ name: ByteView, to run: RunTasks) -> Bool {
     switch run.member(named: name) {
     case nil: false
-    case .family: true
-    case .task: run.family == nil
+    case .matrixGroup: true
+    case .task: run.matrixGroup == nil
     }
   }
 
@@ -53,7 +53,7 @@ struct Redeclarations {
     let task =
       switch member {
       case .task(let task): task
-      case .family(let family): TaskID(plan.legs(family).lowerBound)
+      case .matrixGroup(let matrixGroup): TaskID(plan.instances(matrixGroup).lowerBound)
       }
     return plan.place(of: task).map { path, line in path == "-" ? "" : " (\(path):\(line))" }
   }
@@ -63,20 +63,20 @@ struct Redeclarations {
     of declaration: Int, _ run: RunTasks, _ comparison: DefinitionComparison
   ) -> String? {
     let own = tasks.tasks(of: declaration)
-    let family = tasks.family(of: declaration).flatMap { $0.ids.isEmpty ? nil : $0 }
+    let matrixGroup = tasks.matrixGroup(of: declaration).flatMap { $0.ids.isEmpty ? nil : $0 }
     switch run.member(named: tasks.declared.name(declaration)) {
     case nil: return nil
     case .task(let task):
-      if family != nil { return "no legs" }
+      if matrixGroup != nil { return "no legs" }
       return comparison.difference(old: task, new: TaskID(own.lowerBound))
-    case .family(let id):
-      let legs = run.plan.legs(id)
-      guard let family else { return run.family == nil ? "legs" : "other legs" }
-      guard legs.count == own.count,
-        zip(family.ids, legs).allSatisfy({ $0.isSame(as: run.name(TaskID($1))) })
+    case .matrixGroup(let id):
+      let instances = run.plan.instances(id)
+      guard let matrixGroup else { return run.matrixGroup == nil ? "legs" : "other legs" }
+      guard instances.count == own.count,
+        zip(matrixGroup.ids, instances).allSatisfy({ $0.isSame(as: run.name(TaskID($1))) })
       else { return "other legs" }
       // IDs do not contain all values, so matrix tasks are compared too.
-      for (old, new) in zip(legs, own) {
+      for (old, new) in zip(instances, own) {
         if let found = comparison.difference(old: TaskID(old), new: TaskID(new)) { return found }
       }
       return nil

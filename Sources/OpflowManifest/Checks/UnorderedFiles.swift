@@ -3,7 +3,7 @@ internal import OpflowPlan
 /// Finds tasks that read another task's outputs without an order between them. This is only a
 /// warning, because the reader may want the files of an earlier run.
 struct UnorderedFiles {
-  private let mistakes: Mistakes
+  private let diagnostics: Diagnostics
   private var inputs: FileTable
   private(set) var outputs: FileTable
   private let scratch = TextStore()
@@ -13,8 +13,8 @@ struct UnorderedFiles {
   private static let mostCompared = 20_000_000
   private static let mostPairs = 500_000
 
-  init(mistakes: Mistakes, links: LinkResolver, manifestFiles: [String]) {
-    self.mistakes = mistakes
+  init(diagnostics: Diagnostics, links: LinkResolver, manifestFiles: [String]) {
+    self.diagnostics = diagnostics
     inputs = FileTable(links, followsLinks: true)
     outputs = FileTable(links, followsLinks: false)
     let store = TextStore()
@@ -74,9 +74,9 @@ struct UnorderedFiles {
 
   /// Reports problems. Call it after all tasks and needs are known.
   func check(_ needs: NeedList, _ tasks: TaskList) {
-    OutputOverlaps(mistakes: mistakes, outputs: outputs, tasks: tasks).check(
+    OutputOverlaps(diagnostics: diagnostics, outputs: outputs, tasks: tasks).check(
       manifestFiles: manifestFiles)
-    if inputs.entries.isEmpty || outputs.entries.isEmpty || mistakes.errorCount > 0 { return }
+    if inputs.entries.isEmpty || outputs.entries.isEmpty || diagnostics.errorCount > 0 { return }
     var forward = NeedReach(needs, run: tasks.run)
     var backward = NeedReach(needs, run: tasks.run)
     var told: Set<Place> = []
@@ -89,7 +89,7 @@ struct UnorderedFiles {
       reportOwn(input, output, at: place)
     }
     for (reader, writer) in pairs.sorted(by: <) {
-      if mistakes.isFull { return }
+      if diagnostics.isFull { return }
       let (input, output) = (inputs.entries[reader], outputs.entries[writer])
       // At least one of the two tasks is in the manifest.
       guard let place = input.place ?? output.place, !told.contains(place),
@@ -116,28 +116,28 @@ struct UnorderedFiles {
         : "either may come first; add `\(needed)` to the `needs` of `\(needing)`"
     let notes = input.place == nil ? nil : output.place
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
-    mistakes.add(
+    diagnostics.add(
       .warning, place,
       "task `\(reader)` reads `\(read)`, "
         + (read == written
           ? "which task `\(writer)` writes" : "task `\(writer)` writes `\(written)`")
         + ", and neither needs the other", help: help,
-      notes: Mistakes.note(notes, "`\(writer)` writes it here"))
+      notes: Diagnostics.note(notes, "`\(writer)` writes it here"))
   }
 
   /// Reports an output among the inputs of its own task, where it does not count.
   private func reportOwn(_ input: FileTable.Entry, _ output: FileTable.Entry, at place: Place) {
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
-    let what =
+    let detail =
       read == written
       ? "`\(read)` is an output of this task too" : "`\(read)` is among its output `\(written)`"
     let loss = input.traits.loss
-    mistakes.add(
+    diagnostics.add(
       loss == nil ? .warning : .error, place,
-      what + (loss.map { ", and \($0.effect)" } ?? ", and no input of it"),
+      detail + (loss.map { ", and \($0.effect)" } ?? ", and no input of it"),
       help: loss.map { "let the task write elsewhere, or take `\($0.key)` away" }
         ?? "an edit of it has the task run again as one of what it leaves; name that more "
-        + "narrowly", notes: Mistakes.note(output.place, "the output is declared here"))
+        + "narrowly", notes: Diagnostics.note(output.place, "the output is declared here"))
   }
 
   /// Returns pairs about the same file: input and output of two tasks without an order, and an
@@ -188,7 +188,7 @@ struct UnorderedFiles {
 /// Finds outputs inside another task's output, and outputs that include a file of the manifest.
 /// `WrittenPathCheck` finds equal outputs.
 struct OutputOverlaps {
-  let mistakes: Mistakes
+  let diagnostics: Diagnostics
   let outputs: FileTable
   let tasks: TaskList
 
@@ -202,7 +202,7 @@ struct OutputOverlaps {
     for file in manifestFiles {
       var file = file
       file.withUTF8 { bytes in
-        let path = Text(bytes)
+        let path = ByteView(bytes)
         covers.forEach(over: path, isPattern: false, left: &left) { number in
           guard let output = outputs.newest(of: number).first(where: { $0.place != nil }) else {
             return
@@ -233,7 +233,7 @@ struct OutputOverlaps {
   }
 
   private func report(_ inner: FileTable.Entry, _ outer: FileTable.Entry) {
-    if mistakes.isFull { return mistakes.count() }
+    if diagnostics.isFull { return diagnostics.count() }
     let (path, around) = (outputs.text(inner).string, outputs.text(outer).string)
     let other = tasks.name(Int(outer.task)).string
     let inRun = inner.place != nil && outer.place != nil ? "" : " of the run"
@@ -243,17 +243,17 @@ struct OutputOverlaps {
         + "`\(tasks.name(Int(inner.task)).string)`\(inRun) leaves"
       : "`\(path)` is written twice: it is among `\(around)`, which task `\(other)`\(inRun) leaves"
     let notes = inner.place == nil ? nil : outer.place
-    mistakes.add(
+    diagnostics.add(
       .error, inner.place ?? outer.place, message,
       help: "two writers of one file destroy each other's work; let one task write it",
-      notes: Mistakes.note(notes, "`\(around)` is declared here"))
+      notes: Diagnostics.note(notes, "`\(around)` is declared here"))
   }
 
-  private func reportManifest(_ output: FileTable.Entry, _ file: Text) {
+  private func reportManifest(_ output: FileTable.Entry, _ file: ByteView) {
     let text = outputs.text(output).string
     let name = file.part(((file.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)..<file.count).string
     let loss = output.traits.loss
-    mistakes.add(
+    diagnostics.add(
       loss == nil ? .warning : .error, output.place,
       "`\(text)` takes in `\(name)`, a file of this manifest: "
         + (loss?.effect ?? "an edit of it counts as one of what the task leaves"),

@@ -2,17 +2,17 @@ internal import OpflowPlan
 
 /// Finds files with two writers, and tasks that write to the manifest or to opflow's files.
 struct WrittenPathCheck {
-  let mistakes: Mistakes
+  let diagnostics: Diagnostics
   /// The folder where runs are stored; absolute, or nil if unknown.
   let stateFolder: String?
   /// The manifest's folder; absolute.
-  private let folder: Text
+  private let folder: ByteView
   private let links: LinkResolver
   private let store = TextStore()
   private var paths = WrittenPaths()
 
-  init(mistakes: Mistakes, folder: Text, stateFolder: String?, links: LinkResolver) {
-    self.mistakes = mistakes
+  init(diagnostics: Diagnostics, folder: ByteView, stateFolder: String?, links: LinkResolver) {
+    self.diagnostics = diagnostics
     self.folder = folder
     self.stateFolder = stateFolder
     self.links = links
@@ -56,7 +56,7 @@ struct WrittenPathCheck {
     let relative = PathText.relative(absolute, to: folder)
     let isFolder = relative.count == 1 && relative.first == UInt8(ascii: ".")
     if relative.first != UInt8(ascii: "/"), !isFolder { return }
-    mistakes.error(
+    diagnostics.error(
       place,
       isFolder
         ? "`\(path.text.string)` is the manifest's folder, and `\(key)` needs outputs below it"
@@ -99,14 +99,16 @@ struct WrittenPathCheck {
     guard let state = stateFolder else { return }
     let within = links.folder(state) + "/"
     if [own, destination ?? own].contains(where: { ($0 + "/").hasPrefix(within) }) {
-      mistakes.error(
+      diagnostics.error(
         place, "`\(path.text.string)` lies in the folder where runs are kept",
         help: "opflow alone writes there; name another place")
     }
   }
 
   /// The plan has the normalized target of a download.
-  private func absolute(_ path: Text, from folder: Text, _ kind: WrittenPaths.Writer.Kind) -> Text {
+  private func absolute(_ path: ByteView, from folder: ByteView, _ kind: WrittenPaths.Writer.Kind)
+    -> ByteView
+  {
     kind == .download
       ? PathText.absolute(path, from: folder, store: store)
       : links.absolute(path, from: folder, isPattern: false, store: store)
@@ -120,7 +122,7 @@ struct WrittenPathCheck {
     case taken(WrittenPaths.Writer)
   }
 
-  private mutating func insert(_ writer: WrittenPaths.Writer, at absolute: Text) -> Outcome {
+  private mutating func insert(_ writer: WrittenPaths.Writer, at absolute: ByteView) -> Outcome {
     let slash = absolute.lastIndex(of: UInt8(ascii: "/")) ?? 0
     let folder = links.folder(absolute.part(0..<slash).string)
     let name = absolute.part(min(slash + 1, absolute.count)..<absolute.count).string
@@ -142,9 +144,9 @@ struct WrittenPathCheck {
     return .new(own, destination: destination)
   }
 
-  private func reportTwice(_ path: Text, at place: Place, _ first: WrittenPaths.Writer) {
+  private func reportTwice(_ path: ByteView, at place: Place, _ first: WrittenPaths.Writer) {
     if first.kind == .manifest || first.kind == .named {
-      return mistakes.error(
+      return diagnostics.error(
         place,
         first.kind == .manifest
           ? "`\(path.string)` is this manifest" : "`\(path.string)` is a file of this manifest",
@@ -154,10 +156,10 @@ struct WrittenPathCheck {
     let alias = isAlias ? ", as `\(first.text.string)`" : ""
     let other =
       first.nameInRun.map { ": task `\($0.string)` of the run writes it too\(alias)" } ?? ""
-    mistakes.add(
+    diagnostics.add(
       .error, place, "`\(path.string)` is written twice\(other)",
       help: "two writers of one file destroy each other's work; let one task write it",
-      notes: Mistakes.note(first.place, "the first one\(alias)"))
+      notes: Diagnostics.note(first.place, "the first one\(alias)"))
   }
 
   /// Reports conflicts with downloads. Call it after all tasks are recorded.
@@ -165,7 +167,7 @@ struct WrittenPathCheck {
     paths.forEachPart { part, download in
       if part.kind == .manifest || part.kind == .named {
         guard let place = download.place else { return }
-        return mistakes.error(
+        return diagnostics.error(
           place,
           "`\(download.text.string)` is collected in what is"
             + (part.kind == .manifest ? " this manifest" : " a file of this manifest"))
@@ -192,9 +194,9 @@ struct WrittenPathCheck {
           + (file.place == nil ? "file" : "download to `\(download.text.string)`")
       } ?? ""
     let notes = file.place == nil ? nil : download.place
-    mistakes.add(
+    diagnostics.add(
       .error, place, message + other, help: help,
-      notes: Mistakes.note(notes, "the download to `\(download.text.string)`"))
+      notes: Diagnostics.note(notes, "the download to `\(download.text.string)`"))
   }
 }
 
@@ -212,13 +214,13 @@ struct WrittenPaths {
     }
 
     var kind: Kind
-    var text: Text
+    var text: ByteView
     /// Nil for a task of the run.
     var place: Place?
     /// Nil if no task writes it.
     var task: Int?
     /// The ID of a task of the run.
-    var nameInRun: Text?
+    var nameInRun: ByteView?
   }
 
   private var paths = TextTable()
@@ -229,7 +231,7 @@ struct WrittenPaths {
   private var folders: [String: Int] = [:]
 
   /// Returns the previous writer. `path` must outlive the table.
-  mutating func insert(_ path: Text, _ writer: Writer) -> Writer? {
+  mutating func insert(_ path: ByteView, _ writer: Writer) -> Writer? {
     let (index, isNew) = paths.insert(path)
     if !isNew { return writers[index] }
     writers.append(writer)
@@ -262,7 +264,7 @@ struct WrittenPaths {
       var folder = folder[...]
       while !folder.isEmpty {
         var text = String(folder)
-        let owner = text.withUTF8 { paths.index(of: Text($0)) }
+        let owner = text.withUTF8 { paths.index(of: ByteView($0)) }
         if let owner, writers[owner].kind == .download, told.insert(owner).inserted {
           body(writers[owner], writers[inside])
         }

@@ -4,10 +4,10 @@ internal import OpflowPlan
 struct FingerprintWriter {
   private var hasher = FingerprintHasher()
   /// The manifest's folder; absolute and normalized.
-  private let folder: Text
+  private let folder: ByteView
   private let style: FingerprintStyle
 
-  init(folder: Text, style: FingerprintStyle) {
+  init(folder: ByteView, style: FingerprintStyle) {
     self.folder = folder
     self.style = style
   }
@@ -18,7 +18,7 @@ struct FingerprintWriter {
   ) -> Fingerprint {
     let kind = task.kind
     addAction(of: task)
-    for source in task.legs?.sources ?? [] { hasher.add(source) }
+    for source in task.instances?.sources ?? [] { hasher.add(source) }
     // Older versions treated downloads as commands.
     hasher.end(kind == .download && style == .relative ? .download : .run)
     // Environment and folder do not affect approvals and external tasks.
@@ -50,7 +50,7 @@ struct FingerprintWriter {
 
   /// Adds what decides a download's result: sources, target and checks.
   private mutating func add(_ download: Download) {
-    let none = Text.empty
+    let none = ByteView.empty
     hasher.add(UInt64(download.urls.count))
     for url in download.urls { hasher.add(url.stable) }
     // An absolute path may be inside the manifest's folder.
@@ -67,7 +67,7 @@ struct FingerprintWriter {
     hasher.add(UInt64(download.mode ?? .max))
   }
 
-  private func path(_ path: Text) -> Text {
+  private func path(_ path: ByteView) -> ByteView {
     switch style {
     case .relative: PathText.relative(path, to: folder)
     case .absolute: path
@@ -83,13 +83,13 @@ struct FingerprintWriter {
     return isOfTrace ? 0 : Digest.pair(variable.name, variable.value.stable)
   }
 
-  static func digest(of environment: UInt64, secrets: [Text]) -> UInt64 {
+  static func digest(of environment: UInt64, secrets: [ByteView]) -> UInt64 {
     secrets.reduce(environment) { $0 &+ Hash.combine(Hash.xxh3($1), 1) }
   }
 
   static func digest(of shell: [Scalar]) -> UInt64 { Digest.list(shell.lazy.map(\.stable)) }
 
   private static func digest(of needs: [TaskValues.Need]) -> UInt64 {
-    needs.reduce(0) { $0 &+ ($1.legsDigest ?? Digest.need($1.name, $1.condition)) }
+    needs.reduce(0) { $0 &+ ($1.instancesDigest ?? Digest.need($1.name, $1.condition)) }
   }
 }

@@ -66,7 +66,7 @@ extension NamedFileFault {
     }
   }
 
-  func help(_ written: Text, _ path: String) -> String? {
+  func help(_ written: ByteView, _ path: String) -> String? {
     switch self {
     case .missing:
       written.contains(UInt8(ascii: "*"))
@@ -80,28 +80,29 @@ extension NamedFileFault {
 
 final class MatrixFiles {
   private let further: FurtherFiles
-  private let mistakes: Mistakes
+  private let diagnostics: Diagnostics
   private let store: TextStore
-  private let root: (folder: Text, shown: () -> String)
+  private let root: (folder: ByteView, shown: () -> String)
   private var opened: [FileNumber: SourceFile] = [:]
 
   init(
-    _ further: FurtherFiles, root: (folder: Text, shown: () -> String), _ mistakes: Mistakes,
+    _ further: FurtherFiles, root: (folder: ByteView, shown: () -> String),
+    _ diagnostics: Diagnostics,
     store: TextStore
   ) {
     self.further = further
     self.root = root
-    self.mistakes = mistakes
+    self.diagnostics = diagnostics
     self.store = store
   }
 
-  func open(_ written: Text, in folder: Text) -> Result<SourceFile, ReadSources.FileFault> {
+  func open(_ written: ByteView, in folder: ByteView) -> Result<SourceFile, ReadSources.FileFault> {
     let path = PathText.absolute(written, from: folder, store: store)
     do throws(NamedFileFault) {
       let file = try further.read(path.string)
       if let known = opened[file.number] { return .success(known) }
       let shown = PathText.relative(path, to: root.folder)
-      let source = mistakes.open(
+      let source = diagnostics.open(
         displayPath: shown.first == UInt8(ascii: "/") ? shown.string : root.shown() + shown.string,
         bytes: file.bytes)
       opened[file.number] = source

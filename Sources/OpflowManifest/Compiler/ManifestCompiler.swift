@@ -74,8 +74,8 @@ package enum ManifestCompiler {
   ) throws(ManifestError) -> CheckedManifest {
     var mayBeTooLarge = false
     let checked = try withFiles(source, options, run: nil) {
-      (files, mistakes) -> CheckedManifest? in
-      guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
+      (files, diagnostics) -> CheckedManifest? in
+      guard var reading = ManifestReading(files, source, options, diagnostics) else { return nil }
       var limit = PlanSizeLimit(
         taskCount: reading.taskCount, byteCount: reading.byteCount + files.further.byteCount,
         taken: 0)
@@ -83,10 +83,12 @@ package enum ManifestCompiler {
       var manualCount = 0
       var mostDevices: (task: String, count: Int)?
       let resources = reading.manifest.resources
-      reading.forEachTask { task, _, _, defaults, legsLeft in
+      reading.forEachTask { task, _, _, defaults, instancesLeft in
         tasks += 1
         bytes += task.mostPlanBytes(defaults)
-        if limit.isExceeded(by: bytes, tasks: tasks, legsLeft: legsLeft) { mayBeTooLarge = true }
+        if limit.isExceeded(by: bytes, tasks: tasks, instancesLeft: instancesLeft) {
+          mayBeTooLarge = true
+        }
         if task.flags.contains(.manual) { manualCount += 1 }
         let demands = task.own.contains(.demands) ? task.lists.demands : defaults.lists.demands
         for demand in demands.items where resources.isGPUOfMachine(demand.resource) {
@@ -95,9 +97,10 @@ package enum ManifestCompiler {
         }
       }
       reading.reportCycles()
-      guard mistakes.errorCount == 0 else { return nil }
+      guard diagnostics.errorCount == 0 else { return nil }
       return CheckedManifest(
-        warnings: mistakes.diagnostics(.warning, in: mistakes.files), taskCount: reading.taskCount,
+        warnings: diagnostics.diagnostics(.warning, in: diagnostics.files),
+        taskCount: reading.taskCount,
         manualCount: manualCount, needCount: reading.needs.targets.count, mostDevices: mostDevices)
     }
     // Only the plan shows how much it has in common.
@@ -119,15 +122,16 @@ package enum ManifestCompiler {
   ///
   /// - Parameter adder: The generator, a task of the run. New tasks need its success by default.
   package static func compile(
-    _ source: ManifestSource, addedTo run: Plan, by adder: TaskID? = nil, options: CompileOptions
+    _ source: ManifestSource, addedTo run: Plan, by generator: TaskID? = nil,
+    options: CompileOptions
   ) throws(ManifestError) -> CompiledSegment {
-    let all = try compile(source, options, RunTasks(run, unchanged: [], adder: adder))
+    let all = try compile(source, options, RunTasks(run, unchanged: [], generator: generator))
     if all.unchanged.isEmpty { return CompiledSegment(added: all.manifest, unchanged: []) }
     if all.unchanged.count == all.declaredCount {
       return CompiledSegment(added: nil, unchanged: all.unchanged)
     }
     let rest = try compile(
-      source, options, RunTasks(run, unchanged: Set(all.unchanged), adder: adder))
+      source, options, RunTasks(run, unchanged: Set(all.unchanged), generator: generator))
     return CompiledSegment(added: rest.manifest, unchanged: all.unchanged)
   }
 
@@ -138,12 +142,12 @@ package enum ManifestCompiler {
   ///   - maker: The generator, a task of the run.
   /// - Returns: A segment without tasks if there are no matrix tasks or the run has them; nil if
   ///   the matrix is not declared with `after`.
-  package static func compileLegs(
+  package static func compileInstances(
     _ source: ManifestSource, madeBy maker: TaskID, of run: Plan, options: CompileOptions
   ) throws(ManifestError) -> CompiledSegment? {
-    let made = try compile(source, options, RunTasks(run, legsMadeBy: maker))
+    let made = try compile(source, options, RunTasks(run, instancesMadeBy: maker))
     guard made.isOfMaker else { return nil }
-    guard made.hasLegs else { return CompiledSegment(added: nil, unchanged: []) }
+    guard made.hasInstances else { return CompiledSegment(added: nil, unchanged: []) }
     return made.unchanged.isEmpty
       ? CompiledSegment(added: made.manifest, unchanged: [])
       : CompiledSegment(added: nil, unchanged: made.unchanged)
@@ -160,23 +164,24 @@ package enum ManifestCompiler {
     var manifest: CompiledManifest
     var declaredCount: Int
     var unchanged: [String]
-    var hasLegs: Bool
+    var hasInstances: Bool
     var isOfMaker: Bool
   }
 
   private static func compile(
-    _ files: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
+    _ files: FileLoader, _ source: ManifestSource, _ options: CompileOptions,
+    _ diagnostics: Diagnostics
   ) -> Compilation? {
-    guard var reading = ManifestReading(files, source, options, mistakes) else { return nil }
+    guard var reading = ManifestReading(files, source, options, diagnostics) else { return nil }
     var emitter = PlanEmitter(reading, of: files, options.fingerprints)
-    reading.forEachTask { task, part, place, defaults, legsLeft in
-      guard mistakes.errorCount == 0 else { return }
+    reading.forEachTask { task, part, place, defaults, instancesLeft in
+      guard diagnostics.errorCount == 0 else { return }
       emitter.add(task, of: part, in: files, at: place, defaults)
-      if emitter.isTooLarge(legsLeft: legsLeft) {
-        mistakes.error(place, "the plan grows too large", help: emitter.limit.text)
+      if emitter.isTooLarge(instancesLeft: instancesLeft) {
+        diagnostics.error(place, "the plan grows too large", help: emitter.limit.text)
       }
     }
-    guard mistakes.errorCount == 0 else {
+    guard diagnostics.errorCount == 0 else {
       reading.reportCycles()
       return nil
     }
@@ -187,16 +192,17 @@ package enum ManifestCompiler {
     inputs.environment = reading.inherited.read
     inputs.runID = reading.sawRunID ? options.runID : nil
     let (hasManual, hasInteractive) = (emitter.hasManual, emitter.hasInteractive)
-    let outcome = emitter.finish(reading, inputs: inputs, hasWarnings: !mistakes.all.isEmpty)
+    let outcome = emitter.finish(reading, inputs: inputs, hasWarnings: !diagnostics.all.isEmpty)
     guard case .plan(let bytes) = outcome else {
       reading.reportCycles()
       return nil
     }
-    let unchanged = Redeclarations(tasks: reading.tasks, mistakes: mistakes).unchanged(in: bytes)
-    guard mistakes.errorCount == 0 else { return nil }
+    let unchanged = Redeclarations(tasks: reading.tasks, diagnostics: diagnostics).unchanged(
+      in: bytes)
+    guard diagnostics.errorCount == 0 else { return nil }
     let manifest = CompiledManifest(
       planBytes: bytes, planKey: inputs.key,
-      warnings: mistakes.diagnostics(.warning, in: mistakes.files),
+      warnings: diagnostics.diagnostics(.warning, in: diagnostics.files),
       environmentRead: inputs.environment, files: inputs.files,
       furtherFiles: files.further.read.compactMap { path, file in file.map { (path, $0.bytes) } },
       usesRunID: reading.sawRunID, hasSecrets: reading.hasSecrets, hasManual: hasManual,
@@ -205,23 +211,24 @@ package enum ManifestCompiler {
       needCount: reading.needs.targets.count)
     return Compilation(
       manifest: manifest, declaredCount: reading.tasks.declared.count, unchanged: unchanged,
-      hasLegs: reading.tasks.families.contains { !$0.ids.isEmpty },
-      isOfMaker: reading.tasks.families.contains { !$0.after.isEmpty })
+      hasInstances: reading.tasks.matrixGroups.contains { !$0.ids.isEmpty },
+      isOfMaker: reading.tasks.matrixGroups.contains { !$0.after.isEmpty })
   }
 
   private static func withFiles<Result>(
     _ source: ManifestSource, _ options: CompileOptions, run: RunTasks?,
-    _ body: (PartLoader, Mistakes) -> Result?
+    _ body: (FileLoader, Diagnostics) -> Result?
   ) throws(ManifestError) -> Result {
-    let mistakes = Mistakes()
-    let files = PartLoader(source, options, mistakes, run: run)
+    let diagnostics = Diagnostics()
+    let files = FileLoader(source, options, diagnostics, run: run)
     if source.bytes.count > maximumBytes {
-      mistakes.error(mistakes.files[0].place(0), "the manifest is larger than 1 GiB")
-    } else if let result = body(files, mistakes) {
+      diagnostics.error(diagnostics.files[0].place(0), "the manifest is larger than 1 GiB")
+    } else if let result = body(files, diagnostics) {
       return result
     }
     throw ManifestError(
-      diagnostics: mistakes.diagnostics(.error, in: mistakes.files)
-        + mistakes.diagnostics(.warning, in: mistakes.files), errorCount: mistakes.errorCount)
+      diagnostics: diagnostics.diagnostics(.error, in: diagnostics.files)
+        + diagnostics.diagnostics(.warning, in: diagnostics.files),
+      errorCount: diagnostics.errorCount)
   }
 }

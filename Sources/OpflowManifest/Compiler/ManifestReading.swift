@@ -6,49 +6,52 @@ struct ManifestReading: ~Copyable {
   let tasks: TaskList
   /// The files and names that matrices read.
   let sources: ReadSources
-  let legTexts = MatrixTexts()
+  let instanceTexts = MatrixTexts()
   /// The folder of the run's first manifest; absolute and normalized.
-  let folder: Text
-  private let parts: [ManifestPart]
+  let folder: ByteView
+  private let parts: [IncludedFile]
   private var resolver: NeedResolver
   private var written: WrittenPathCheck
   private var unordered: UnorderedFiles
   /// Owns texts of top-level keys.
   private let kept: TextStore
-  private let legStore = TextStore()
-  private let mistakes: Mistakes
+  private let instanceStore = TextStore()
+  private let diagnostics: Diagnostics
   private var declaresFiles = false
 
   init?(
-    _ loader: PartLoader, _ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes
+    _ loader: FileLoader, _ source: ManifestSource, _ options: CompileOptions,
+    _ diagnostics: Diagnostics
   ) {
     guard let manifest = loader.load() else { return nil }
     if let run = loader.run, run.plan.taskCount > Self.mostTasksOfRun {
-      mistakes.error(loader.root.place(0), "the run has as many tasks as it can have")
+      diagnostics.error(loader.root.place(0), "the run has as many tasks as it can have")
       return nil
     }
     let parts = loader.parts
     let included = loader.further.read
     let matrixFiles = MatrixFiles(
-      loader.further, root: (parts[0].folder, source.displayFolder), mistakes, store: loader.kept)
+      loader.further, root: (parts[0].folder, source.displayFolder), diagnostics, store: loader.kept
+    )
     sources = ReadSources(
       store: loader.kept, file: { matrixFiles.open($0, in: $1) }, names: options.fileNames)
     folder = loader.run.map { $0.plan.text($0.plan.manifest.folder) } ?? parts[0].folder
-    let all = Self.declaredTasks(of: parts, mistakes, mayBeEmpty: options.mayBeEmpty)
+    let all = Self.declaredTasks(of: parts, diagnostics, mayBeEmpty: options.mayBeEmpty)
     let declared =
-      if let family = loader.run?.family {
-        all.filtered { $0.isSame(as: family) }
+      if let matrixGroup = loader.run?.matrixGroup {
+        all.filtered { $0.isSame(as: matrixGroup) }
       } else {
         all.without(loader.run?.unchanged ?? [])
       }
-    tasks = Self.tasks(of: parts, declared, sources, legTexts, loader.run)
+    tasks = Self.tasks(of: parts, declared, sources, instanceTexts, loader.run)
     resolver = NeedResolver(
-      tasks, texts: legTexts, mistakes: mistakes, suggestions: parts[0].values.scope.suggestions,
+      tasks, texts: instanceTexts, diagnostics: diagnostics,
+      suggestions: parts[0].values.scope.suggestions,
       nodeCount: parts.reduce(0) { $0 + $1.document.nodeCount })
     resolver.knowsAll = !loader.isIncomplete
     let links = LinkResolver(readLink: options.readLink)
     written = WrittenPathCheck(
-      mistakes: mistakes, folder: folder, stateFolder: options.stateFolder, links: links)
+      diagnostics: diagnostics, folder: folder, stateFolder: options.stateFolder, links: links)
     written.note(loader.root, at: source.path)
     for case (_, let file?) in included { written.note(named: file.realPath) }
     if let run = loader.run?.plan, let first = run.files.first.map(run.string),
@@ -58,12 +61,12 @@ struct ManifestReading: ~Copyable {
     }
     let files = [source.path] + included.compactMap { $0.1?.realPath }
     unordered = UnorderedFiles(
-      mistakes: mistakes, links: links,
+      diagnostics: diagnostics, links: links,
       manifestFiles: files.filter { $0.utf8.first == UInt8(ascii: "/") })
     kept = loader.kept
     self.manifest = manifest
     self.parts = parts
-    self.mistakes = mistakes
+    self.diagnostics = diagnostics
   }
 
   private static let mostTasks = 5_000_000
@@ -71,12 +74,12 @@ struct ManifestReading: ~Copyable {
   private static let mostTasksOfRun = 1_500_000_000
 
   private static func declaredTasks(
-    of parts: [ManifestPart], _ mistakes: Mistakes, mayBeEmpty: Bool
+    of parts: [IncludedFile], _ diagnostics: Diagnostics, mayBeEmpty: Bool
   ) -> TaskDeclarations {
     var tasks = TaskDeclarations()
     for part in parts {
       if let entry = part.entry, tasks.count > mostTasks {
-        mistakes.error(entry, "with this file there are more than \(mostTasks) tasks")
+        diagnostics.error(entry, "with this file there are more than \(mostTasks) tasks")
         break
       }
       DeclarationReader(values: part.values)
@@ -88,26 +91,26 @@ struct ManifestReading: ~Copyable {
   }
 
   private static func tasks(
-    of parts: [ManifestPart], _ declared: TaskDeclarations, _ sources: ReadSources,
+    of parts: [IncludedFile], _ declared: TaskDeclarations, _ sources: ReadSources,
     _ texts: MatrixTexts, _ run: RunTasks?
   ) -> TaskList {
-    var families: [(declaration: Int, family: Family)] = []
-    var room = Family.mostLegs
+    var matrixGroups: [(declaration: Int, matrixGroup: MatrixGroup)] = []
+    var room = MatrixGroup.mostInstances
     var next = 0
     for (index, part) in parts.enumerated() where part.document.hasMatrix {
       while next < declared.count, declared.part(next) < index { next += 1 }
       let first = next
       while next < declared.count, declared.part(next) == index { next += 1 }
-      var reader = FamilyReader(
-        part.values, sources, texts, folder: part.folder, makesLegs: run?.family != nil)
-      families += reader.read(declared, in: first..<next, room: &room)
+      var reader = MatrixGroupReader(
+        part.values, sources, texts, folder: part.folder, makesInstances: run?.matrixGroup != nil)
+      matrixGroups += reader.read(declared, in: first..<next, room: &room)
     }
-    return TaskList(declared, families: families, run: run)
+    return TaskList(declared, matrixGroups: matrixGroups, run: run)
   }
 
   var taskCount: Int { tasks.count }
   var needs: NeedList { resolver.needs }
-  var readsOfLegs: [(task: Int, decides: Bool)] { resolver.readsOfLegs }
+  var readsOfInstances: [(task: Int, decides: Bool)] { resolver.readsOfInstances }
   var nodeCount: Int { parts.reduce(0) { $0 + $1.document.nodeCount } }
   var byteCount: Int { parts.reduce(0) { $0 + $1.document.source.count } }
   var inherited: InheritedEnvironment { parts[0].values.scope.inherited }
@@ -120,7 +123,7 @@ struct ManifestReading: ~Copyable {
   /// - Parameter body: Receives a task, its part's number, its place, its part's defaults, and how
   ///   many tasks of its matrix follow.
   mutating func forEachTask(
-    _ body: (borrowing TaskValues, _ part: Int, Place, TaskDefaults, _ legsLeft: Int) -> Void
+    _ body: (borrowing TaskValues, _ part: Int, Place, TaskDefaults, _ instancesLeft: Int) -> Void
   ) {
     let declared = tasks.declared
     var declaration = 0
@@ -130,11 +133,11 @@ struct ManifestReading: ~Copyable {
       let defaults = reader.defaults
       for variable in defaults.lists.environment.variables { part.values.noteSet(variable) }
       while declaration < declared.count, declared.part(declaration) == index {
-        if let family = tasks.family(of: declaration) {
-          var legsLeft = family.taskCount
-          readFamily(family, declaration, part, reader, &task) { task in
-            legsLeft -= 1
-            body(task, index, part.document.place(task.key), defaults, legsLeft)
+        if let matrixGroup = tasks.matrixGroup(of: declaration) {
+          var instancesLeft = matrixGroup.taskCount
+          readMatrixGroup(matrixGroup, declaration, part, reader, &task) { task in
+            instancesLeft -= 1
+            body(task, index, part.document.place(task.key), defaults, instancesLeft)
           }
         } else {
           reader.read(declared.key(declaration), name: declared.name(declaration), into: &task)
@@ -174,8 +177,8 @@ struct ManifestReading: ~Copyable {
     }
   }
 
-  private mutating func readFamily(
-    _ family: Family, _ declaration: Int, _ part: ManifestPart, _ reader: TaskReader,
+  private mutating func readMatrixGroup(
+    _ matrixGroup: MatrixGroup, _ declaration: Int, _ part: IncludedFile, _ reader: TaskReader,
     _ task: inout TaskValues, _ body: (borrowing TaskValues) -> Void
   ) {
     let key = tasks.declared.key(declaration)
@@ -183,49 +186,50 @@ struct ManifestReading: ~Copyable {
     let first = tasks.tasks(of: declaration).lowerBound
     let scope = part.values.scope
     reader.checkName(name, at: key)
-    scope.matrix = MatrixScope(names: family.names)
+    scope.matrix = MatrixScope(names: matrixGroup.names)
     defer { scope.matrix = MatrixScope() }
-    if family.emptiness == .later {
-      readBeforeLegs(family, key, name, part, reader, &task)
+    if matrixGroup.emptiness == .later {
+      readBeforeInstances(matrixGroup, key, name, part, reader, &task)
       let reads = task.valueReads
-      LegMaker.turn(
-        &task, reading: family.laterSources, folder: part.folder,
-        hasOwnFate: !part.values.decidesByLeg(key), legStore)
-      resolver.addMaker(&task, first, declaration, family, reads)
+      InstanceMaker.turn(
+        &task, reading: matrixGroup.laterSources, folder: part.folder,
+        hasOwnFate: !part.values.decidesByInstance(key), instanceStore)
+      resolver.addMaker(&task, first, declaration, matrixGroup, reads)
       body(task)
       return
     }
-    if family.ids.isEmpty {
-      readWithoutLegs(key, name, scope, reader, &task)
+    if matrixGroup.ids.isEmpty {
+      readWithoutInstances(key, name, scope, reader, &task)
       resolver.add(&task, first, declaration)
       body(task)
       return
     }
-    let texts = legTexts
-    let cells = LegCells(family, part.document, texts, mistakes)
+    let texts = instanceTexts
+    let cells = InstanceCells(matrixGroup, part.document, texts, diagnostics)
     let findCells = cells.map { cells in { cells.find(at: $0) } }
-    for (leg, id) in family.ids.enumerated() {
-      scope.matrix.setValues(family.values(of: leg).lazy.map { texts[$0] })
-      cells?.leg = leg
-      mistakes.beginLeg(id, of: part.document.place(key), cells: findCells)
+    for (instance, id) in matrixGroup.ids.enumerated() {
+      scope.matrix.setValues(matrixGroup.values(of: instance).lazy.map { texts[$0] })
+      cells?.instance = instance
+      diagnostics.beginInstance(id, of: part.document.place(key), cells: findCells)
       reader.read(key, as: id, into: &task)
       if let maker = tasks.run?.maker { task.flags.takeFromMaker(maker) }
-      resolver.add(&task, first + leg, declaration, leg: leg)
-      if task.declaresFiles { noteFiles(of: task, first + leg, in: part.document) }
+      resolver.add(&task, first + instance, declaration, instance: instance)
+      if task.declaresFiles { noteFiles(of: task, first + instance, in: part.document) }
       body(task)
     }
-    mistakes.endLegs()
+    diagnostics.endInstances()
   }
 
   /// Reads an empty matrix as one skipped task. Reports errors only if it does not use the matrix's
   /// values.
-  private func readWithoutLegs(
-    _ key: Node, _ name: Text, _ scope: NameScope, _ reader: TaskReader, _ task: inout TaskValues
+  private func readWithoutInstances(
+    _ key: Node, _ name: ByteView, _ scope: NameScope, _ reader: TaskReader,
+    _ task: inout TaskValues
   ) {
     scope.sawMatrix = false
-    mistakes.mute()
+    diagnostics.mute()
     reader.read(key, as: name, into: &task)
-    mistakes.unmute()
+    diagnostics.unmute()
     if !scope.sawMatrix { reader.read(key, as: name, into: &task) }
     task.flags.formUnion([.conditionFalse, .emptyMatrix])
     task.written.removeAll()
@@ -234,38 +238,39 @@ struct ManifestReading: ~Copyable {
   }
 
   /// Drops errors that may depend on values that are not known yet.
-  private func readBeforeLegs(
-    _ family: Family, _ key: Node, _ name: Text, _ part: ManifestPart, _ reader: TaskReader,
+  private func readBeforeInstances(
+    _ matrixGroup: MatrixGroup, _ key: Node, _ name: ByteView, _ part: IncludedFile,
+    _ reader: TaskReader,
     _ task: inout TaskValues
   ) {
-    if !family.knowsNames { part.values.scope.matrix = .ofAnyNames }
-    mistakes.sparing({ [document = part.document] place in
+    if !matrixGroup.knowsNames { part.values.scope.matrix = .ofAnyNames }
+    diagnostics.sparing({ [document = part.document] place in
       place.file == document.file.number && document.speaksOfMatrix(at: place.offset)
     }) {
       reader.read(key, as: name, into: &task)
     }
     // The generator may be the only task that needs this check.
-    legStore.removeAll()
+    instanceStore.removeAll()
     let help = "let a task have it that is neither `finally` nor `interactive`, and no service"
     if task.flags.contains(.finally) {
-      mistakes.error(
+      diagnostics.error(
         part.document.place(key),
         "`\(name.string)` is `finally`, and its `matrix` has `after`: nothing is added to a run "
           + "any more when these run", help: help)
     } else if task.service != nil {
-      mistakes.error(
+      diagnostics.error(
         part.document.place(key),
         "`\(name.string)` is a service, and its `matrix` has `after`: what needs a service needs "
           + "it from the beginning", help: help)
     } else if task.flags.contains(.interactive) {
-      mistakes.error(
+      diagnostics.error(
         part.document.place(key),
         "`\(name.string)` is `interactive`, and its `matrix` has `after`: the terminal is lent to "
           + "what is known from the beginning", help: help)
     }
   }
 
-  private func taskReader(of part: ManifestPart) -> TaskReader {
+  private func taskReader(of part: IncludedFile) -> TaskReader {
     let standard = TaskDefaults(
       settings: TaskSettings(
         shell: CommandReader.scalars(ShellName.standard, part.document.root, kept),

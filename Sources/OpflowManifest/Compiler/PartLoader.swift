@@ -4,9 +4,9 @@ internal import OpflowPlan
 ///
 /// A file included under several prefixes is read once. Its parts share the document and have their
 /// own names and values. Including it twice under one prefix, as through two files, makes one part.
-final class PartLoader {
+final class FileLoader {
   /// Each file follows the one that includes it.
-  private(set) var parts: [ManifestPart] = []
+  private(set) var parts: [IncludedFile] = []
   /// Whether tasks are missing because a file could not be read.
   private(set) var isIncomplete = false
   /// All files but the root.
@@ -17,7 +17,7 @@ final class PartLoader {
   private let source: ManifestSource
   let root: SourceFile
   private let options: CompileOptions
-  private let mistakes: Mistakes
+  private let diagnostics: Diagnostics
   let run: RunTasks?
   private let tables = SchemaTables()
   private let given: GivenVariables
@@ -48,24 +48,26 @@ final class PartLoader {
   private static let mostLevels = 64
   private static let mostParts = 10_000
 
-  init(_ source: ManifestSource, _ options: CompileOptions, _ mistakes: Mistakes, run: RunTasks?) {
+  init(
+    _ source: ManifestSource, _ options: CompileOptions, _ diagnostics: Diagnostics, run: RunTasks?
+  ) {
     self.run = run
     self.source = source
     self.options = options
-    self.mistakes = mistakes
+    self.diagnostics = diagnostics
     given = GivenVariables(options.variables)
     further = FurtherFiles(options, rootBytes: source.bytes.count)
-    root = mistakes.open(displayPath: source.displayPath, bytes: source.bytes)
+    root = diagnostics.open(displayPath: source.displayPath, bytes: source.bytes)
   }
 
   /// - Returns: Settings of the whole run; nil, after an error, if the root is unusable.
   func load() -> ManifestValues? {
-    guard let document = SyntaxMistakes.read(root, mistakes) else { return nil }
+    guard let document = SyntaxErrors.read(root, diagnostics) else { return nil }
     let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
     scope.secrets.missing = options.missingSecrets
     scope.tasksWithoutTerminal = options.tasksWithoutTerminal
     scope.secrets.add(document)
-    if let run { scope.secrets.setRun(run.plan, isAddition: run.family == nil) }
+    if let run { scope.secrets.setRun(run.plan, isAddition: run.matrixGroup == nil) }
     let values = reader(of: document, scope)
     guard let file = DeclarationReader(values: values).readFile() else { return nil }
     let folder = PathText.absolute(kept.copy(source.folder), from: kept.copy("/"), store: kept)
@@ -75,8 +77,8 @@ final class PartLoader {
     var environment = EnvironmentList()
     top.readScope(file.keys, into: &environment)
     let manifest = settings(file.keys, top, scope.store)
-    let part = ManifestPart(
-      file: file, values: values, folder: folder, prefix: Text.empty, environment: environment,
+    let part = IncludedFile(
+      file: file, values: values, folder: folder, prefix: ByteView.empty, environment: environment,
       entry: nil, path: run == nil ? nil : source.path)
     parts.append(part)
     includeFiles(
@@ -84,7 +86,7 @@ final class PartLoader {
       Step(
         number: source.number, name: source.displayPath, entry: nil,
         displayFolder: source.displayFolder, winning: (scope, source.displayPath), given: given))
-    given.reportUnknown(to: mistakes, scope: scope)
+    given.reportUnknown(to: diagnostics, scope: scope)
     for part in parts { part.values.scope.position = .task }
     return manifest
   }
@@ -101,7 +103,7 @@ final class PartLoader {
       return manifest
     }
     // The run has the settings of a matrix's manifest already.
-    if run.family == nil {
+    if run.matrixGroup == nil {
       top.refuseSettings(
         keys, of: "what is added to a run", root: "the manifest that the run begins with")
     }
@@ -113,12 +115,13 @@ final class PartLoader {
   }
 
   private func reader(of document: YAMLDocument, _ scope: NameScope) -> ValueReader {
-    ValueReader(document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: kept)
+    ValueReader(
+      document: document, diagnostics: diagnostics, scope: scope, tables: tables, scratch: kept)
   }
 
   // MARK: Included files
 
-  private func includeFiles(of part: ManifestPart, _ step: Step) {
+  private func includeFiles(of part: IncludedFile, _ step: Step) {
     let (entries, isWhole) = IncludeReader(values: part.values).read(part.file.keys)
     if !isWhole { isIncomplete = true }
     if entries.isEmpty { return }
@@ -127,16 +130,16 @@ final class PartLoader {
     steps.removeLast()
   }
 
-  private func include(_ entry: IncludeEntry, of part: ManifestPart, _ step: Step) -> Bool {
+  private func include(_ entry: IncludeEntry, of part: IncludedFile, _ step: Step) -> Bool {
     let place = part.document.place(entry.node)
     guard steps.count <= Self.mostLevels else {
-      mistakes.error(
+      diagnostics.error(
         place, "files are included deeper than \(Self.mostLevels) levels",
         help: "let a file further up include this one")
       return false
     }
     guard parts.count < Self.mostParts else {
-      mistakes.error(place, "more than \(Self.mostParts) files are included")
+      diagnostics.error(place, "more than \(Self.mostParts) files are included")
       return false
     }
     let name = DisplayPath.path(entry.path, in: step.displayFolder)
@@ -173,7 +176,7 @@ final class PartLoader {
     top.refuseSettings(
       file.keys, of: "an included file",
       root: run == nil ? source.displayPath : "the manifest that the run begins with")
-    let added = ManifestPart(
+    let added = IncludedFile(
       file: file, values: values, folder: folder, prefix: prefix, environment: environment,
       entry: place, path: found.realPath)
     parts.append(added)
@@ -189,7 +192,7 @@ final class PartLoader {
   /// Warns about passed variables that the file does not mention. Files that it includes might use
   /// them.
   private func warnOfUnknown(
-    _ passed: [PassedVariable], of part: ManifestPart, in added: ManifestPart, _ name: String
+    _ passed: [PassedVariable], of part: IncludedFile, in added: IncludedFile, _ name: String
   ) {
     if passed.isEmpty || added.file.keys.key(.include) != nil { return }
     var names = TextTable()
@@ -197,7 +200,7 @@ final class PartLoader {
     let isNamed = Self.words(of: added.document.source, among: names)
     let scope = added.values.scope
     for (number, variable) in passed.enumerated() where !isNamed[number] {
-      part.values.mistakes.warning(
+      part.values.diagnostics.warning(
         part.document.place(variable.key), "\(name) has no variable `\(variable.name.string)`",
         help: scope.suggestions.help(
           for: variable.name, among: scope.variableNames.lazy.filter { names.index(of: $0) == nil })
@@ -205,7 +208,7 @@ final class PartLoader {
     }
   }
 
-  private static func words(of text: Text, among names: TextTable) -> [Bool] {
+  private static func words(of text: ByteView, among names: TextTable) -> [Bool] {
     var isFound = [Bool](repeating: false, count: names.count)
     var start = 0
     while start < text.count {
@@ -216,12 +219,13 @@ final class PartLoader {
     return isFound
   }
 
-  private func read(_ path: String, _ name: String, at place: Place, _ written: Text) -> NamedFile?
+  private func read(_ path: String, _ name: String, at place: Place, _ written: ByteView)
+    -> NamedFile?
   {
     do throws(NamedFileFault) {
       return try further.read(path)
     } catch {
-      mistakes.error(
+      diagnostics.error(
         place, "cannot include `\(name)`: \(error.text(limit: FurtherFiles.mostBytes))",
         help: error.help(written, path))
       return nil
@@ -230,8 +234,8 @@ final class PartLoader {
 
   private func document(of file: NamedFile, _ name: String) -> YAMLDocument? {
     if let known = documents[file.number] { return known }
-    let document = SyntaxMistakes.read(
-      mistakes.open(displayPath: name, bytes: file.bytes), mistakes)
+    let document = SyntaxErrors.read(
+      diagnostics.open(displayPath: name, bytes: file.bytes), diagnostics)
     documents[file.number] = .some(document)
     return document
   }
@@ -239,7 +243,7 @@ final class PartLoader {
   // MARK: Variable files
 
   private func variableFile(
-    _ entry: VariableFileEntry, of document: YAMLDocument, in folder: Text,
+    _ entry: VariableFileEntry, of document: YAMLDocument, in folder: ByteView,
     _ displayFolder: () -> String
   ) -> SourceFile? {
     let name = DisplayPath.path(entry.path, in: displayFolder)
@@ -250,7 +254,7 @@ final class PartLoader {
       guard
         let file = try further.read(path, atMost: limit, mayBeMissing: entry.mayBeMissing)
       else { return nil }
-      let source = mistakes.open(displayPath: name, bytes: file.bytes)
+      let source = diagnostics.open(displayPath: name, bytes: file.bytes)
       variableFiles[path] = source
       return source
     } catch {
@@ -258,7 +262,7 @@ final class PartLoader {
       if error == .missing {
         help = (help.map { "\($0); " } ?? "") + "`?` before it lets it be missing"
       }
-      mistakes.error(
+      diagnostics.error(
         document.place(entry.node), "cannot read `\(name)`: \(error.text(limit: limit))", help: help
       )
       return nil
@@ -267,7 +271,7 @@ final class PartLoader {
 
   // MARK: Names
 
-  private func prefix(of entry: IncludeEntry, in part: ManifestPart) -> Text? {
+  private func prefix(of entry: IncludeEntry, in part: IncludedFile) -> ByteView? {
     guard let name = entry.name else { return part.prefix }
     kept.append(part.prefix)
     kept.append(name)
@@ -276,7 +280,7 @@ final class PartLoader {
     let place = part.document.place(entry.nameNode)
     if let first = prefixes.updateValue(place, forKey: prefix.string) {
       prefixes[prefix.string] = first
-      mistakes.add(
+      diagnostics.add(
         .error, place, "`\(name.string)` is the name of another include already",
         help: "give each its own `as`",
         notes: [.init(place: first, message: "the first `\(name.string)`")])
@@ -285,7 +289,7 @@ final class PartLoader {
     return prefix
   }
 
-  private func firstJoin(of file: FileNumber, _ prefix: Text, at place: Place) -> Place? {
+  private func firstJoin(of file: FileNumber, _ prefix: ByteView, at place: Place) -> Place? {
     let key = Joined(prefix: prefix.string, file: file)
     if let first = joined[key] { return first }
     joined[key] = place
@@ -293,7 +297,7 @@ final class PartLoader {
   }
 
   private func reportJoinedTwice(_ name: String, at place: Place, _ first: Place) {
-    mistakes.add(
+    diagnostics.add(
       .error, place, "`\(name)` is included a second time, with `vars`",
       help: "give it an `as`: under two names its tasks are there twice",
       notes: [.init(place: first, message: "the first time")])
@@ -303,7 +307,7 @@ final class PartLoader {
     let ring = steps[first...]
     let names = ring.map(\.name) + [steps[first].name]
     let entries = ring.dropFirst().compactMap(\.entry) + [place]
-    mistakes.add(
+    diagnostics.add(
       .error, place, "files include each other in a ring: \(names.joined(separator: " -> "))",
       help: "take one of these includes away",
       notes: zip(entries, zip(names, names.dropFirst())).map { entry, step in
@@ -313,13 +317,13 @@ final class PartLoader {
 }
 
 /// A file at one place where it is included.
-struct ManifestPart {
+struct IncludedFile {
   let file: FileDeclaration
   let values: ValueReader
   /// The base of relative paths; absolute and normalized.
-  let folder: Text
+  let folder: ByteView
   /// Prepended to task IDs: empty, or names that each end in `/`.
-  let prefix: Text
+  let prefix: ByteView
   let environment: EnvironmentList
   /// The place of the item in `include`; nil for the root.
   let entry: Place?
@@ -330,7 +334,7 @@ struct ManifestPart {
 }
 
 enum DisplayPath {
-  static func path(_ path: Text, in displayFolder: () -> String) -> String {
+  static func path(_ path: ByteView, in displayFolder: () -> String) -> String {
     if path.first == UInt8(ascii: "/") { return path.string }
     let path = path.hasPrefix("./") ? path.part(2..<path.count) : path
     return displayFolder() + path.string

@@ -9,11 +9,11 @@ struct PlanEmitter: ~Copyable {
   private var standard = StandardEntries()
   private var part = -1
   private var standardDemands = Demands()
-  private var lines = LineCounter(Text.empty)
+  private var lines = LineCounter(ByteView.empty)
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
   /// Variables that are evaluated when the task starts; `place` is an index into `items`.
-  private var lateVariables: [(place: Int, text: Text)] = []
+  private var lateVariables: [(place: Int, text: ByteView)] = []
   private(set) var limit: PlanSizeLimit
   /// The needs whose values a task reads, and whether its `if` reads them.
   private var readings: [(task: Int, needs: Range<Int>, decides: Bool)] = []
@@ -37,11 +37,11 @@ struct PlanEmitter: ~Copyable {
   /// Whether the plan is too large, or will be.
   ///
   /// - Parameter legsLeft: The tasks of the matrix still to come.
-  mutating func isTooLarge(legsLeft: Int) -> Bool {
-    limit.isExceeded(by: builder.byteCount, tasks: builder.taskCount, legsLeft: legsLeft)
+  mutating func isTooLarge(instancesLeft: Int) -> Bool {
+    limit.isExceeded(by: builder.byteCount, tasks: builder.taskCount, instancesLeft: instancesLeft)
   }
 
-  init(_ reading: borrowing ManifestReading, of files: PartLoader, _ style: FingerprintStyle) {
+  init(_ reading: borrowing ManifestReading, of files: FileLoader, _ style: FingerprintStyle) {
     run = files.run
     fingerprints = FingerprintWriter(folder: reading.folder, style: style)
     let (taskCount, byteCount) = (reading.tasks.count, reading.byteCount)
@@ -53,7 +53,7 @@ struct PlanEmitter: ~Copyable {
       textByteCount: byteCount)
   }
 
-  private mutating func begin(_ part: ManifestPart, _ defaults: TaskDefaults) {
+  private mutating func begin(_ part: IncludedFile, _ defaults: TaskDefaults) {
     lines = LineCounter(part.document.file.text)
     standardDemands = defaults.lists.demands
     let settings = defaults.settings
@@ -88,7 +88,7 @@ struct PlanEmitter: ~Copyable {
 
   /// - Parameter task: Must have no errors. Tasks of a part must come one after the other.
   mutating func add(
-    _ task: borrowing TaskValues, of part: Int, in files: PartLoader, at place: Place,
+    _ task: borrowing TaskValues, of part: Int, in files: FileLoader, at place: Place,
     _ defaults: TaskDefaults
   ) {
     if part != self.part {
@@ -129,8 +129,8 @@ struct PlanEmitter: ~Copyable {
     entry.demand = demand(of: task)
     if let service = task.service { entry.record.service = add(service) }
     entry.record.processes = task.processes
-    if let legs = task.legs {
-      builder.expect(caches: legs.areCached, memoryLimits: legs.areLimited)
+    if let instances = task.instances {
+      builder.expect(caches: instances.areCached, memoryLimits: instances.areLimited)
     }
     var environmentDigest = standard.environmentDigest
     entry.record.environment = standard.environment
@@ -170,9 +170,9 @@ struct PlanEmitter: ~Copyable {
       builder.endNeeds()
     }
     builder.addServicesToFingerprints(behind: run?.plan)
-    addFamilies(of: tasks, reading.legTexts)
+    addMatrixGroups(of: tasks, reading.instanceTexts)
     for values in readings { mark(values, needs) }
-    for (task, decides) in reading.readsOfLegs {
+    for (task, decides) in reading.readsOfInstances {
       builder.mark(TaskID(task), decides ? [.leavesValues, .decidesOthers] : .leavesValues)
     }
     let wanted = builder.wantedResources
@@ -192,20 +192,20 @@ struct PlanEmitter: ~Copyable {
     return builder.finish(manifest: entry, key: inputs.key)
   }
 
-  private mutating func addFamilies(of tasks: TaskList, _ texts: MatrixTexts) {
-    tasks.forEachFamily { name, first, family in
-      if family.ids.isEmpty { return }
+  private mutating func addMatrixGroups(of tasks: TaskList, _ texts: MatrixTexts) {
+    tasks.forEachMatrixGroup { name, first, matrixGroup in
+      if matrixGroup.ids.isEmpty { return }
       var refs: [Int32: TextRef] = [:]
       var values: [TextRef] = []
-      values.reserveCapacity(family.values.count)
-      for value in family.values {
+      values.reserveCapacity(matrixGroup.values.count)
+      for value in matrixGroup.values {
         let ref = refs[value] ?? builder.intern(texts[value])
         refs[value] = ref
         values.append(ref)
       }
-      builder.addFamily(
-        builder.intern(name), firstTask: TaskID(first), legCount: family.ids.count,
-        axes: family.names.texts.map { builder.intern($0) }, values: values)
+      builder.addMatrixGroup(
+        builder.intern(name), firstTask: TaskID(first), instanceCount: matrixGroup.ids.count,
+        axes: matrixGroup.names.texts.map { builder.intern($0) }, values: values)
     }
   }
 
@@ -236,14 +236,14 @@ struct PlanEmitter: ~Copyable {
     }
   }
 
-  private mutating func addSecret(_ name: TextRef, _ variable: Text) {
+  private mutating func addSecret(_ name: TextRef, _ variable: ByteView) {
     var entry = SecretEntry(name: name, source: .environment)
     entry.text = builder.intern(variable)
     builder.secrets.append(entry)
   }
 
   private mutating func add(_ download: Download, in directory: Directory) -> UInt32 {
-    let to = download.to?.text ?? Text.empty
+    let to = download.to?.text ?? ByteView.empty
     let target = PathText.absolute(to, from: directory.path, store: scratch)
     var entry = DownloadEntry(
       target: builder.append(target), sources: builder.list(download.urls))
@@ -305,7 +305,7 @@ struct PlanEmitter: ~Copyable {
     var items: [LateItem] = []
     let written = WrittenNeeds(task.readsValues ? needs : [])
     var counts: [Int: Int] = [:]
-    func steps(_ text: Text, isTemplate: Bool = true) -> ListIndex {
+    func steps(_ text: ByteView, isTemplate: Bool = true) -> ListIndex {
       let steps = LateCompiler.steps(
         of: text, isTemplate: isTemplate, literals: scratch, intern: { builder.intern($0) }
       ) { id in
@@ -422,7 +422,7 @@ extension PlanBuilder {
     EnvironmentItem(name: intern(variable.name), value: intern(variable.value.text))
   }
 
-  fileprivate mutating func list(_ texts: [Text], areCommon: Bool) -> ListIndex {
+  fileprivate mutating func list(_ texts: [ByteView], areCommon: Bool) -> ListIndex {
     if areCommon { return list(texts.map { intern($0) }) }
     if texts.count == 1 { return list(ofOne: append(texts[0])) }
     return list(texts.map { append($0) })
@@ -442,7 +442,7 @@ private struct MentionedFolders: OptionSet {
   static let needs = MentionedFolders(rawValue: Int32(CYAML_MENTIONS_NEEDS))
 }
 
-extension Text {
+extension ByteView {
   fileprivate var foldersMentioned: MentionedFolders {
     // SAFETY: reads within the text.
     MentionedFolders(rawValue: cyaml_mentioned_folders(start, count))
@@ -452,11 +452,11 @@ extension Text {
 /// Maps offsets to lines; fast for ascending offsets.
 struct LineCounter {
   /// Valid as long as its file.
-  private let text: Text
+  private let text: ByteView
   private var offset = 0
   private var line: UInt32 = 1
 
-  init(_ text: Text) { self.text = text }
+  init(_ text: ByteView) { self.text = text }
 
   /// Returns the line of a byte, from 1.
   mutating func line(of offset: Int) -> UInt32 {

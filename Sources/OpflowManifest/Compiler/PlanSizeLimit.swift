@@ -19,12 +19,13 @@ struct PlanSizeLimit {
   }
 
   /// - Parameter legsLeft: The tasks of the matrix still to come, which are probably as large.
-  mutating func isExceeded(by bytes: Int, tasks: Int, legsLeft: Int) -> Bool {
+  mutating func isExceeded(by bytes: Int, tasks: Int, instancesLeft: Int) -> Bool {
     if bytes > self.bytes { return true }
-    let (ofFamily, legs) = (bytes - before.bytes, tasks - before.tasks)
-    if legsLeft == 0 { before = (bytes, tasks) }
+    let (ofMatrixGroup, instances) = (bytes - before.bytes, tasks - before.tasks)
+    if instancesLeft == 0 { before = (bytes, tasks) }
     // Wait for a large part of the limit: the first tasks may be the largest.
-    return ofFamily > self.bytes / 8 && bytes + ofFamily / max(1, legs) * legsLeft > self.bytes
+    return ofMatrixGroup > self.bytes / 8
+      && bytes + ofMatrixGroup / max(1, instances) * instancesLeft > self.bytes
   }
 
   var text: String {
@@ -37,7 +38,7 @@ extension TaskValues {
   /// More bytes than the task adds to the texts and lists of a plan, which has equal texts once.
   func mostPlanBytes(_ defaults: TaskDefaults) -> Int {
     var bytes = Self.bytesPerItem + name.count
-    func add(_ text: Text) { bytes += Self.bytesPerItem + text.count }
+    func add(_ text: ByteView) { bytes += Self.bytesPerItem + text.count }
     func add(_ texts: [Scalar]) { for text in texts { add(text.text) } }
     func add(_ path: DeclaredPath) {
       add(path.text)

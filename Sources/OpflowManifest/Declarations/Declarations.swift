@@ -17,7 +17,7 @@ struct TaskDeclarations: EntryList {
   private struct File {
     let document: YAMLDocument
     /// Prepended to task IDs: empty, or names that each end in `/`.
-    let prefix: Text
+    let prefix: ByteView
     /// The numbers of its first task and its first entry in `joinedNames`.
     let first: Int
     let firstName: Int
@@ -26,14 +26,14 @@ struct TaskDeclarations: EntryList {
   private var files: [File] = []
   private var declared: [TaskDeclaration] = []
   /// The IDs that have a prefix.
-  private var joinedNames: [Text] = []
+  private var joinedNames: [ByteView] = []
   private var index = TextTable()
   private let store = TextStore()
   private let wanted = TextStore()
   /// Tasks of the last file whose ID an earlier file declares too.
   private(set) var clashes: [(key: Node, first: Int)] = []
 
-  mutating func begin(_ document: YAMLDocument, prefix: Text = Text.empty) {
+  mutating func begin(_ document: YAMLDocument, prefix: ByteView = ByteView.empty) {
     clashes.removeAll()
     files.append(
       File(document: document, prefix: prefix, first: declared.count, firstName: joinedNames.count))
@@ -44,7 +44,7 @@ struct TaskDeclarations: EntryList {
   func key(_ number: Int) -> Node { declared[number].key }
   func document(_ number: Int) -> YAMLDocument { files[Int(declared[number].file)].document }
 
-  func name(_ number: Int) -> Text {
+  func name(_ number: Int) -> ByteView {
     let file = files[Int(declared[number].file)]
     return file.prefix.isEmpty
       ? file.document.text(declared[number].key) : joinedNames[file.firstName + number - file.first]
@@ -53,30 +53,31 @@ struct TaskDeclarations: EntryList {
   /// Returns the number of the task's file, in the order of `begin`.
   func part(_ number: Int) -> Int { Int(declared[number].file) }
 
-  func prefix(_ number: Int) -> Text { files[Int(declared[number].file)].prefix }
+  func prefix(_ number: Int) -> ByteView { files[Int(declared[number].file)].prefix }
 
-  var names: some Sequence<Text> { (0..<count).lazy.map { name($0) } }
+  var names: some Sequence<ByteView> { (0..<count).lazy.map { name($0) } }
 
-  func index(of name: Text) -> Int? { index.index(of: name) }
+  func index(of name: ByteView) -> Int? { index.index(of: name) }
 
   /// Looks a name up in the file of task `number`, then under each outer prefix. A leading `/`
   /// means the root.
   @inline(__always)
-  func index(of name: Text, seenFrom number: Int) -> Int? {
+  func index(of name: ByteView, seenFrom number: Int) -> Int? {
     isID(name) ? index.index(of: name) : nearestIndex(of: name, seenFrom: number)
   }
 
-  private func nearestIndex(of name: Text, seenFrom number: Int) -> Int? {
+  private func nearestIndex(of name: ByteView, seenFrom number: Int) -> Int? {
     first(of: name, seenFrom: number) { index(of: $0) }
   }
 
   /// Whether a name has the same meaning everywhere.
-  func isID(_ name: Text) -> Bool { joinedNames.isEmpty && name.first != UInt8(ascii: "/") }
+  func isID(_ name: ByteView) -> Bool { joinedNames.isEmpty && name.first != UInt8(ascii: "/") }
 
   /// Calls `find` with each ID that the name may mean there, nearest first, until it returns a
   /// result.
   @inline(__always)
-  func first<Found>(of name: Text, seenFrom number: Int, _ find: (Text) -> Found?) -> Found? {
+  func first<Found>(of name: ByteView, seenFrom number: Int, _ find: (ByteView) -> Found?) -> Found?
+  {
     if name.first == UInt8(ascii: "/") { return find(name.part(1..<name.count)) }
     var prefix = prefix(number)
     while !prefix.isEmpty {
@@ -94,7 +95,7 @@ struct TaskDeclarations: EntryList {
     ids.isEmpty ? self : filtered { !ids.contains($0.string) }
   }
 
-  func filtered(_ isWanted: (Text) -> Bool) -> TaskDeclarations {
+  func filtered(_ isWanted: (ByteView) -> Bool) -> TaskDeclarations {
     var rest = TaskDeclarations()
     for (number, file) in files.enumerated() {
       rest.begin(file.document, prefix: file.prefix)
@@ -107,7 +108,7 @@ struct TaskDeclarations: EntryList {
     return rest
   }
 
-  mutating func insert(_ key: Node, _ name: Text) -> Int? {
+  mutating func insert(_ key: Node, _ name: ByteView) -> Int? {
     guard let file = files.last else { return nil }
     let id = file.prefix.isEmpty ? name : joined(file.prefix, name)
     if let known = index.add(id) {
@@ -119,7 +120,7 @@ struct TaskDeclarations: EntryList {
     return nil
   }
 
-  private func joined(_ prefix: Text, _ name: Text) -> Text {
+  private func joined(_ prefix: ByteView, _ name: ByteView) -> ByteView {
     store.append(prefix)
     store.append(name)
     return store.finish()
@@ -142,7 +143,7 @@ struct DeclarationReader: NodeReader {
 
   /// - Parameter prefix: Prepended to the IDs.
   func readTasks(
-    of file: FileDeclaration, prefix: Text = Text.empty, mayBeEmpty: Bool = false,
+    of file: FileDeclaration, prefix: ByteView = ByteView.empty, mayBeEmpty: Bool = false,
     into tasks: inout TaskDeclarations
   ) {
     let document = file.document
@@ -169,7 +170,7 @@ struct DeclarationReader: NodeReader {
 
   private func report(_ clash: (key: Node, first: Int), of tasks: TaskDeclarations) {
     let name = tasks.name(clash.first).string
-    mistakes.add(
+    diagnostics.add(
       .error, document.place(clash.key),
       "the id `\(name)` is taken: another file has a task of that name",
       help: "rename one of them, or include one of the files with an `as`",
@@ -183,7 +184,7 @@ struct DeclarationReader: NodeReader {
   private func reportNoMap() {
     let node = document.root
     let isNothing = values.describe(node) == "empty"
-    mistakes.error(
+    diagnostics.error(
       isNothing ? document.file.place(0) : document.place(node),
       isNothing
         ? "the manifest is empty" : "the manifest must be a map, not \(values.describe(node))",
@@ -200,7 +201,7 @@ struct DeclarationReader: NodeReader {
       var entries = document.children(first)
       while let key = entries.next(), let value = entries.next() {
         guard let name = document.scalarText(key), name == "name" || name == "id",
-          let text = document.scalarText(value), TaskName.mistake(text) == nil
+          let text = document.scalarText(value), TaskName.problem(text) == nil
         else { continue }
         id = text.string
         break

@@ -60,7 +60,7 @@ package struct ManifestError: Error, Equatable, Sendable {
   }
 }
 
-extension Mistakes {
+extension Diagnostics {
   static let shownCount = 50
 
   /// Returns the first errors (or warnings) by place.
@@ -84,9 +84,9 @@ extension Mistakes {
     let files: [SourceFile]
     private var positions: [Place: SourceText.Position] = [:]
 
-    init(_ mistakes: [Mistake], _ files: [SourceFile]) {
+    init(_ diagnostics: [RawDiagnostic], _ files: [SourceFile]) {
       self.files = files
-      let places = mistakes.flatMap { ($0.place.map { [$0] } ?? []) + $0.notes.map(\.place) }
+      let places = diagnostics.flatMap { ($0.place.map { [$0] } ?? []) + $0.notes.map(\.place) }
       for (number, places) in Dictionary(grouping: places, by: \.file) {
         let file = files[Int(number)]
         for (offset, position) in SourceText(bytes: file.text).positions(of: places.map(\.offset)) {
@@ -99,21 +99,23 @@ extension Mistakes {
     func position(_ place: Place) -> SourceText.Position? { positions[place] }
   }
 
-  private func diagnostic(_ mistake: Mistake, _ lookup: Lookup, first: SourceFile) -> Diagnostic {
+  private func diagnostic(_ problem: RawDiagnostic, _ lookup: Lookup, first: SourceFile)
+    -> Diagnostic
+  {
     var result = Diagnostic(
-      severity: mistake.severity,
-      file: mistake.origin ?? mistake.place.map { lookup.file($0).displayPath }
+      severity: problem.severity,
+      file: problem.origin ?? problem.place.map { lookup.file($0).displayPath }
         ?? first.displayPath,
-      line: 0, column: 0, message: Credentials.hidden(in: mistake.message),
-      help: mistake.help.map { Credentials.hidden(in: $0) },
-      notes: mistake.notes.map { note in
+      line: 0, column: 0, message: Credentials.hidden(in: problem.message),
+      help: problem.help.map { Credentials.hidden(in: $0) },
+      notes: problem.notes.map { note in
         let position = lookup.position(note.place)
         return Diagnostic.Note(
           file: lookup.file(note.place).displayPath, line: position?.line ?? 0,
           column: note.hasColumn ? position?.column ?? 0 : 0,
           message: Credentials.hidden(in: note.message))
       })
-    if let place = mistake.place, let position = lookup.position(place) {
+    if let place = problem.place, let position = lookup.position(place) {
       (result.line, result.column) = (position.line, position.column)
       let line = SourceText(bytes: lookup.file(place).text).line(at: place.offset)
       let hidden = secrets.filter { $0.place.file == place.file }

@@ -3,7 +3,7 @@ internal import OpflowBase
 
 /// Lines and columns of a manifest.
 struct SourceText {
-  let bytes: Text
+  let bytes: ByteView
 
   struct Position: Equatable {
     /// From 1.
@@ -51,17 +51,17 @@ struct SourceText {
     return SourceLine(text: bytes.part(start..<end), start: start)
   }
 
-  static func lineCount(of text: Text) -> Int {
+  static func lineCount(of text: ByteView) -> Int {
     // SAFETY: counts within `text`.
     cyaml_count_lines(text.start, text.count)
   }
 
-  static func characterCount(of text: Text) -> Int {
+  static func characterCount(of text: ByteView) -> Int {
     // SAFETY: counts within `text`.
     cyaml_count_characters(text.start, text.count)
   }
 
-  private static func lastLine(of text: Text) -> Range<Int> {
+  private static func lastLine(of text: ByteView) -> Range<Int> {
     // SAFETY: searches within `text`.
     cyaml_line_start(text.start, text.count)..<text.count
   }
@@ -82,7 +82,7 @@ struct Secret {
 
 /// A line, or the part of it around a place.
 struct SourceLine {
-  let text: Text
+  let text: ByteView
   let start: Int
 
   /// Returns the line without secrets, and how many characters precede `place`.

@@ -4,7 +4,7 @@ final class Suggestions {
   private var left = 500_000
 
   /// Returns nil if no name is near enough or the limit is reached.
-  func nearest(to name: Text, among names: some Sequence<Text>) -> Text? {
+  func nearest(to name: ByteView, among names: some Sequence<ByteView>) -> ByteView? {
     guard left > 0 else { return nil }
     let counted = names.lazy.map { name in
       self.left -= 1
@@ -13,16 +13,16 @@ final class Suggestions {
     return Suggestion.nearest(to: name, among: counted)
   }
 
-  func help(for name: Text, among names: some Sequence<Text>) -> String? {
+  func help(for name: ByteView, among names: some Sequence<ByteView>) -> String? {
     nearest(to: name, among: names).map { Suggestion.text($0) }
   }
 }
 
 enum Suggestion {
   /// Allows one edit per three characters, at least one, at most three.
-  static func nearest(to name: Text, among names: some Sequence<Text>) -> Text? {
+  static func nearest(to name: ByteView, among names: some Sequence<ByteView>) -> ByteView? {
     if name.count > 255 { return nil }
-    var best: Text?
+    var best: ByteView?
     var bestDistance = max(1, min(name.count / 3, 3)) + 1
     for candidate in names where abs(candidate.count - name.count) < bestDistance {
       let distance = distance(name, candidate, limit: bestDistance)
@@ -34,7 +34,7 @@ enum Suggestion {
     return best
   }
 
-  static func names(_ known: some Collection<Text>) -> String {
+  static func names(_ known: some Collection<ByteView>) -> String {
     let shown = known.prefix(mostNames).map(\.string).joined(separator: ", ")
     let more = known.count - mostNames
     return "its names are \(shown)" + (more > 0 ? " and \(more) more" : "")
@@ -42,11 +42,11 @@ enum Suggestion {
 
   private static let mostNames = 20
 
-  static func text(_ name: Text) -> String { "did you mean `\(name.string)`?" }
+  static func text(_ name: ByteView) -> String { "did you mean `\(name.string)`?" }
 
   /// Counts insertions, deletions, replacements and swaps (optimal string alignment), ignoring
   /// case, up to `limit`.
-  static func distance(_ a: Text, _ b: Text, limit: Int) -> Int {
+  static func distance(_ a: ByteView, _ b: ByteView, limit: Int) -> Int {
     var beforeLast = [Int](repeating: 0, count: b.count + 1)
     var last = Array(0...b.count)
     var current = beforeLast

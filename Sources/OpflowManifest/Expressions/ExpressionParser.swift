@@ -1,6 +1,6 @@
 internal import OpflowBase
 
-struct ExpressionMistake: Error, Equatable {
+struct ExpressionError: Error, Equatable {
   var offset: Int
   var message: String
   var help: String?
@@ -8,7 +8,7 @@ struct ExpressionMistake: Error, Equatable {
 
 protocol ExpressionNames {
   /// Returns the value of a name, and reports an error if it has none.
-  func value(of name: Text, at offset: Int) -> Text
+  func value(of name: ByteView, at offset: Int) -> ByteView
 }
 
 /// Parses and evaluates in one pass. There are no side effects, so both sides of every operator are
@@ -30,13 +30,13 @@ struct ExpressionParser<Names: ExpressionNames> {
 
   private static var maximumDepth: Int { 64 }
 
-  init(text: Text, position: Int, names: Names, store: TextStore) {
+  init(text: ByteView, position: Int, names: Names, store: TextStore) {
     lexer = ExpressionLexer(text: text, position: position)
     self.names = names
     self.store = store
   }
 
-  mutating func evaluate() throws(ExpressionMistake) -> (value: Text, end: Int) {
+  mutating func evaluate() throws(ExpressionError) -> (value: ByteView, end: Int) {
     let value = try parseOr()
     guard lexer.token == .end else { throw unexpected("an operator or the end") }
     return (value, lexer.range.upperBound)
@@ -45,9 +45,9 @@ struct ExpressionParser<Names: ExpressionNames> {
   /// Whether `}}` closed the expression.
   var isClosed: Bool { !lexer.range.isEmpty }
 
-  static func isTrue(_ value: Text) -> Bool { !(value.isEmpty || value == "false") }
+  static func isTrue(_ value: ByteView) -> Bool { !(value.isEmpty || value == "false") }
 
-  private mutating func parseOr() throws(ExpressionMistake) -> Text {
+  private mutating func parseOr() throws(ExpressionError) -> ByteView {
     var left = try parseAnd()
     while lexer.token == .or {
       lexer.advance()
@@ -58,7 +58,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     return left
   }
 
-  private mutating func parseAnd() throws(ExpressionMistake) -> Text {
+  private mutating func parseAnd() throws(ExpressionError) -> ByteView {
     var left = try parseEquality()
     while lexer.token == .and {
       lexer.advance()
@@ -69,7 +69,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     return left
   }
 
-  private mutating func parseEquality() throws(ExpressionMistake) -> Text {
+  private mutating func parseEquality() throws(ExpressionError) -> ByteView {
     var left = try parseUnary()
     while true {
       let token = lexer.token
@@ -84,7 +84,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     }
   }
 
-  private mutating func parseUnary() throws(ExpressionMistake) -> Text {
+  private mutating func parseUnary() throws(ExpressionError) -> ByteView {
     var negations = 0
     while lexer.token == .not {
       negations += 1
@@ -95,7 +95,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     return negations == 0 ? value : Self.boolean(Self.isTrue(value) == (negations % 2 == 0))
   }
 
-  private mutating func parsePrimary() throws(ExpressionMistake) -> Text {
+  private mutating func parsePrimary() throws(ExpressionError) -> ByteView {
     let text = lexer.tokenText
     switch lexer.token {
     case .name:
@@ -111,7 +111,7 @@ struct ExpressionParser<Names: ExpressionNames> {
       return ExpressionLiteral.text(of: text, in: store)
     case .open: return try parseParentheses()
     case .unterminated:
-      throw ExpressionMistake(
+      throw ExpressionError(
         offset: lexer.range.lowerBound, message: "a text in an expression is not closed",
         help: "its closing quote is missing")
     case .equal, .notEqual, .matches, .and, .or, .not, .close, .end, .unknown:
@@ -119,9 +119,9 @@ struct ExpressionParser<Names: ExpressionNames> {
     }
   }
 
-  private mutating func parseParentheses() throws(ExpressionMistake) -> Text {
+  private mutating func parseParentheses() throws(ExpressionError) -> ByteView {
     guard depth < Self.maximumDepth else {
-      throw ExpressionMistake(
+      throw ExpressionError(
         offset: lexer.range.lowerBound,
         message: "parentheses nested deeper than \(Self.maximumDepth) levels", help: nil)
     }
@@ -135,14 +135,14 @@ struct ExpressionParser<Names: ExpressionNames> {
   }
 
   /// Rejects secrets as operands: their values are unknown until the request is sent.
-  private func refuseSecrets(_ left: Text, _ right: Text) throws(ExpressionMistake) {
+  private func refuseSecrets(_ left: ByteView, _ right: ByteView) throws(ExpressionError) {
     guard SecretMark.isSecret(left) || SecretMark.isSecret(right) else { return }
-    throw ExpressionMistake(
+    throw ExpressionError(
       offset: lexer.range.lowerBound, message: "a secret can be neither compared nor chosen",
       help: "it is filled in when the download is sent for: write it alone, `${{ secrets.NAME }}`")
   }
 
-  private func unexpected(_ wanted: String) -> ExpressionMistake {
+  private func unexpected(_ wanted: String) -> ExpressionError {
     let found = lexer.tokenText
     var help: String?
     switch found.first {
@@ -155,15 +155,15 @@ struct ExpressionParser<Names: ExpressionNames> {
         + "out"
     default: help = ForeignExpression.help(at: lexer)
     }
-    return ExpressionMistake(
+    return ExpressionError(
       offset: lexer.range.lowerBound,
       message: lexer.token == .end
         ? "the expression ends where \(wanted) should stand"
         : "`\(found.string)` stands where \(wanted) should", help: help)
   }
 
-  private static func boolean(_ value: Bool) -> Text {
-    value ? Text("true") : Text("false")
+  private static func boolean(_ value: Bool) -> ByteView {
+    value ? ByteView("true") : ByteView("false")
   }
 }
 
@@ -183,17 +183,17 @@ enum ExpressionToken: Equatable {
 }
 
 struct ExpressionLexer {
-  let text: Text
+  let text: ByteView
   private(set) var token = ExpressionToken.end
   private(set) var range = 0..<0
 
-  init(text: Text, position: Int) {
+  init(text: ByteView, position: Int) {
     self.text = text
     range = position..<position
     advance()
   }
 
-  var tokenText: Text { text.part(range) }
+  var tokenText: ByteView { text.part(range) }
 
   mutating func advance() {
     var start = range.upperBound
@@ -266,7 +266,7 @@ struct ExpressionLexer {
 
 enum ExpressionLiteral {
   /// Returns the text between the quotes; doubled quotes become one.
-  static func text(of literal: Text, in store: TextStore) -> Text {
+  static func text(of literal: ByteView, in store: TextStore) -> ByteView {
     let quote = literal[0]
     let inner = literal.part(1..<(literal.count - 1))
     guard inner.contains(quote) else { return inner }
@@ -278,7 +278,7 @@ enum ExpressionLiteral {
     return store.finish()
   }
 
-  static func append(_ text: Text, to store: TextStore) {
+  static func append(_ text: ByteView, to store: TextStore) {
     store.append("'")
     var rest = text
     while let place = rest.firstIndex(of: UInt8(ascii: "'")) {
@@ -294,7 +294,7 @@ enum ExpressionLiteral {
 /// Says what to write instead of other tools' syntax.
 enum ForeignExpression {
   /// The error for a function call, since there are no functions.
-  static func call(of name: Text, at offset: Int) -> ExpressionMistake {
+  static func call(of name: ByteView, at offset: Int) -> ExpressionError {
     let help: String
     if name == "always" || name == "cancelled" {
       help =
@@ -307,12 +307,12 @@ enum ForeignExpression {
     } else {
       help = "compare texts with `==` and `!=`; anything else is for `run` to find out"
     }
-    return ExpressionMistake(
+    return ExpressionError(
       offset: offset, message: "there are no functions here, such as `\(name.string)()`", help: help
     )
   }
 
-  static func help(for name: Text) -> String? {
+  static func help(for name: ByteView) -> String? {
     if let rest = after("github.", name) {
       if rest.hasPrefix("event.") {
         return "a file named by `env.GITHUB_EVENT_PATH` tells of the event"
@@ -352,9 +352,9 @@ enum ForeignExpression {
     }
   }
 
-  private static func after(_ prefix: StaticString, _ name: Text) -> Text? {
+  private static func after(_ prefix: StaticString, _ name: ByteView) -> ByteView? {
     name.hasPrefix(prefix) ? name.part(prefix.utf8CodeUnitCount..<name.count) : nil
   }
 
-  private static func upper(_ text: Text) -> String { text.string.uppercased() }
+  private static func upper(_ text: ByteView) -> String { text.string.uppercased() }
 }

@@ -14,13 +14,15 @@ enum ExpressionTemplate {
     case leftOut
   }
 
-  static func hasExpression(_ text: Text) -> Bool { firstExpression(text, from: 0) < text.count }
+  static func hasExpression(_ text: ByteView) -> Bool {
+    firstExpression(text, from: 0) < text.count
+  }
 
   /// - Parameter report: Receives every error. The expression is then empty.
   static func expand(
-    _ text: Text, _ values: Values = .asTheyAre, names: some ExpressionNames, store: TextStore,
-    literals: TextStore, report: (ExpressionMistake) -> Void
-  ) -> Text {
+    _ text: ByteView, _ values: Values = .asTheyAre, names: some ExpressionNames, store: TextStore,
+    literals: TextStore, report: (ExpressionError) -> Void
+  ) -> ByteView {
     var position = 0
     while position < text.count {
       let start = firstExpression(text, from: position)
@@ -48,7 +50,7 @@ enum ExpressionTemplate {
           append(value, values, to: store)
         }
       } catch {
-        report(mistake(error, in: text, openedAt: start))
+        report(problem(error, in: text, openedAt: start))
         position = close(of: text, from: start)
       }
     }
@@ -57,7 +59,7 @@ enum ExpressionTemplate {
 
   /// Appends the text before an expression. Escapes an open `[` and a final `\`, which would change
   /// the meaning of the value.
-  private static func append(written text: Text, _ values: Values, to store: TextStore) {
+  private static func append(written text: ByteView, _ values: Values, to store: TextStore) {
     guard case .asNames = values else { return store.append(text) }
     let open = PathPattern.openSet(in: text) ?? text.count
     store.append(text.part(0..<open))
@@ -67,7 +69,7 @@ enum ExpressionTemplate {
     if backslashes % 2 == 1 { store.append("\\") }
   }
 
-  private static func append(_ value: Text, _ values: Values, to store: TextStore) {
+  private static func append(_ value: ByteView, _ values: Values, to store: TextStore) {
     switch values {
     case .leftOut: return
     case .asNames where value.contains(where: PathPattern.isEscaped):
@@ -81,8 +83,8 @@ enum ExpressionTemplate {
 
   /// Evaluates a single expression, with or without `${{ }}`.
   static func evaluateWhole(
-    _ text: Text, names: some ExpressionNames, literals: TextStore
-  ) throws(ExpressionMistake) -> Text {
+    _ text: ByteView, names: some ExpressionNames, literals: TextStore
+  ) throws(ExpressionError) -> ByteView {
     var start = 0
     while start < text.count, ASCII.isBlank(text[start]) { start += 1 }
     let isWrapped = text.part(start..<text.count).hasPrefix("${{")
@@ -92,40 +94,40 @@ enum ExpressionTemplate {
     if isWrapped, !parser.isClosed { throw unclosed(at: start) }
     let isWhole = isWrapped ? text[end...].allSatisfy(ASCII.isBlank) : !parser.isClosed
     guard isWhole else {
-      throw ExpressionMistake(
+      throw ExpressionError(
         offset: isWrapped ? end : end - 2, message: "the expression ends before this",
         help: "write one expression, inside one `${{ }}` or without any")
     }
     return value
   }
 
-  static func firstExpression(_ text: Text, from position: Int) -> Int {
+  static func firstExpression(_ text: ByteView, from position: Int) -> Int {
     let rest = text.part(position..<text.count)
     // SAFETY: reads within `rest`.
     return position + cyaml_find_expression(rest.start, rest.count)
   }
 
-  private static func unclosed(at start: Int) -> ExpressionMistake {
-    ExpressionMistake(
+  private static func unclosed(at start: Int) -> ExpressionError {
+    ExpressionError(
       offset: start, message: "`${{` without its `}}`",
       help: "write `$${{` for a `${{` that is no expression")
   }
 
-  private static func tooLong(at start: Int) -> ExpressionMistake {
-    ExpressionMistake(
+  private static func tooLong(at start: Int) -> ExpressionError {
+    ExpressionError(
       offset: start, message: "the value grows beyond \(maximumBytes >> 20) MiB", help: nil)
   }
 
   /// Returns the error, or that `}}` is missing if that is the cause.
-  private static func mistake(
-    _ mistake: ExpressionMistake, in text: Text, openedAt start: Int
-  ) -> ExpressionMistake {
+  private static func problem(
+    _ problem: ExpressionError, in text: ByteView, openedAt start: Int
+  ) -> ExpressionError {
     let rest = text.part((start + 3)..<text.count)
     return zip(rest, rest.dropFirst()).contains { $0 == 125 && $1 == 125 }
-      ? mistake : unclosed(at: start)
+      ? problem : unclosed(at: start)
   }
 
-  private static func close(of text: Text, from start: Int) -> Int {
+  private static func close(of text: ByteView, from start: Int) -> Int {
     var position = start + 3
     while position + 1 < text.count {
       if text[position] == 125, text[position + 1] == 125 { return position + 2 }

@@ -8,8 +8,8 @@ internal import OpflowPlan
 enum LateText {
   /// The late part of a text with `${{ }}`.
   static func residue(
-    of text: Text, names: some ExpressionNames, store: TextStore, literals: TextStore
-  ) -> Text {
+    of text: ByteView, names: some ExpressionNames, store: TextStore, literals: TextStore
+  ) -> ByteView {
     var position = 0
     while position < text.count {
       let start = ExpressionTemplate.firstExpression(text, from: position)
@@ -36,7 +36,9 @@ enum LateText {
   }
 
   /// The late part of a single expression, with or without `${{ }}`.
-  static func residueOfWhole(_ text: Text, names: some ExpressionNames, store: TextStore) -> Text {
+  static func residueOfWhole(_ text: ByteView, names: some ExpressionNames, store: TextStore)
+    -> ByteView
+  {
     let trimmed = text.trimmed
     let start = trimmed.hasPrefix("${{") ? 3 : 0
     appendResidue(of: trimmed.part(start..<trimmed.count), names, store)
@@ -50,7 +52,7 @@ enum LateText {
     ASCII.continuesName(byte) || "./:,@%+=".utf8.contains(byte)
   }
 
-  private static func isLate(_ expression: Text) -> Bool {
+  private static func isLate(_ expression: ByteView) -> Bool {
     var lexer = ExpressionLexer(text: expression, position: 0)
     while lexer.token != .end {
       if lexer.token == .name, ValueReference.hasPrefix(lexer.tokenText) { return true }
@@ -60,7 +62,7 @@ enum LateText {
   }
 
   private static func appendResidue(
-    of expression: Text, _ names: some ExpressionNames, _ store: TextStore
+    of expression: ByteView, _ names: some ExpressionNames, _ store: TextStore
   ) {
     var lexer = ExpressionLexer(text: expression, position: 0)
     while lexer.token != .end {
@@ -82,22 +84,24 @@ enum LateText {
 
 struct LateCompiler {
   /// Maps an ID to a range of the task's needs.
-  typealias Needs = (Text) -> (first: Int, count: Int, isFamily: Bool)?
+  typealias Needs = (ByteView) -> (first: Int, count: Int, isMatrixGroup: Bool)?
 
   private var steps: [LateStep] = []
-  private let intern: (Text) -> TextRef
+  private let intern: (ByteView) -> TextRef
   private let needs: Needs
   private let literals: TextStore
-  private var lexer = ExpressionLexer(text: Text.empty, position: 0)
+  private var lexer = ExpressionLexer(text: ByteView.empty, position: 0)
 
-  private init(literals: TextStore, intern: @escaping (Text) -> TextRef, needs: @escaping Needs) {
+  private init(literals: TextStore, intern: @escaping (ByteView) -> TextRef, needs: @escaping Needs)
+  {
     self.literals = literals
     self.intern = intern
     self.needs = needs
   }
 
   static func steps(
-    of text: Text, isTemplate: Bool, literals: TextStore, intern: (Text) -> TextRef, needs: Needs
+    of text: ByteView, isTemplate: Bool, literals: TextStore, intern: (ByteView) -> TextRef,
+    needs: Needs
   ) -> [LateStep] {
     withoutActuallyEscaping(intern) { intern in
       withoutActuallyEscaping(needs) { needs in
@@ -113,10 +117,10 @@ struct LateCompiler {
     }
   }
 
-  private mutating func compile(template text: Text) {
+  private mutating func compile(template text: ByteView) {
     var position = 0
     var isFirst = true
-    func add(_ part: Text, _ steps: inout [LateStep]) {
+    func add(_ part: ByteView, _ steps: inout [LateStep]) {
       if part.isEmpty { return }
       steps.append(LateStep(.text, text: intern(part)))
       if !isFirst { steps.append(LateStep(.join)) }
@@ -201,17 +205,18 @@ struct LateCompiler {
     lexer.advance()
   }
 
-  private mutating func add(_ text: Text) {
+  private mutating func add(_ text: ByteView) {
     steps.append(LateStep(.text, text: intern(text)))
   }
 
-  private mutating func addValue(_ reference: Text) {
+  private mutating func addValue(_ reference: ByteView) {
     guard let (id, name) = ValueReference.parts(reference), let need = needs(id) else {
-      return add(Text.empty)
+      return add(ByteView.empty)
     }
     steps.append(
       LateStep(
-        need.isFamily ? .values : .value, text: intern(name), first: need.first, count: need.count))
+        need.isMatrixGroup ? .values : .value, text: intern(name), first: need.first,
+        count: need.count))
   }
 }
 
@@ -219,11 +224,11 @@ struct LateCompiler {
 enum ValueReference {
   private static let prefix: StaticString = "needs."
 
-  static func hasPrefix(_ name: Text) -> Bool { name.hasPrefix(prefix) }
+  static func hasPrefix(_ name: ByteView) -> Bool { name.hasPrefix(prefix) }
 
   /// Returns the length of a reference. An ID may contain more characters than other names, and any
   /// text in brackets.
-  static func length(in text: Text) -> Int {
+  static func length(in text: ByteView) -> Int {
     var end = 0
     while end < text.count {
       if text[end] == UInt8(ascii: "[") {
@@ -240,7 +245,7 @@ enum ValueReference {
     return end
   }
 
-  static func parts(_ reference: Text) -> (id: Text, name: Text)? {
+  static func parts(_ reference: ByteView) -> (id: ByteView, name: ByteView)? {
     let rest = reference.part(prefix.utf8CodeUnitCount..<reference.count)
     guard let dot = rest.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return nil }
     return (rest.part(0..<dot), rest.part((dot + 1)..<rest.count))
@@ -248,7 +253,7 @@ enum ValueReference {
 }
 
 struct ValueReading {
-  let reference: Text
+  let reference: ByteView
   let node: Node
   let offset: Int
 }

@@ -13,12 +13,12 @@ final class NameScope {
   }
 
   var position = Position.top
-  private(set) var variables = TextMap<Text>()
+  private(set) var variables = TextMap<ByteView>()
   /// The scope of the including file, if its variables are visible here.
   var outer: NameScope?
-  private(set) var environment = TextMap<Text>()
+  private(set) var environment = TextMap<ByteView>()
   var matrix = MatrixScope()
-  var taskID: Text?
+  var taskID: ByteView?
 
   let secrets: SecretScope
   /// The selected `interactive` tasks if there is no terminal.
@@ -26,8 +26,8 @@ final class NameScope {
   var isInTask = false
   var valuePlace = ValuePlace.none
   /// References to values of other tasks, collected until the reader empties the list.
-  var valuesRead: [(reference: Text, offset: Int)] = []
-  let runID: Text
+  var valuesRead: [(reference: ByteView, offset: Int)] = []
+  let runID: ByteView
   let inherited: InheritedEnvironment
   /// Whether `run.id` evaluates to a constant, for fingerprints.
   var hidesRunID = false
@@ -63,18 +63,18 @@ final class NameScope {
     tasksWithoutTerminal = other.tasksWithoutTerminal
   }
 
-  func setVariable(_ name: Text, _ value: Text) { variables.set(name, value) }
+  func setVariable(_ name: ByteView, _ value: ByteView) { variables.set(name, value) }
 
-  func setEnvironment(_ name: Text, _ value: Text) { environment.set(name, value) }
+  func setEnvironment(_ name: ByteView, _ value: ByteView) { environment.set(name, value) }
 
-  func variable(_ name: Text) -> Text? { variables[name] ?? outer?.variable(name) }
+  func variable(_ name: ByteView) -> ByteView? { variables[name] ?? outer?.variable(name) }
 
-  var variableNames: some Sequence<Text> {
+  var variableNames: some Sequence<ByteView> {
     [variables.keys.texts, outer?.variables.keys.texts ?? []].joined()
   }
 
   /// Returns a variable as visible at `position`; empty if unset.
-  func environmentValue(_ name: Text) -> Text {
+  func environmentValue(_ name: ByteView) -> ByteView {
     switch position {
     case .top, .task, .environment, .headers:
       if let value = environment[name] { return value }
@@ -91,57 +91,57 @@ struct MatrixScope {
     case none
     /// In the `matrix` itself, before its tasks exist.
     case matrix
-    case leg
+    case instance
   }
 
   var owner = Owner.none
   private(set) var names = TextTable()
   /// The values of one matrix task. Without them, names are empty.
-  private var values: [Text] = []
+  private var values: [ByteView] = []
 
   init(owner: Owner = .none) { self.owner = owner }
 
   init(names: TextTable) {
-    owner = .leg
+    owner = .instance
     self.names = names
   }
 
   /// A scope that accepts all names, for a matrix whose names are unknown.
   static var ofAnyNames: MatrixScope {
-    var scope = MatrixScope(owner: .leg)
+    var scope = MatrixScope(owner: .instance)
     scope.hasAnyName = true
     return scope
   }
 
   private var hasAnyName = false
 
-  mutating func setValues(_ values: some Sequence<Text>) {
+  mutating func setValues(_ values: some Sequence<ByteView>) {
     self.values.removeAll(keepingCapacity: true)
     self.values.append(contentsOf: values)
   }
 
-  func value(_ name: Text) -> Text? {
+  func value(_ name: ByteView) -> ByteView? {
     if let index = names.index(of: name) {
-      return index < values.count ? values[index] : Text.empty
+      return index < values.count ? values[index] : ByteView.empty
     }
-    return hasAnyName ? Text.empty : nil
+    return hasAnyName ? ByteView.empty : nil
   }
 
   var helpForUnknown: String {
     switch owner {
     case .none: "only a task with a `matrix` has such names"
     case .matrix: "a `matrix` is made before its legs; say it in `exclude` or `include`"
-    case .leg: "the task's `matrix` has no such name"
+    case .instance: "the task's `matrix` has no such name"
     }
   }
 }
 
 struct ScopedNames: ExpressionNames {
   let scope: NameScope
-  let report: (ExpressionMistake) -> Void
+  let report: (ExpressionError) -> Void
 
-  func value(of name: Text, at offset: Int) -> Text {
-    let empty = Text.empty
+  func value(of name: ByteView, at offset: Int) -> ByteView {
+    let empty = ByteView.empty
     if name.hasPrefix("vars.") { return variable(name, at: offset) ?? empty }
     if name.hasPrefix("env."), isSimple(name.part(4..<name.count)) {
       if scope.secrets.contains(name.part(4..<name.count)) { return secret(name, at: offset) }
@@ -183,16 +183,16 @@ struct ScopedNames: ExpressionNames {
   }
 
   /// Reports that an expression reads a secret, which would end up in the plan.
-  private func secret(_ name: Text, at offset: Int) -> Text {
+  private func secret(_ name: ByteView, at offset: Int) -> ByteView {
     let variable = name.part(4..<name.count).string
     refuse(
       offset, "`\(name.string)` is a secret, which no expression may read",
       help: "a task that lists it in `secrets` finds it in its environment as `$\(variable)`")
-    return Text.empty
+    return ByteView.empty
   }
 
   /// Records a reference to a value that is not known yet, or reports that it is not allowed.
-  private func noteValue(_ name: Text, at offset: Int) {
+  private func noteValue(_ name: ByteView, at offset: Int) {
     switch scope.valuePlace {
     case .late: scope.valuesRead.append((name, offset))
     case .script:
@@ -209,7 +209,7 @@ struct ScopedNames: ExpressionNames {
     }
   }
 
-  private func variable(_ name: Text, at offset: Int) -> Text? {
+  private func variable(_ name: ByteView, at offset: Int) -> ByteView? {
     let variable = name.part(5..<name.count)
     if let value = scope.variable(variable) { return value }
     let help =
@@ -228,10 +228,10 @@ struct ScopedNames: ExpressionNames {
   }
 
   private func refuse(_ offset: Int, _ message: String, help: String? = nil) {
-    report(ExpressionMistake(offset: offset, message: message, help: help))
+    report(ExpressionError(offset: offset, message: message, help: help))
   }
 
-  private func reportUnknown(_ name: Text, at offset: Int) {
+  private func reportUnknown(_ name: ByteView, at offset: Int) {
     let help: String
     if name.hasPrefix("matrix.") {
       help =
@@ -251,7 +251,7 @@ struct ScopedNames: ExpressionNames {
     refuse(offset, "unknown name `\(name.string)`", help: help)
   }
 
-  private func isSimple(_ name: Text) -> Bool {
+  private func isSimple(_ name: ByteView) -> Bool {
     !name.isEmpty && name.allSatisfy { ASCII.continuesName($0) }
   }
 }
@@ -268,12 +268,12 @@ final class InheritedEnvironment {
     (self.entries, self.store) = (entries, store)
   }
 
-  func value(_ name: Text) -> Text? {
+  func value(_ name: ByteView) -> ByteView? {
     readNames.insert(name.string)
     return values[name.string]
   }
 
-  func hasRead(_ name: Text) -> Bool { readNames.contains(name.string) }
+  func hasRead(_ name: ByteView) -> Bool { readNames.contains(name.string) }
 
   /// The variables that were read, sorted by name; nil for one that is not set.
   var read: [(name: String, value: String?)] {

@@ -9,8 +9,8 @@ final class SecretScope {
   private var taskCount = 0
   /// The variables that any `env` or `env_file` sets.
   private var variables = TextMap<Place>()
-  private var sources = TextMap<Text>()
-  private var read: [Text] = []
+  private var sources = TextMap<ByteView>()
+  private var read: [ByteView] = []
   private var documents: [YAMLDocument] = []
   private var names = TextTable()
   /// The secrets of the run that the manifest is for, if any.
@@ -36,7 +36,7 @@ final class SecretScope {
     ofRun = known
   }
 
-  func isUnknown(_ name: Text) -> Bool {
+  func isUnknown(_ name: ByteView) -> Bool {
     guard let ofRun else { return false }
     return ofRun.index(of: name) == nil
   }
@@ -44,14 +44,14 @@ final class SecretScope {
   func add(_ document: YAMLDocument) { documents.append(document) }
 
   /// Whether any file uses the name as a secret or as the source of one.
-  func contains(_ name: Text) -> Bool {
+  func contains(_ name: ByteView) -> Bool {
     for document in documents { SecretNames.collect(from: document, into: &names) }
     documents.removeAll()
     return names.index(of: name) != nil
   }
 
   /// Returns the run's secret that must not be set, on the first call for a variable.
-  func noteSet(_ variable: Text, at place: Place) -> Text? {
+  func noteSet(_ variable: ByteView, at place: Place) -> ByteView? {
     guard variables[variable] == nil else { return nil }
     variables.set(variable, place)
     guard isAddition, let ofRun else { return nil }
@@ -59,13 +59,13 @@ final class SecretScope {
     return sources.values.firstIndex { $0.isSame(as: variable) }.map { sources.keys.texts[$0] }
   }
 
-  func noteSource(_ name: Text, _ variable: Text) {
+  func noteSource(_ name: ByteView, _ variable: ByteView) {
     if sources[name] == nil { sources.set(name, variable) }
   }
 
   /// Returns the variable of a secret, or its source, if a file sets it: the plan would contain the
   /// value.
-  func whereSet(_ name: Text) -> (variable: Text, place: Place)? {
+  func whereSet(_ name: ByteView) -> (variable: ByteView, place: Place)? {
     if isAddition { return nil }
     if let place = variables[name] { return (name, place) }
     guard let source = sources[name], let place = variables[source] else { return nil }
@@ -75,26 +75,26 @@ final class SecretScope {
   func beginTask() { taskCount += 1 }
 
   /// Returns the stored name; nil if the task lists it twice.
-  func listedFirst(_ name: Text) -> Text? {
+  func listedFirst(_ name: ByteView) -> ByteView? {
     let number = listed.insert(name, keptIn: store)
     return lastTasks.updateValue(taskCount, forKey: number) == taskCount
       ? nil : listed.texts[number]
   }
 
-  func missing(_ name: Text, _ task: Text?) -> MissingSecret? {
+  func missing(_ name: ByteView, _ task: ByteView?) -> MissingSecret? {
     guard !missing.isEmpty, let missing = missing[name.string], let task,
       missing.tasks.contains(task.string)
     else { return nil }
     return missing
   }
 
-  func read(_ name: Text, _ literals: TextStore) -> Text {
+  func read(_ name: ByteView, _ literals: TextStore) -> ByteView {
     let number = listed.insert(name, keptIn: store)
     read.append(listed.texts[number])
     return SecretMark.text(name, literals)
   }
 
-  func takeRead() -> [Text] {
+  func takeRead() -> [ByteView] {
     defer { read.removeAll() }
     return read
   }
@@ -137,44 +137,44 @@ private enum SecretNames {
 /// A secret that is not available; an error where tasks list it.
 package struct MissingSecret: Sendable {
   /// The error message, which follows the name.
-  package var what: String
+  package var detail: String
   package var help: String?
   /// The selected tasks that list it.
   package var tasks: Set<String>
 
-  package init(what: String, help: String?, tasks: Set<String>) {
-    self.what = what
+  package init(detail: String, help: String?, tasks: Set<String>) {
+    self.detail = detail
     self.help = help
     self.tasks = tasks
   }
 
-  func message(_ name: String) -> String { "the secret `\(name)` \(what)" }
+  func message(_ name: String) -> String { "the secret `\(name)` \(detail)" }
 }
 
 enum SecretText {
-  static func isUnknown(_ name: Text) -> String { "the run has no secret `\(name.string)`" }
+  static func isUnknown(_ name: ByteView) -> String { "the run has no secret `\(name.string)`" }
 
-  static func helpForUnknown(_ name: Text) -> String {
+  static func helpForUnknown(_ name: ByteView) -> String {
     "declare it in the run's first manifest: `secrets: { \(name.string): { env: \(name.string) } }`"
   }
 
   static let helpForSet = "take it out there, where its value would be written down"
 
-  static func isSet(_ name: Text, as variable: Text) -> String {
-    let what = variable.isSame(as: name) ? "it" : "`\(variable.string)`, where it comes from"
-    return "`\(name.string)` is a secret, and `env` or `env_file` sets \(what)"
+  static func isSet(_ name: ByteView, as variable: ByteView) -> String {
+    let detail = variable.isSame(as: name) ? "it" : "`\(variable.string)`, where it comes from"
+    return "`\(name.string)` is a secret, and `env` or `env_file` sets \(detail)"
   }
 }
 
 /// Stands for the value of a secret until the request is sent.
 enum SecretMark {
   /// Encloses the name in NULs, which no manifest contains.
-  static func text(_ name: Text, _ store: TextStore) -> Text {
+  static func text(_ name: ByteView, _ store: TextStore) -> ByteView {
     store.append(0)
     store.append(name)
     store.append(0)
     return store.finish()
   }
 
-  static func isSecret(_ value: Text) -> Bool { value.first == 0 }
+  static func isSecret(_ value: ByteView) -> Bool { value.first == 0 }
 }

@@ -25,7 +25,7 @@ struct Matrix {
     /// Indices into `Matrix.names`: the columns of a table, or the axis whose values are lines.
     var names: Range<Int>
     var file: SourceFile
-    var isSheet: Bool
+    var isTable: Bool
   }
 
   /// The names that `matrix.NAME` may use, in order.
@@ -47,12 +47,12 @@ struct Matrix {
   var after: [TaskWord] = []
   /// Whether reading must wait for the tasks in `after`.
   var isLater = false
-  var laterSources: [Text] = []
+  var laterSources: [ByteView] = []
   /// Whether `names` is complete.
   var knowsNames = true
 
   struct TaskWord {
-    var text: Text
+    var text: ByteView
     var node: Node
   }
 
@@ -69,9 +69,9 @@ struct Matrix {
 }
 
 /// A matrix with its matrix tasks.
-struct Family {
+struct MatrixGroup {
   /// The limit on matrix tasks of a manifest.
-  static let mostLegs = 1_000_000
+  static let mostInstances = 1_000_000
 
   enum Emptiness {
     /// Files or patterns give no values, so the task is skipped.
@@ -86,7 +86,7 @@ struct Family {
   var names = TextTable()
   /// Indices of the names that are part of IDs.
   var namingNames: [Int] = []
-  var ids: [Text] = []
+  var ids: [ByteView] = []
   /// For each matrix task, a value per name, as numbers of `MatrixTexts`.
   var values: [Int32] = []
   var files: [Matrix.File] = []
@@ -94,18 +94,18 @@ struct Family {
   var emptiness: Emptiness?
   /// The tasks that must succeed before matrix tasks are made.
   var after: [Matrix.TaskWord] = []
-  var laterSources: [Text] = []
+  var laterSources: [ByteView] = []
   /// Whether `names` is complete.
   var knowsNames = true
 
   /// The number of tasks; an empty matrix counts as one.
   var taskCount: Int { max(1, ids.count) }
 
-  func values(of leg: Int) -> ArraySlice<Int32> {
-    values[(leg * names.count)..<((leg + 1) * names.count)]
+  func values(of instance: Int) -> ArraySlice<Int32> {
+    values[(instance * names.count)..<((instance + 1) * names.count)]
   }
 
-  func value(_ name: Int, of leg: Int) -> Int32 { values[leg * names.count + name] }
+  func value(_ name: Int, of instance: Int) -> Int32 { values[instance * names.count + name] }
 }
 
 /// The values of all matrices. Equal values have the same number.
@@ -113,15 +113,15 @@ final class MatrixTexts {
   private var table = TextTable()
 
   /// - Parameter text: Must live as long as this object.
-  func number(of text: Text) -> Int32 {
+  func number(of text: ByteView) -> Int32 {
     Int32(truncatingIfNeeded: table.insert(text).index)
   }
 
-  func knownNumber(of text: Text) -> Int32? {
+  func knownNumber(of text: ByteView) -> Int32? {
     table.index(of: text).map { Int32(truncatingIfNeeded: $0) }
   }
 
-  subscript(number: Int32) -> Text { table.texts[Int(number)] }
+  subscript(number: Int32) -> ByteView { table.texts[Int(number)] }
 }
 
 /// A set of tuples of one length. Equal tuples have the same number.

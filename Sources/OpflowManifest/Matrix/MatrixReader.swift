@@ -5,16 +5,16 @@ struct MatrixReader: NodeReader {
   let sources: ReadSources
   let texts: MatrixTexts
   /// The base of file names; absolute.
-  let folder: Text
+  let folder: ByteView
   /// Whether the tasks in `after` have succeeded.
-  let makesLegs: Bool
+  let makesInstances: Bool
   var matrix = Matrix()
 
   init(
-    _ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: Text,
-    makesLegs: Bool
+    _ values: ValueReader, _ sources: ReadSources, _ texts: MatrixTexts, folder: ByteView,
+    makesInstances: Bool
   ) {
-    self.makesLegs = makesLegs
+    self.makesInstances = makesInstances
     self.values = values
     self.sources = sources
     self.texts = texts
@@ -73,7 +73,7 @@ struct MatrixReader: NodeReader {
 
   // MARK: Axes
 
-  private mutating func readAxis(_ name: Text, _ key: Node, _ node: Node) {
+  private mutating func readAxis(_ name: ByteView, _ key: Node, _ node: Node) {
     guard isName(name, at: document.place(key)) else { return }
     let subject = Subject.entry("matrix", name)
     let number = matrix.names.count
@@ -89,16 +89,16 @@ struct MatrixReader: NodeReader {
     matrix.factors.append(factor)
   }
 
-  mutating func isName(_ name: Text, at place: Place) -> Bool {
+  mutating func isName(_ name: ByteView, at place: Place) -> Bool {
     guard VariableName.isExpressionName(name) else {
-      mistakes.error(
+      diagnostics.error(
         place, "`\(name.string)` is no name in a `matrix`",
         help: name == "<<"
           ? nil : "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
       return false
     }
     if matrix.names.index(of: name) != nil {
-      mistakes.error(place, "the `matrix` has two of `\(name.string)`")
+      diagnostics.error(place, "the `matrix` has two of `\(name.string)`")
       return false
     }
     return true
@@ -133,9 +133,9 @@ struct MatrixReader: NodeReader {
   }
 
   func reportTwice(
-    _ text: Text, _ place: Place, _ subject: Subject, _ first: Place, help: String? = nil
+    _ text: ByteView, _ place: Place, _ subject: Subject, _ first: Place, help: String? = nil
   ) {
-    mistakes.add(
+    diagnostics.add(
       .error, place,
       "`\(text.string)` stands twice in \(subject.description): two legs would be alike",
       help: help, notes: [.init(place: first, message: "the first one")])
@@ -191,7 +191,7 @@ struct MatrixReader: NodeReader {
     if !matrix.after.contains(where: { $0.text.isSame(as: id.text) }) {
       matrix.after.append(Matrix.TaskWord(text: id.text, node: after.value))
     }
-    if makesLegs { return false }
+    if makesInstances { return false }
     matrix.isLater = true
     return true
   }
@@ -250,17 +250,18 @@ struct MatrixReader: NodeReader {
     _ node: Node, _ subject: Subject, _ names: Range<Int>
   ) -> [Int32] {
     guard let file = readFile(node, Subject(AxisKey.lines)) else { return [] }
-    guard TextFile.isReadable(file, mistakes) else {
+    guard TextFile.isReadable(file, diagnostics) else {
       matrix.isWrong = true
       return []
     }
-    matrix.files.append(Matrix.File(names: names, file: file, isSheet: false))
+    matrix.files.append(Matrix.File(names: names, file: file, isTable: false))
     var list: [Int32] = []
     var first: [Int32: Int] = [:]
     TextFile.forEachLine(file.text) { line, offset in
-      if list.count == Family.mostLegs {
+      if list.count == MatrixGroup.mostInstances {
         matrix.isWrong = true
-        mistakes.error(file.place(offset), "the file has more than \(Family.mostLegs) lines")
+        diagnostics.error(
+          file.place(offset), "the file has more than \(MatrixGroup.mostInstances) lines")
         return false
       }
       let value = texts.number(of: line)
@@ -301,7 +302,7 @@ extension MatrixReader {
     var factor = Matrix.Factor(node: node, names: before..<before)
     switch document.kind(node) {
     case .sequence: readWritten(node, into: &factor)
-    case .scalar: readSheet(node, into: &factor)
+    case .scalar: readTable(node, into: &factor)
     case .mapping:
       let fields = maps.fields(node, tables.rows)
       if let file = fields[.file] {
@@ -309,7 +310,7 @@ extension MatrixReader {
           noteLater(file, Subject(MatrixKey.rows))
           matrix.knowsNames = false
         } else {
-          readSheet(file, into: &factor)
+          readTable(file, into: &factor)
         }
       } else if !fields.isMeant(.file) {
         error(
@@ -398,13 +399,13 @@ extension MatrixReader {
     return row
   }
 
-  private func readValue(_ node: Node, _ name: Text) -> Int32? {
+  private func readValue(_ node: Node, _ name: ByteView) -> Int32? {
     values.scalar(node, .entry("matrix", name), expected: "a string, a number or a boolean").map {
       texts.number(of: $0.text)
     }
   }
 
-  private func reportUnknown(_ name: Text, at key: Node, among names: Range<Int>) {
+  private func reportUnknown(_ name: ByteView, at key: Node, among names: Range<Int>) {
     let known = matrix.names.texts[names]
     error(
       key, "the `matrix` has no `\(name.string)`",
@@ -413,26 +414,26 @@ extension MatrixReader {
 
   // MARK: In a file
 
-  private mutating func readSheet(_ node: Node, into factor: inout Matrix.Factor) {
+  private mutating func readTable(_ node: Node, into factor: inout Matrix.Factor) {
     let before = matrix.names.count
     guard let file = readFile(node, Subject(MatrixKey.rows)) else { return }
-    let sheet = Sheet(file, mistakes, store: scratch)
-    for cell in sheet.names {
+    let valueTable = ValueTable(file, diagnostics, store: scratch)
+    for cell in valueTable.names {
       if isName(cell.text, at: file.place(cell.offset)) { _ = matrix.names.insert(cell.text) }
     }
-    guard sheet.isWhole, matrix.names.count - before == sheet.names.count else {
+    guard valueTable.isWhole, matrix.names.count - before == valueTable.names.count else {
       matrix.isWrong = true
       return
     }
-    if sheet.rowOffsets.isEmpty { return warnOfNothing(in: file, at: node) }
-    matrix.files.append(Matrix.File(names: before..<matrix.names.count, file: file, isSheet: true))
-    factor.values = sheet.cells.map { texts.number(of: $0) }
+    if valueTable.rowOffsets.isEmpty { return warnOfNothing(in: file, at: node) }
+    matrix.files.append(Matrix.File(names: before..<matrix.names.count, file: file, isTable: true))
+    factor.values = valueTable.cells.map { texts.number(of: $0) }
     var first: [Int32: Int] = [:]
-    for (row, offset) in sheet.rowOffsets.enumerated() {
-      let value = factor.values[row * sheet.names.count]
+    for (row, offset) in valueTable.rowOffsets.enumerated() {
+      let value = factor.values[row * valueTable.names.count]
       if texts[value].isEmpty {
         matrix.isWrong = true
-        mistakes.error(
+        diagnostics.error(
           file.place(offset),
           "`\(matrix.names.texts[before].string)` is empty here, and it is what the leg is named by"
         )
@@ -519,7 +520,7 @@ extension MatrixReader {
 /// The files and names that matrices read, which are inputs of the plan.
 final class ReadSources {
   /// Opens a file by its path in a manifest, relative to a folder.
-  let file: (_ path: Text, _ folder: Text) -> Result<SourceFile, FileFault>
+  let file: (_ path: ByteView, _ folder: ByteView) -> Result<SourceFile, FileFault>
   private let names: (_ pattern: String, _ folder: String) -> Result<[String], FileNameFault>
   private(set) var globs: [PlanInputs.FoundNames] = []
   private let store: TextStore
@@ -531,7 +532,7 @@ final class ReadSources {
 
   init(
     store: TextStore,
-    file: @escaping (Text, Text) -> Result<SourceFile, FileFault>,
+    file: @escaping (ByteView, ByteView) -> Result<SourceFile, FileFault>,
     names: @escaping (String, String) -> Result<[String], FileNameFault>
   ) {
     self.store = store
@@ -539,7 +540,7 @@ final class ReadSources {
     self.names = names
   }
 
-  func names(_ pattern: Text, in folder: Text) -> Result<[Text], FileNameFault> {
+  func names(_ pattern: ByteView, in folder: ByteView) -> Result<[ByteView], FileNameFault> {
     let (pattern, folder) = (pattern.string, folder.string)
     return names(pattern, folder).map { names in
       globs.append(

@@ -5,32 +5,32 @@ internal import OpflowPlan
 struct TaskList {
   let declared: TaskDeclarations
   private(set) var run: RunTasks?
-  private(set) var families: [Family] = []
+  private(set) var matrixGroups: [MatrixGroup] = []
   /// For each declaration, the index of its matrix or -1. Empty without matrices; tasks and
   /// declarations then have the same numbers.
-  private var familyNumbers: [Int32] = []
+  private var matrixGroupNumbers: [Int32] = []
   /// For each declaration its first task, then the number of tasks.
   private var firstTasks: [Int32] = []
 
   init(_ declared: TaskDeclarations) { self.declared = declared }
 
   init(
-    _ declared: TaskDeclarations, families: [(declaration: Int, family: Family)],
+    _ declared: TaskDeclarations, matrixGroups: [(declaration: Int, matrixGroup: MatrixGroup)],
     run: RunTasks? = nil
   ) {
     self.declared = declared
     self.run = run
-    if families.isEmpty { return }
-    familyNumbers = [Int32](repeating: -1, count: declared.count)
-    for (number, (declaration, family)) in families.enumerated() {
-      familyNumbers[declaration] = Int32(truncatingIfNeeded: number)
-      self.families.append(family)
+    if matrixGroups.isEmpty { return }
+    matrixGroupNumbers = [Int32](repeating: -1, count: declared.count)
+    for (number, (declaration, matrixGroup)) in matrixGroups.enumerated() {
+      matrixGroupNumbers[declaration] = Int32(truncatingIfNeeded: number)
+      self.matrixGroups.append(matrixGroup)
     }
     firstTasks.reserveCapacity(declared.count + 1)
     var first = 0
     for declaration in 0..<declared.count {
       firstTasks.append(Int32(truncatingIfNeeded: first))
-      first += family(of: declaration)?.taskCount ?? 1
+      first += matrixGroup(of: declaration)?.taskCount ?? 1
     }
     firstTasks.append(Int32(truncatingIfNeeded: first))
   }
@@ -46,18 +46,18 @@ struct TaskList {
 
   func number(ofRun task: TaskID) -> Int { count + task.index }
 
-  func family(of declaration: Int) -> Family? {
-    familyNumber(of: declaration).map { families[$0] }
+  func matrixGroup(of declaration: Int) -> MatrixGroup? {
+    matrixGroupNumber(of: declaration).map { matrixGroups[$0] }
   }
 
-  func familyNumber(of declaration: Int) -> Int? {
-    if familyNumbers.isEmpty || familyNumbers[declaration] < 0 { return nil }
-    return Int(familyNumbers[declaration])
+  func matrixGroupNumber(of declaration: Int) -> Int? {
+    if matrixGroupNumbers.isEmpty || matrixGroupNumbers[declaration] < 0 { return nil }
+    return Int(matrixGroupNumbers[declaration])
   }
 
-  func forEachFamily(_ body: (Text, Int, Family) -> Void) {
-    for (declaration, number) in familyNumbers.enumerated() where number >= 0 {
-      body(declared.name(declaration), Int(firstTasks[declaration]), families[Int(number)])
+  func forEachMatrixGroup(_ body: (ByteView, Int, MatrixGroup) -> Void) {
+    for (declaration, number) in matrixGroupNumbers.enumerated() where number >= 0 {
+      body(declared.name(declaration), Int(firstTasks[declaration]), matrixGroups[Int(number)])
     }
   }
 
@@ -79,17 +79,17 @@ struct TaskList {
 
   func document(_ task: Int) -> YAMLDocument { declared.document(declaration(of: task)) }
 
-  func name(_ task: Int) -> Text {
+  func name(_ task: Int) -> ByteView {
     if let (run, id) = ofRun(task) { return run.name(id) }
     let declaration = declaration(of: task)
-    guard let family = family(of: declaration), !family.ids.isEmpty else {
+    guard let matrixGroup = matrixGroup(of: declaration), !matrixGroup.ids.isEmpty else {
       return declared.name(declaration)
     }
-    return family.ids[task - Int(firstTasks[declaration])]
+    return matrixGroup.ids[task - Int(firstTasks[declaration])]
   }
 
   /// Returns the declared ID: for a matrix task, that of its matrix.
-  func declaredName(_ task: Int) -> Text {
+  func declaredName(_ task: Int) -> ByteView {
     if let (run, id) = ofRun(task) { return run.declaredName(id) }
     return declared.name(declaration(of: task))
   }
@@ -101,91 +101,95 @@ final class RunTasks {
   /// Declared IDs that the run already has with the same definition.
   let unchanged: Set<String>
   /// The generator, if a task adds them. Every added task needs it.
-  let adder: TaskID?
+  let generator: TaskID?
   /// The matrix that a generator expands; nil for other additions.
-  let family: Text?
-  private var families: [FamilyID: Family] = [:]
-  private lazy var familyNames = TextTable()
+  let matrixGroup: ByteView?
+  private var matrixGroups: [MatrixGroupID: MatrixGroup] = [:]
+  private lazy var matrixGroupNames = TextTable()
 
-  init(_ plan: Plan, unchanged: Set<String>, adder: TaskID? = nil) {
+  init(_ plan: Plan, unchanged: Set<String>, generator: TaskID? = nil) {
     self.plan = plan
     self.unchanged = unchanged
-    self.adder = adder
-    family = nil
-    noteFamilies()
+    self.generator = generator
+    matrixGroup = nil
+    noteMatrixGroups()
   }
 
-  /// - Parameter maker: The generator; `Plan.makesLegs` must be true.
-  init(_ plan: Plan, legsMadeBy maker: TaskID) {
+  /// - Parameter maker: The generator; `Plan.makesInstances` must be true.
+  init(_ plan: Plan, instancesMadeBy maker: TaskID) {
     self.plan = plan
     unchanged = []
-    adder = maker
-    family = plan.nameBytes(maker)
-    noteFamilies()
+    generator = maker
+    matrixGroup = plan.nameBytes(maker)
+    noteMatrixGroups()
   }
 
-  private func noteFamilies() {
-    if plan.families.isEmpty { return }
-    for family in plan.families { _ = familyNames.insert(plan.text(family.name)) }
+  private func noteMatrixGroups() {
+    if plan.matrixGroups.isEmpty { return }
+    for matrixGroup in plan.matrixGroups {
+      _ = matrixGroupNames.insert(plan.text(matrixGroup.name))
+    }
   }
 
   /// The flags of the generator that expands a matrix.
-  var maker: TaskFlags? { family == nil ? nil : adder.map { plan.flags($0) } }
+  var maker: TaskFlags? { matrixGroup == nil ? nil : generator.map { plan.flags($0) } }
 
   enum Member {
     case task(TaskID)
-    case family(FamilyID)
+    case matrixGroup(MatrixGroupID)
   }
 
   /// Returns nil for an unknown ID, and for the ID of a matrix task.
-  func member(named name: Text) -> Member? {
-    if let family = familyNames.index(of: name) { return .family(FamilyID(family)) }
-    guard let task = plan.task(named: name), plan.family(of: task) == nil else { return nil }
+  func member(named name: ByteView) -> Member? {
+    if let matrixGroup = matrixGroupNames.index(of: name) {
+      return .matrixGroup(MatrixGroupID(matrixGroup))
+    }
+    guard let task = plan.task(named: name), plan.matrixGroup(of: task) == nil else { return nil }
     return .task(task)
   }
 
-  func name(_ task: TaskID) -> Text { plan.nameBytes(task) }
+  func name(_ task: TaskID) -> ByteView { plan.nameBytes(task) }
 
   /// Returns the generator that a task needs by default. A task that the run already has keeps the
   /// generator that first added it.
-  func needImplied(in declared: Text) -> TaskID? {
-    guard family == nil, let member = member(named: declared) else { return adder }
+  func needImplied(in declared: ByteView) -> TaskID? {
+    guard matrixGroup == nil, let member = member(named: declared) else { return generator }
     let task =
       switch member {
       case .task(let task): task
-      case .family(let family): TaskID(plan.legs(family).lowerBound)
+      case .matrixGroup(let matrixGroup): TaskID(plan.instances(matrixGroup).lowerBound)
       }
     if task.index < plan.firstTaskCount { return nil }
     return plan.declaredNeeds(of: task).last { plan.flags($0).contains(.control) }
   }
 
   /// Returns the declared ID: for a matrix task, that of its matrix.
-  func declaredName(_ task: TaskID) -> Text {
-    plan.family(of: task).map { plan.text(plan.families[$0.index].name) } ?? name(task)
+  func declaredName(_ task: TaskID) -> ByteView {
+    plan.matrixGroup(of: task).map { plan.text(plan.matrixGroups[$0.index].name) } ?? name(task)
   }
 
-  var declaredNames: [Text] {
-    var names: [Text] = []
+  var declaredNames: [ByteView] {
+    var names: [ByteView] = []
     var next = 0
     while next < plan.taskCount {
       names.append(declaredName(TaskID(next)))
-      next = plan.family(of: TaskID(next)).map { plan.legs($0).upperBound } ?? next + 1
+      next = plan.matrixGroup(of: TaskID(next)).map { plan.instances($0).upperBound } ?? next + 1
     }
     return names
   }
 
-  func family(_ id: FamilyID, _ texts: MatrixTexts) -> Family {
-    if let known = families[id] { return known }
-    var family = Family()
-    for axis in plan.axes(id) { _ = family.names.insert(plan.text(axis)) }
-    for leg in plan.legs(id) {
-      let task = TaskID(leg)
-      family.ids.append(name(task))
-      for value in plan.legValues(task, of: id) {
-        family.values.append(texts.number(of: plan.text(value)))
+  func matrixGroup(_ id: MatrixGroupID, _ texts: MatrixTexts) -> MatrixGroup {
+    if let known = matrixGroups[id] { return known }
+    var matrixGroup = MatrixGroup()
+    for axis in plan.axes(id) { _ = matrixGroup.names.insert(plan.text(axis)) }
+    for instance in plan.instances(id) {
+      let task = TaskID(instance)
+      matrixGroup.ids.append(name(task))
+      for value in plan.instanceValues(task, of: id) {
+        matrixGroup.values.append(texts.number(of: plan.text(value)))
       }
     }
-    families[id] = family
-    return family
+    matrixGroups[id] = matrixGroup
+    return matrixGroup
   }
 }

@@ -30,7 +30,7 @@ struct ActionReader: NodeReader {
       let names = actions.map { "`\($0.name)`" }
       let last = names[names.count - 1]
       let list = names.dropLast().joined(separator: ", ")
-      mistakes.error(
+      diagnostics.error(
         places.max() ?? document.place(task.key),
         actions.count == 2
           ? "a task has either \(list) or \(last), and this one has both"
@@ -99,7 +99,7 @@ struct ActionReader: NodeReader {
     task.settings.retryCodes = []
     task.own.insert(.policy)
     task.flags.remove(.failWhenInterrupted)
-    for key in TaskKey.notOfGates {
+    for key in TaskKey.notOfApprovals {
       guard let other = keys.key(key) else { continue }
       error(
         other, "`\(key.name)` says nothing of a question (`approve`)",
@@ -116,7 +116,7 @@ struct ActionReader: NodeReader {
   /// Reads an external task. It has no process, so `defaults` about processes do not apply.
   private func readBlock(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     task.kind = .block
-    for key in TaskKey.notOfBlocks {
+    for key in TaskKey.notOfExternalTasks {
       guard let other = keys.key(key) else { continue }
       error(
         other, "`\(key.name)` says nothing of a block",
@@ -219,11 +219,11 @@ struct CommandReader: NodeReader {
     }
   }
 
-  private static func isOperator(_ text: Text) -> Bool {
+  private static func isOperator(_ text: ByteView) -> Bool {
     text == "|" || text == "&&" || text == "||" || text == ">" || text == ">>" || text == "2>&1"
   }
 
-  private static func takesOperators(_ program: Text) -> Bool {
+  private static func takesOperators(_ program: ByteView) -> Bool {
     program == "expr" || program == "test" || program == "["
   }
 }

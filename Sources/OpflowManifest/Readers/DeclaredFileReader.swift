@@ -16,29 +16,29 @@ struct DeclaredFileReader: NodeReader {
     switch task.kind {
     case .approve, .block: return
     case .download:
-      return mistakes.error(
+      return diagnostics.error(
         place, "a download cannot have `cache`",
         help: "its `sha256` tells whether the file is there already; take `cache` away")
     case .shell, .command: break
     }
     guard let mayHoldSecrets = readCacheValue(key.value) else { return }
     if !task.hasInputs {
-      return mistakes.error(
+      return diagnostics.error(
         place, "`cache` needs `inputs`",
         help: "a result is found by what the task reads; say what that is")
     }
     if task.flags.contains(.interactive) {
-      return mistakes.error(
+      return diagnostics.error(
         place, "an `interactive` task cannot have `cache`",
         help: "what is typed is no input; take one of the two away")
     }
     if task.flags.contains(.control) {
-      return mistakes.error(
+      return diagnostics.error(
         place, "a task with `control` cannot have `cache`",
         help: "what it does to its run is no output; take one of the two away")
     }
     if !task.texts[.secrets].isEmpty, !mayHoldSecrets {
-      return mistakes.error(
+      return diagnostics.error(
         place, "a task with `secrets` is cached only where that is said",
         help: "what it leaves may hold them, and goes to everybody who has the cache;"
           + " where that is right: { secrets: true }")
@@ -177,7 +177,7 @@ struct DeclaredFileReader: NodeReader {
   private func path(_ node: Node, _ subject: Subject) -> TaskValues.DeclaredPath? {
     guard let scalar = values.pathText(node, subject) else { return nil }
     let path = declared(scalar)
-    if let (message, help) = mistake(path) {
+    if let (message, help) = problem(path) {
       return error(node, "`\(path.text.string)` \(message)", help: help)
     }
     values.warnOfShellText(scalar, node, subject)
@@ -195,7 +195,7 @@ struct DeclaredFileReader: NodeReader {
   }
 
   /// Rejects pattern syntax of other tools, and invalid patterns.
-  private func mistake(_ path: TaskValues.DeclaredPath) -> (message: String, help: String)? {
+  private func problem(_ path: TaskValues.DeclaredPath) -> (message: String, help: String)? {
     let text = path.text
     if text.first == UInt8(ascii: "!"), document.text(path.node).first == text.first {
       return (
@@ -226,7 +226,7 @@ struct DeclaredFileReader: NodeReader {
   private static let helpForBraces = "write an item for each; the character itself is `[{]`"
 
   /// Finds braces that a shell would expand.
-  private static func braces(in path: Text) -> String? {
+  private static func braces(in path: ByteView) -> String? {
     guard let open = path.firstIndex(of: UInt8(ascii: "{")),
       let close = path[open...].firstIndex(of: UInt8(ascii: "}")),
       path[open..<close].contains(UInt8(ascii: ","))

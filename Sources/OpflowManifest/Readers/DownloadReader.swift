@@ -85,7 +85,7 @@ struct DownloadReader: NodeReader {
     // A late URL is checked when it is known.
     if url.isLate { return url }
     var help: String?
-    do throws(WebAddress.Mistake) {
+    do throws(WebAddress.ParseError) {
       _ = try WebAddress(url.text.string)
       if url.text.allSatisfy({ $0 > 32 && $0 != 127 }) {
         // Unlike `$`, braces are invalid in URLs.
@@ -111,13 +111,13 @@ struct DownloadReader: NodeReader {
     let end = [start, start + 1].first {
       $0 + text.count <= source.count && source.part($0..<($0 + text.count)).elementsEqual(text)
     }
-    mistakes.hide(
+    diagnostics.hide(
       Secret(place: document.place(node), extent: .credentials(end: end.map { $0 + text.count })))
   }
 
   private enum Hash {
-    case hash(Text)
-    case late(Text)
+    case hash(ByteView)
+    case late(ByteView)
   }
 
   private func readHash(_ node: Node, _ key: DownloadKey, digitCount: Int) -> Hash? {
@@ -140,7 +140,7 @@ struct DownloadReader: NodeReader {
     return .hash(lowercased(hash.text))
   }
 
-  private func lowercased(_ hash: Text) -> Text {
+  private func lowercased(_ hash: ByteView) -> ByteView {
     if !hash.contains(where: { $0 >= 65 && $0 <= 90 }) { return hash }
     return hash.map { ASCII.isLetter($0) ? $0 | 0x20 : $0 }.withUnsafeBytes { scratch.copy($0) }
   }
@@ -154,7 +154,7 @@ struct DownloadReader: NodeReader {
       // A header often contains credentials.
       let secret = Secret(place: document.place(entries.value(index)), extent: .rest)
       if !Self.isHeaderName(name) {
-        mistakes.hide(secret)
+        diagnostics.hide(secret)
         error(entries.keys[index], "`\(name.string)` is no name of an HTTP header")
       }
       let subject = Subject.entry("headers", name)
@@ -163,7 +163,7 @@ struct DownloadReader: NodeReader {
       }
       // A newline would start another header.
       if value.text.contains(where: { $0 == 10 || $0 == 13 }) {
-        mistakes.hide(secret)
+        diagnostics.hide(secret)
         error(value.node, "\(subject.description) holds a line end")
       }
       download.headers.append((name, value))
@@ -171,7 +171,7 @@ struct DownloadReader: NodeReader {
   }
 
   /// A token of RFC 9110, section 5.6.2.
-  private static func isHeaderName(_ text: Text) -> Bool {
+  private static func isHeaderName(_ text: ByteView) -> Bool {
     let marks = Array("!#$%&'*+-.^_`|~".utf8)
     return !text.isEmpty
       && text.allSatisfy { ASCII.isLetter($0) || ASCII.isDigit($0) || marks.contains($0) }

@@ -87,7 +87,7 @@ struct FlagReader: NodeReader {
   private enum Condition {
     case known(Bool)
     /// The part that is evaluated when all needs have ended.
-    case late(Text)
+    case late(ByteView)
   }
 
   @inline(never)

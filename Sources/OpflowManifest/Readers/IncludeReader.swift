@@ -1,8 +1,8 @@
 struct IncludeEntry {
   let node: Node
-  let path: Text
+  let path: ByteView
   /// The value of `as`; nil if IDs get no prefix.
-  let name: Text?
+  let name: ByteView?
   /// The node of `as`, or of the path.
   let nameNode: Node
   let variables: [PassedVariable]
@@ -10,11 +10,11 @@ struct IncludeEntry {
 
 struct PassedVariable {
   let key: Node
-  let name: Text
-  let value: Text
+  let name: ByteView
+  let value: ByteView
 }
 
-/// Reads `include`; `PartLoader` finds the files.
+/// Reads `include`; `FileLoader` finds the files.
 struct IncludeReader: NodeReader {
   let values: ValueReader
 
@@ -45,7 +45,7 @@ struct IncludeReader: NodeReader {
     }
     let fields = maps.fields(node, tables.include)
     let variables = fields[.vars].map { readVariables($0) } ?? []
-    var name: Text?
+    var name: ByteView?
     if let prefix = fields[.prefix] {
       name = readName(prefix)
       if name == nil { return nil }
@@ -61,7 +61,7 @@ struct IncludeReader: NodeReader {
       node: path, path: text, name: name, nameNode: fields[.prefix] ?? path, variables: variables)
   }
 
-  private func readPath(_ node: Node, _ subject: Subject) -> Text? {
+  private func readPath(_ node: Node, _ subject: Subject) -> ByteView? {
     guard let path = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(path, node, subject)
     if path.text.contains(0) {
@@ -76,15 +76,15 @@ struct IncludeReader: NodeReader {
   }
 
   /// Whether it is a URL or `git@host:…`.
-  private static func isAddress(_ path: Text) -> Bool {
+  private static func isAddress(_ path: ByteView) -> Bool {
     path.hasPrefix("https://") || path.hasPrefix("http://") || path.hasPrefix("git@")
       || path.hasPrefix("ssh://") || path.hasPrefix("git://")
   }
 
-  private func readName(_ node: Node) -> Text? {
+  private func readName(_ node: Node) -> ByteView? {
     let subject = Subject(IncludeKey.prefix)
     guard let name = values.filledString(node, subject) else { return nil }
-    if TaskName.mistake(name.text) == nil, !name.text.contains(UInt8(ascii: "/")) {
+    if TaskName.problem(name.text) == nil, !name.text.contains(UInt8(ascii: "/")) {
       return scope.store.copy(name.text)
     }
     return error(
@@ -113,7 +113,7 @@ struct IncludeReader: NodeReader {
     guard let name = children.next(), let value = children.next(),
       let path = document.scalarText(value),
       let text = document.scalarText(name), !path.isEmpty, path.count <= 80, text.count <= 80,
-      TaskName.mistake(text) == nil
+      TaskName.problem(text) == nil
     else { return "write a list: [FILE, { path: FILE, as: NAME }]" }
     return text == "path"
       ? "write a list: [{ path: \(path.string) }]"

@@ -22,7 +22,7 @@ struct NeedReader: NodeReader {
     var children = document.children(node)
     while let key = children.next(), let value = children.next() {
       guard let name = document.scalarText(key) else { continue }
-      guard tables.need.key(name) == nil, TaskName.mistake(name) == nil else {
+      guard tables.need.key(name) == nil, TaskName.problem(name) == nil else {
         names = []
         break
       }
@@ -75,7 +75,7 @@ struct NeedReader: NodeReader {
 /// tasks.
 struct WrittenNeeds {
   /// The needs as written, in the task's order.
-  let texts: [Text]
+  let texts: [ByteView]
   private var ids = TextTable()
   /// For each ID, the needs that it names.
   private var needs: [[Int32]] = []
@@ -91,7 +91,7 @@ struct WrittenNeeds {
     }
   }
 
-  private mutating func note(_ id: Text, _ need: Int) {
+  private mutating func note(_ id: ByteView, _ need: Int) {
     if let known = ids.add(id) {
       needs[known].append(Int32(truncatingIfNeeded: need))
     } else {
@@ -99,22 +99,22 @@ struct WrittenNeeds {
     }
   }
 
-  func number(of id: Text) -> Int? { ids.index(of: id) }
+  func number(of id: ByteView) -> Int? { ids.index(of: id) }
 
   func needs(_ number: Int) -> [Int32] { needs[number] }
 
   /// Whether a need is exactly that ID.
-  func names(_ id: Text) -> Bool {
+  func names(_ id: ByteView) -> Bool {
     number(of: id).map { needs[$0].contains { texts[Int($0)].count == id.count } } ?? false
   }
 }
 
 struct ValueCheck {
-  let task: Text
+  let task: ByteView
   let needs: WrittenNeeds
   let suggestions: Suggestions
 
-  func mistake(_ reference: Text) -> (message: String, help: String)? {
+  func problem(_ reference: ByteView) -> (message: String, help: String)? {
     let whole = reference.string
     guard let (id, name) = ValueReference.parts(reference), !name.isEmpty else {
       return (
@@ -137,7 +137,7 @@ struct ValueCheck {
   }
 
   private func notNeeded(
-    _ whole: String, _ id: Text, _ name: Text
+    _ whole: String, _ id: ByteView, _ name: ByteView
   ) -> (message: String, help: String) {
     // GitHub has `needs.ID.outputs.NAME`.
     if id.hasSuffix(".outputs"), needs.names(id.part(0..<(id.count - 8))) {

@@ -53,7 +53,7 @@ struct CapacityReader: NodeReader {
 extension ValueReader {
   /// Reads an amount in the resource's unit: a whole number of `cpu` and `download`, a size of
   /// `memory`, or for others a size or a number with up to three decimals.
-  func readAmount(_ node: Node, _ name: Text, atLeast minimum: Int64) -> UInt64? {
+  func readAmount(_ node: Node, _ name: ByteView, atLeast minimum: Int64) -> UInt64? {
     let subject = Subject.entry("resources", name)
     if name == "cpu" || name == "download" {
       return integer(node, subject, in: minimum...KeyBounds.maxParallel.upperBound).map {
@@ -103,7 +103,7 @@ struct DemandReader: NodeReader {
     }
   }
 
-  private func reportUnknown(_ name: Text, _ key: Node, _ value: Node) {
+  private func reportUnknown(_ name: ByteView, _ key: Node, _ value: Node) {
     guard resources.isOfRun, name == "gpu" else {
       return error(key, "unknown resource `\(name.string)`", help: undeclaredHelp(name, value))
     }
@@ -114,7 +114,7 @@ struct DemandReader: NodeReader {
         + "there is: `resources: { gpu: 1 }`")
   }
 
-  private func undeclaredHelp(_ name: Text, _ node: Node) -> String {
+  private func undeclaredHelp(_ name: ByteView, _ node: Node) -> String {
     let amount = document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
     let declare =
       "declare its capacity at the top of \(resources.manifestName): `resources: { \(name.string): "
@@ -126,7 +126,8 @@ struct DemandReader: NodeReader {
     return "did you mean `\(nearest.string)`? Else \(declare)"
   }
 
-  private func check(_ amount: UInt64, of resource: UInt32, _ name: Text, at node: Node) -> Bool {
+  private func check(_ amount: UInt64, of resource: UInt32, _ name: ByteView, at node: Node) -> Bool
+  {
     let capacity = resources.capacity(resource)
     if amount <= capacity || resources.isGPUOfMachine(resource) { return true }
     if ResourceTable.isCut(resource) {
@@ -154,7 +155,7 @@ struct ResourceTable {
 
   private static let downloadCapacity: UInt64 = 4
 
-  private let gpu: Text
+  private let gpu: ByteView
   /// Whether these are the fixed resources of a run.
   let isOfRun: Bool
 
@@ -184,14 +185,14 @@ struct ResourceTable {
 
   var manifestName: String { isOfRun ? "the run's first manifest" : "the manifest" }
 
-  func index(of name: Text) -> UInt32? { names.index(of: name).map { UInt32($0) } }
+  func index(of name: ByteView) -> UInt32? { names.index(of: name).map { UInt32($0) } }
 
   /// Whether larger demands are reduced to the capacity.
   static func isCut(_ resource: UInt32) -> Bool {
     resource == ResourceEntry.cpu || resource == ResourceEntry.memory
   }
 
-  mutating func declare(_ name: Text, capacity: UInt64) {
+  mutating func declare(_ name: ByteView, capacity: UInt64) {
     let (index, isNew) = names.insert(name)
     if isNew { declared.append(capacity) } else { declared[index] = capacity }
   }
@@ -215,7 +216,7 @@ struct ResourceTable {
     machine[Int(resource)] = capacity
   }
 
-  func entries(_ isWanted: (UInt32) -> Bool, intern: (Text) -> TextRef) -> [ResourceEntry] {
+  func entries(_ isWanted: (UInt32) -> Bool, intern: (ByteView) -> TextRef) -> [ResourceEntry] {
     var count = declared.count
     let last = UInt32(truncatingIfNeeded: count - 1)
     if !isOfRun, isGPUOfMachine(last), !isWanted(last) { count -= 1 }

@@ -2,12 +2,12 @@ internal import OpflowPlan
 
 struct DeclaredSecret {
   enum Source {
-    case environment(Text)
-    case file(Text)
+    case environment(ByteView)
+    case file(ByteView)
     case command([Scalar])
   }
 
-  let name: Text
+  let name: ByteView
   let source: Source
 }
 
@@ -41,7 +41,7 @@ struct SecretReader: NodeReader {
     else { return nil }
     let given = SecretKey.allCases.compactMap { fields.key($0) }
     if given.count > 1 {
-      mistakes.error(
+      diagnostics.error(
         given.map { document.place($0) }.max() ?? document.place(node),
         "\(subject.description) comes from one of `env`, `file` and `run`, and this one has several"
       )
@@ -73,7 +73,7 @@ struct SecretReader: NodeReader {
   }
 
   /// Copies a text, because it may come from an expression.
-  private func kept(_ text: Text) -> Text { scope.store.copy(text) }
+  private func kept(_ text: ByteView) -> ByteView { scope.store.copy(text) }
 
   // MARK: - Uses
 
@@ -127,17 +127,17 @@ struct SecretReader: NodeReader {
   private func refuseSet(_ name: Scalar, _ isOwn: Bool) {
     let set = isOwn ? nil : secrets.whereSet(name.text)
     guard isOwn || set != nil else { return }
-    mistakes.add(
+    diagnostics.add(
       .error, document.place(name.node),
       SecretText.isSet(name.text, as: set?.variable ?? name.text), help: SecretText.helpForSet,
-      notes: Mistakes.note(set?.place, "it is set here"))
+      notes: Diagnostics.note(set?.place, "it is set here"))
   }
 
-  private func add(_ name: Text, to task: inout TaskValues) {
+  private func add(_ name: ByteView, to task: inout TaskValues) {
     if let name = secrets.listedFirst(name) { task.texts.add(name, as: .secrets) }
   }
 
-  private func isName(_ name: Text, at node: Node) -> Bool {
+  private func isName(_ name: ByteView, at node: Node) -> Bool {
     guard isVariable(name, at: node) else { return false }
     if name.hasPrefix("OPFLOW_") {
       error(
@@ -148,7 +148,7 @@ struct SecretReader: NodeReader {
     return true
   }
 
-  private func isVariable(_ name: Text, at node: Node) -> Bool {
+  private func isVariable(_ name: ByteView, at node: Node) -> Bool {
     if VariableName.isEnvironment(name), name.count <= Self.longestNameBytes { return true }
     error(
       node,
@@ -164,6 +164,7 @@ extension ValueReader {
   func noteSet(_ variable: EnvironmentList.Variable) {
     let place = document.place(variable.value.node)
     guard let secret = scope.secrets.noteSet(variable.name, at: place) else { return }
-    mistakes.error(place, SecretText.isSet(secret, as: variable.name), help: SecretText.helpForSet)
+    diagnostics.error(
+      place, SecretText.isSet(secret, as: variable.name), help: SecretText.helpForSet)
   }
 }

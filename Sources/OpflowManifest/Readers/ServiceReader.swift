@@ -86,17 +86,17 @@ struct ServiceReader: NodeReader {
       let place = document.place(name.node)
       if !ServicePorts.isName(text) {
         let isNumber = text.utf8.allSatisfy(ASCII.isDigit)
-        mistakes.error(
+        diagnostics.error(
           place, "`ports` are names, and `\(text)` is none",
           help: isNumber
             ? "a fixed port goes into the command, and into `ready: { port: \(text) }`"
             : "a letter comes first, then letters, digits, `_` and `-`")
       } else if service.portVariables.contains(ServicePorts.variable(text)) {
-        mistakes.error(
+        diagnostics.error(
           place, "the variable \(ServicePorts.variable(text)) is another port's already",
           help: "give them names that differ in more than `-` and capitals")
       } else if service.ports.count == ServicePorts.mostPorts {
-        return mistakes.error(place, "a service has at most \(ServicePorts.mostPorts) `ports`")
+        return diagnostics.error(place, "a service has at most \(ServicePorts.mostPorts) `ports`")
       } else {
         service.ports.append(name)
       }
@@ -168,9 +168,9 @@ struct ServiceReader: NodeReader {
             ? "it has none; give it `ports: [NAME]`"
             : "it has \(known.map { "$" + $0 }.joined(separator: ", "))")
       }
-      if let mistake = ServiceAddress.mistake(in: address) {
+      if let problem = ServiceAddress.problem(in: address) {
         return error(
-          node, mistake, help: "write http://127.0.0.1:PORT/PATH: a service runs on this machine")
+          node, problem, help: "write http://127.0.0.1:PORT/PATH: a service runs on this machine")
       }
       service.text = url
       service.kind = .http

@@ -4,11 +4,11 @@ internal import OpflowPlan
 struct SettingsReader: NodeReader {
   let values: ValueReader
   /// The base of `dir`; absolute and normalized.
-  let folder: Text
+  let folder: ByteView
   private let resources: ResourceTable
   private let environments: EnvironmentReader
 
-  init(_ values: ValueReader, folder: Text, resources: ResourceTable) {
+  init(_ values: ValueReader, folder: ByteView, resources: ResourceTable) {
     self.values = values
     self.folder = folder
     self.resources = resources

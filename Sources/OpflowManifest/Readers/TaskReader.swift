@@ -24,14 +24,14 @@ final class TaskReader: NodeReader {
     actions = ActionReader(values)
   }
 
-  func read(_ key: Node, name: Text, into task: inout TaskValues) {
+  func read(_ key: Node, name: ByteView, into task: inout TaskValues) {
     checkName(name, at: key)
     read(key, as: name, into: &task)
   }
 
-  func checkName(_ name: Text, at key: Node) {
-    if let mistake = TaskName.mistake(document.text(key)) {
-      error(key, mistake, help: TaskName.help(for: document.text(key)))
+  func checkName(_ name: ByteView, at key: Node) {
+    if let problem = TaskName.problem(document.text(key)) {
+      error(key, problem, help: TaskName.help(for: document.text(key)))
     } else if name.count > TaskName.longest {
       error(
         key, "the id `\(name.string)` is longer than \(TaskName.longest) bytes",
@@ -41,7 +41,7 @@ final class TaskReader: NodeReader {
 
   /// Reads the declaration as task `name`, which may be a matrix task with values in the scope's
   /// `matrix`.
-  func read(_ key: Node, as name: Text, into task: inout TaskValues) {
+  func read(_ key: Node, as name: ByteView, into task: inout TaskValues) {
     scratch.removeAll()
     scope.taskID = name
     values.forgetValueReadings()
@@ -69,9 +69,9 @@ final class TaskReader: NodeReader {
     defer { scope.isInTask = false }
     if let (node, standard) = defaultsByTask {
       // Errors in `defaults` are already reported.
-      mistakes.mute()
+      diagnostics.mute()
       let defaults = settings.readDefaults(node, over: standard)
-      mistakes.unmute()
+      diagnostics.unmute()
       (task.settings, task.lists) = (defaults.settings, defaults.lists)
       scope.isInTask = true
       _ = settings.read(keys, into: &task.settings, &task.lists)
@@ -89,7 +89,7 @@ final class TaskReader: NodeReader {
     let check = ValueCheck(
       task: task.name, needs: WrittenNeeds(task.needs), suggestions: scope.suggestions)
     for reading in values.valueReadings {
-      guard let mistake = check.mistake(reading.reference) else {
+      guard let problem = check.problem(reading.reference) else {
         if let (id, _) = ValueReference.parts(reading.reference) {
           task.valueReads.append(
             (
@@ -100,7 +100,7 @@ final class TaskReader: NodeReader {
         continue
       }
       values.report(
-        ExpressionMistake(offset: reading.offset, message: mistake.message, help: mistake.help),
+        ExpressionError(offset: reading.offset, message: problem.message, help: problem.help),
         in: reading.node)
     }
   }

@@ -5,7 +5,7 @@ internal import OpflowPlan
 struct TaskValues: ~Copyable {
   /// Also the task's place.
   var key: Node
-  var name: Text
+  var name: ByteView
   var kind = ActionKind.command
   var settings: TaskSettings
   /// Only valid for the settings in `own`. Inherited variables may be missing.
@@ -22,10 +22,10 @@ struct TaskValues: ~Copyable {
   var texts = TextValues()
   var needs: [Need] = []
   /// What remains of an `if` with values of other tasks.
-  var lateCondition: Text?
+  var lateCondition: ByteView?
   var readsValues = false
   /// The tasks whose values it reads, and whether its `if` does.
-  var valueReads: [(id: Text, place: Place, decides: Bool)] = []
+  var valueReads: [(id: ByteView, place: Place, decides: Bool)] = []
   /// The inputs that decide, with the definition, whether the task must run.
   var inputs: [Input] = []
   var hasInputs = false
@@ -34,21 +34,21 @@ struct TaskValues: ~Copyable {
   var service: ServiceValues?
   var processes = ProcessRules()
   /// Set for the generator of a matrix.
-  var legs: LegMaker.Legs?
+  var instances: InstanceMaker.Instances?
 
   struct Need {
-    var name: Text
+    var name: ByteView
     var node: Node
     var condition: NeedCondition
     /// The hash of the matrix tasks' IDs; nil for a plain ID.
-    var legsDigest: UInt64?
+    var instancesDigest: UInt64?
     /// The name as written; `name` becomes the full ID.
-    var written: Text
+    var written: ByteView
     /// The range of resolved needs that it stands for.
     var firstEdge = 0
     var edgeCount = 0
 
-    init(name: Text, node: Node, condition: NeedCondition) {
+    init(name: ByteView, node: Node, condition: NeedCondition) {
       self.name = name
       self.node = node
       self.condition = condition
@@ -74,22 +74,22 @@ struct TaskValues: ~Copyable {
   struct DeclaredPath {
     var node: Node
     /// A literal name, or a pattern with escapes.
-    var text: Text
+    var text: ByteView
     var isPattern = false
     /// The escaped form of a name that looks like a pattern.
-    var source = Text.empty
+    var source = ByteView.empty
   }
 
   struct TextValues {
-    private var said: [(text: TaskText, value: Text)] = []
+    private var said: [(text: TaskText, value: ByteView)] = []
 
-    subscript(text: TaskText) -> [Text] {
+    subscript(text: TaskText) -> [ByteView] {
       said.isEmpty ? [] : said.filter { $0.text == text }.map(\.value)
     }
 
-    mutating func add(_ value: Text, as text: TaskText) { said.append((text, value)) }
+    mutating func add(_ value: ByteView, as text: TaskText) { said.append((text, value)) }
 
-    mutating func remove(_ text: TaskText, where isUnwanted: (Text) -> Bool) {
+    mutating func remove(_ text: TaskText, where isUnwanted: (ByteView) -> Bool) {
       said.removeAll { $0.text == text && isUnwanted($0.value) }
     }
 
@@ -113,11 +113,11 @@ struct TaskValues: ~Copyable {
 
   init(_ defaults: TaskDefaults) {
     key = Node(0)
-    name = Text.empty
+    name = ByteView.empty
     settings = defaults.settings
   }
 
-  mutating func begin(key: Node, name: Text, _ defaults: TaskDefaults) {
+  mutating func begin(key: Node, name: ByteView, _ defaults: TaskDefaults) {
     self.key = key
     self.name = name
     kind = .command
@@ -137,7 +137,7 @@ struct TaskValues: ~Copyable {
     inputs.removeEach()
     if service != nil { service = nil }
     processes = ProcessRules()
-    legs = nil
+    instances = nil
     written.removeEach()
   }
 }
@@ -146,33 +146,33 @@ struct Download {
   var urls: [Scalar] = []
   var to: Scalar?
   /// Lower-case hexadecimal.
-  var sha256: Text?
+  var sha256: ByteView?
   /// What remains of a `sha256` with values of other tasks.
-  var lateSHA256: Text?
-  var sha512: Text?
+  var lateSHA256: ByteView?
+  var sha512: ByteView?
   var sizeBytes: UInt64?
-  var headers: [(name: Text, value: Scalar)] = []
+  var headers: [(name: ByteView, value: Scalar)] = []
   var mode: UInt32?
   var resumes = true
   var maximumBytesPerSecond: UInt64?
 }
 
 struct Directory {
-  var path: Text
+  var path: ByteView
   /// The path with a constant for `run.id`, for fingerprints.
-  var stable: Text
+  var stable: ByteView
 }
 
 struct EnvironmentList {
   struct Variable {
-    var name: Text
+    var name: ByteView
     var value: Scalar
   }
 
   private(set) var variables: [Variable] = []
   private var names = TextTable()
 
-  mutating func set(_ name: Text, _ value: Scalar) {
+  mutating func set(_ name: ByteView, _ value: Scalar) {
     let (index, isNew) = names.insert(name)
     if isNew {
       variables.append(Variable(name: name, value: value))

@@ -54,13 +54,13 @@ struct TopLevelReader: NodeReader {
   }
 
   /// Checks a file that is included or added to a run, where settings of the whole run are errors.
-  func refuseSettings(_ keys: Fields<ManifestKey>, of what: String, root: String) {
+  func refuseSettings(_ keys: Fields<ManifestKey>, of detail: String, root: String) {
     _ = filled(keys, .name)
     _ = readDescription(keys)
     for key in ManifestKey.ofRootOnly {
       guard let found = keys.key(key) else { continue }
       error(
-        found, "`\(key.name)` stands in \(what)",
+        found, "`\(key.name)` stands in \(detail)",
         help: "it is about the whole run: write it into \(root)")
     }
   }
@@ -133,7 +133,7 @@ struct TopLevelReader: NodeReader {
 /// Top-level values except `defaults` and `tasks`. Texts live as long as the compilation.
 struct ManifestValues {
   var name: String
-  var description = Text.empty
+  var description = ByteView.empty
   /// 0 lets the computer decide.
   var maxParallel: UInt32 = 0
   var maxFailures: UInt32 = 1

@@ -19,20 +19,20 @@
 /// These files contain secrets, so errors never show values.
 struct VariableFile {
   let file: SourceFile
-  let mistakes: Mistakes
+  let diagnostics: Diagnostics
   /// Owns the values, except inherited ones.
   let store: TextStore
-  let inherited: (Text) -> Text?
-  private(set) var variables: TextMap<(value: Text, place: Place)>
+  let inherited: (ByteView) -> ByteView?
+  private(set) var variables: TextMap<(value: ByteView, place: Place)>
   private var position = 0
-  private var source: Text { file.text }
+  private var source: ByteView { file.text }
 
   init(
-    _ file: SourceFile, after before: VariableFile?, mistakes: Mistakes, store: TextStore,
-    inherited: @escaping (Text) -> Text?
+    _ file: SourceFile, after before: VariableFile?, diagnostics: Diagnostics, store: TextStore,
+    inherited: @escaping (ByteView) -> ByteView?
   ) {
     self.file = file
-    self.mistakes = mistakes
+    self.diagnostics = diagnostics
     self.store = store
     self.inherited = inherited
     variables = before?.variables ?? TextMap()
@@ -40,8 +40,8 @@ struct VariableFile {
 
   /// Reads all lines. Invalid lines are reported and skipped.
   mutating func read() {
-    if let (place, what) = foreignByte {
-      mistakes.error(file.place(place), what, help: "a file of variables is text")
+    if let (place, detail) = foreignByte {
+      diagnostics.error(file.place(place), detail, help: "a file of variables is text")
       // The byte may be inside a value, so its whole line is hidden.
       hide(0, at: place)
       return
@@ -58,11 +58,11 @@ struct VariableFile {
     }
   }
 
-  private func value(of name: Text) -> Text? {
+  private func value(of name: ByteView) -> ByteView? {
     inherited(name) ?? variables[name]?.value
   }
 
-  private mutating func set(_ name: Text, _ value: Text, at start: Int) {
+  private mutating func set(_ name: ByteView, _ value: ByteView, at start: Int) {
     variables.set(name, (value, file.place(start)))
   }
 
@@ -91,7 +91,7 @@ struct VariableFile {
     }
   }
 
-  private func checkName(_ name: Text, at start: Int) -> Bool {
+  private func checkName(_ name: ByteView, at start: Int) -> Bool {
     if name.isEmpty {
       refuse(
         start, hidingFrom: start, "no name of a variable stands here",
@@ -119,7 +119,7 @@ struct VariableFile {
     return true
   }
 
-  private func byteOrderMark(in name: Text) -> Int? {
+  private func byteOrderMark(in name: ByteView) -> Int? {
     Self.byteOrderMark.withUTF8Buffer { mark in
       name.indices.first { name.part($0..<name.count).starts(with: mark) }
     }
@@ -145,7 +145,7 @@ struct VariableFile {
   // MARK: Values
 
   /// Reads a value and skips the rest of its last line; returns nil after an error.
-  private mutating func readValue() -> Text? {
+  private mutating func readValue() -> ByteView? {
     let start = position
     switch peek {
     case UInt8(ascii: "'"):
@@ -193,13 +193,13 @@ struct VariableFile {
     return nil
   }
 
-  private mutating func endQuoted(_ value: Text?, from start: Int, to end: Int) -> Text? {
+  private mutating func endQuoted(_ value: ByteView?, from start: Int, to end: Int) -> ByteView? {
     position = end + 1
     skipBlanks()
     let next = peek
     if let next, next != 10, next != 13, next != UInt8(ascii: "#") {
       hide(start, at: position)
-      mistakes.error(
+      diagnostics.error(
         file.place(position), "nothing may follow the closing quote",
         help: "put the whole value in quotes, or none of it")
       skipLine()
@@ -209,7 +209,7 @@ struct VariableFile {
     return value
   }
 
-  private func literal(_ range: Range<Int>) -> Text? {
+  private func literal(_ range: Range<Int>) -> ByteView? {
     var position = range.lowerBound
     while position < range.upperBound {
       let next = position + 1 < range.upperBound ? source[position + 1] : 0
@@ -223,15 +223,15 @@ struct VariableFile {
     return store.finish()
   }
 
-  private func expanded(_ range: Range<Int>, isQuoted: Bool) -> Text? {
+  private func expanded(_ range: Range<Int>, isQuoted: Bool) -> ByteView? {
     var expansion = VariableExpansion(
       text: source, position: range.lowerBound, end: range.upperBound, isQuoted: isQuoted,
       store: store, value: value)
-    do throws(ExpressionMistake) {
+    do throws(ExpressionError) {
       return try expansion.expand()
     } catch {
       hide(range.lowerBound, at: error.offset)
-      mistakes.error(file.place(error.offset), error.message, help: error.help)
+      diagnostics.error(file.place(error.offset), error.message, help: error.help)
       return nil
     }
   }
@@ -252,7 +252,7 @@ struct VariableFile {
     _ place: Int, hidingFrom start: Int, _ message: String, help: String? = nil
   ) {
     hide(start)
-    mistakes.error(file.place(place), message, help: help)
+    diagnostics.error(file.place(place), message, help: help)
   }
 
   /// Hides text from `start` on in diagnostics, or the whole line of `place` if that is later.
@@ -263,10 +263,10 @@ struct VariableFile {
       while line > 0, source[line - 1] != 10 { line -= 1 }
       start = max(start, line)
     }
-    mistakes.hide(Secret(place: file.place(start), extent: .rest))
+    diagnostics.hide(Secret(place: file.place(start), extent: .rest))
   }
 
-  private var foreignByte: (place: Int, what: String)? {
+  private var foreignByte: (place: Int, detail: String)? {
     if let nul = source.firstIndex(of: 0) { return (nul, "a NUL byte stands here") }
     guard let place = file.firstWrong else { return nil }
     return (place, "the file is not UTF-8 from here on")
@@ -275,7 +275,7 @@ struct VariableFile {
 
 struct VariableFileEntry {
   let node: Node
-  let path: Text
+  let path: ByteView
   let mayBeMissing: Bool
 }
 
@@ -294,7 +294,7 @@ struct VariableFileReader: NodeReader {
     for item in items {
       guard let entry = readItem(item), let file = open(entry) else { continue }
       var variables = VariableFile(
-        file, after: known.take(), mistakes: mistakes, store: scratch,
+        file, after: known.take(), diagnostics: diagnostics, store: scratch,
         inherited: { name in
           guard scope.secrets.contains(name) else { return scope.inherited.value(name) }
           return error(item, "a file of `env_file` reads `\(name.string)`, which is a secret")
@@ -310,14 +310,14 @@ struct VariableFileReader: NodeReader {
     }
   }
 
-  private func winner(_ name: Text, _ value: Text, at place: Place) -> Text {
+  private func winner(_ name: ByteView, _ value: ByteView, at place: Place) -> ByteView {
     if scope.secrets.contains(name) { return value }
     guard let inherited = scope.inherited.value(name) else { return value }
     if !inherited.isSame(as: value) {
       // The file used to win. Drop the warning in the version after this one.
       let end = Place(file: place.file, offset: place.offset + name.count)
-      mistakes.hide(Secret(place: end, extent: .rest))
-      mistakes.warning(
+      diagnostics.hide(Secret(place: end, extent: .rest))
+      diagnostics.warning(
         place, "`\(name.string)` has another value in the environment of opflow, and that wins",
         help: "unset it there, or set it under `env` of the manifest, which wins over both")
     }
@@ -344,28 +344,28 @@ struct VariableFileReader: NodeReader {
 
 /// Expands `$NAME`, `${NAME…}` and escapes in variable files.
 struct VariableExpansion {
-  let text: Text
+  let text: ByteView
   private(set) var position: Int
   let end: Int
   /// Whether the value is in double quotes, where escapes are expanded.
   let isQuoted: Bool
   let store: TextStore
-  let value: (Text) -> Text?
+  let value: (ByteView) -> ByteView?
   private var depth = 0
 
   private static let mostLevels = 64
   private static let mostBytes = 1 << 20
 
   init(
-    text: Text, position: Int, end: Int, isQuoted: Bool, store: TextStore,
-    value: @escaping (Text) -> Text?
+    text: ByteView, position: Int, end: Int, isQuoted: Bool, store: TextStore,
+    value: @escaping (ByteView) -> ByteView?
   ) {
     (self.text, self.position, self.end) = (text, position, end)
     (self.isQuoted, self.store, self.value) = (isQuoted, store, value)
   }
 
-  mutating func expand() throws(ExpressionMistake) -> Text {
-    do throws(ExpressionMistake) {
+  mutating func expand() throws(ExpressionError) -> ByteView {
+    do throws(ExpressionError) {
       try expand(until: nil, isWritten: true)
     } catch {
       _ = store.finish()
@@ -375,7 +375,7 @@ struct VariableExpansion {
   }
 
   /// - Parameter isWritten: Whether to write the result or skip it.
-  private mutating func expand(until close: UInt8?, isWritten: Bool) throws(ExpressionMistake) {
+  private mutating func expand(until close: UInt8?, isWritten: Bool) throws(ExpressionError) {
     while position < end {
       let byte = text[position]
       if byte == close { return }
@@ -388,14 +388,14 @@ struct VariableExpansion {
         position += 1
       }
       if store.pendingCount > Self.mostBytes {
-        throw mistake(position, "the value grows beyond \(Self.mostBytes >> 20) MiB")
+        throw problem(position, "the value grows beyond \(Self.mostBytes >> 20) MiB")
       }
     }
   }
 
   // MARK: Escapes
 
-  private mutating func escape(_ isWritten: Bool) throws(ExpressionMistake) {
+  private mutating func escape(_ isWritten: Bool) throws(ExpressionError) {
     let next = peek(1)
     if next == UInt8(ascii: "$") {
       write((position + 1)..<(position + 2), isWritten)
@@ -432,7 +432,7 @@ struct VariableExpansion {
     }
   }
 
-  private mutating func octal(_ isWritten: Bool) throws(ExpressionMistake) {
+  private mutating func octal(_ isWritten: Bool) throws(ExpressionError) {
     let start = position
     var value = 0
     var digits = 0
@@ -444,14 +444,14 @@ struct VariableExpansion {
     }
     // Other characters can be written directly.
     guard value > 0, value < 128 else {
-      throw mistake(start, "this escape stands for no character that an environment can hold")
+      throw problem(start, "this escape stands for no character that an environment can hold")
     }
     write(UInt8(value), isWritten)
   }
 
   // MARK: Variables
 
-  private mutating func variable(_ isWritten: Bool) throws(ExpressionMistake) {
+  private mutating func variable(_ isWritten: Bool) throws(ExpressionError) {
     let start = position
     switch peek(1) {
     case UInt8(ascii: "$"):
@@ -470,12 +470,12 @@ struct VariableExpansion {
     }
   }
 
-  private mutating func braced(from start: Int, _ isWritten: Bool) throws(ExpressionMistake) {
+  private mutating func braced(from start: Int, _ isWritten: Bool) throws(ExpressionError) {
     guard let first = peek(0), ASCII.isLetter(first) || first == UInt8(ascii: "_") else {
-      throw mistake(start, "no name of a variable follows this `${`", help: "write `$$` for a `$`")
+      throw problem(start, "no name of a variable follows this `${`", help: "write `$$` for a `$`")
     }
     guard depth < Self.mostLevels else {
-      throw mistake(start, "variables nested deeper than \(Self.mostLevels) levels")
+      throw problem(start, "variables nested deeper than \(Self.mostLevels) levels")
     }
     let name = readName()
     let found = value(name)
@@ -503,21 +503,21 @@ struct VariableExpansion {
       try expand(until: UInt8(ascii: "}"), isWritten: false)
       if isWritten, !isThere {
         let said = text.part(words..<position).string
-        throw mistake(
+        throw problem(
           start, "`\(name.string)` is \(found == nil ? "not set" : "empty")",
           help: said.isEmpty ? nil : said)
       }
     default:
-      throw mistake(
+      throw problem(
         start, position < end ? "this `${` is no variable" : "`${` without its `}`",
         help: position < end ? "after the name come `}`, `:-`, `-`, `:+`, `+`, `:?` or `?`" : nil)
     }
     depth -= 1
-    guard peek(0) == UInt8(ascii: "}") else { throw mistake(start, "`${` without its `}`") }
+    guard peek(0) == UInt8(ascii: "}") else { throw problem(start, "`${` without its `}`") }
     position += 1
   }
 
-  private mutating func readName() -> Text {
+  private mutating func readName() -> ByteView {
     let start = position
     while let byte = peek(0), ASCII.continuesName(byte), byte != UInt8(ascii: "-") { position += 1 }
     return text.part(start..<position)
@@ -537,7 +537,7 @@ struct VariableExpansion {
     if isWritten { store.append(byte) }
   }
 
-  private func mistake(_ offset: Int, _ message: String, help: String? = nil) -> ExpressionMistake {
-    ExpressionMistake(offset: offset, message: message, help: help)
+  private func problem(_ offset: Int, _ message: String, help: String? = nil) -> ExpressionError {
+    ExpressionError(offset: offset, message: message, help: help)
   }
 }

@@ -10,16 +10,16 @@ final class GivenVariables {
   }
 
   /// Returns the value for a declared variable, and marks it as known.
-  func value(of name: Text) -> String? {
+  func value(of name: ByteView) -> String? {
     guard !given.isEmpty, let value = values[name.string] else { return nil }
     known.insert(name.string)
     return value
   }
 
   /// - Parameter scope: The scope of the root.
-  func reportUnknown(to mistakes: Mistakes, scope: NameScope) {
+  func reportUnknown(to diagnostics: Diagnostics, scope: NameScope) {
     for (name, _) in given where !known.contains(name) {
-      mistakes.add(
+      diagnostics.add(
         .error, nil, "the manifest has no variable `\(name)`",
         help: scope.suggestions.help(for: scope.store.copy(name), among: scope.variables.keys.texts)
           ?? "only what stands under `vars` can be set", origin: "--set \(name)")
@@ -68,11 +68,13 @@ struct VariableReader: NodeReader {
       }
     } else {
       // Declared despite the error; otherwise every use would be one too.
-      scope.setVariable(name, scope.store.copy(value?.text ?? Text.empty))
+      scope.setVariable(name, scope.store.copy(value?.text ?? ByteView.empty))
     }
   }
 
-  private func warn(_ name: Text, _ value: Text, _ file: String, _ entries: Entries, _ index: Int) {
+  private func warn(
+    _ name: ByteView, _ value: ByteView, _ file: String, _ entries: Entries, _ index: Int
+  ) {
     warning(
       entries.value(index), "`vars.\(name.string)` is `\(value.string)` in \(file), and that wins",
       help: "take one of them away, or include this file with an `as`")
@@ -80,7 +82,7 @@ struct VariableReader: NodeReader {
 }
 
 extension ValueReader {
-  func isVariableName(_ name: Text, at key: Node) -> Bool {
+  func isVariableName(_ name: ByteView, at key: Node) -> Bool {
     if VariableName.isExpressionName(name) { return true }
     error(
       key, "`\(name.string)` is no name of a variable",

@@ -61,18 +61,18 @@ enum ForeignKeys {
   ]
 
   /// Returns the one of `names` that `text` means.
-  static func key(for text: Text, among names: [Text]) -> Text? {
+  static func key(for text: ByteView, among names: [ByteView]) -> ByteView? {
     for (key, foreign) in table where has(foreign, text) {
       if let name = names.first(where: { $0 == key }) { return name }
     }
     return nil
   }
 
-  static func has(_ words: String, _ text: Text) -> Bool {
+  static func has(_ words: String, _ text: ByteView) -> Bool {
     words.utf8.split(separator: UInt8(ascii: " ")).contains { text.elementsEqual($0) }
   }
 
-  static func help(for text: Text, key: Text, isList: Bool) -> String {
+  static func help(for text: ByteView, key: ByteView, isList: Bool) -> String {
     // These keys name a command elsewhere; here it is a separate task.
     if text == "on_failure" || text == "on_success" || text == "on_error" {
       return "let another task need this one: `needs: [{ task: ID, on: failure }]`"
@@ -202,7 +202,7 @@ enum ForeignAdvice {
     ("delayed", "let `run` begin with `sleep`"),
   ]
 
-  static func advice(for text: Text, value: Text?, in map: KeyMap) -> String? {
+  static func advice(for text: ByteView, value: ByteView?, in map: KeyMap) -> String? {
     if map == .task, text == "when", let value,
       let advice = advicesOnWhen.first(where: { value == $0.value })
     {
@@ -232,7 +232,7 @@ enum ForeignAdvice {
     return advices.first { ForeignKeys.has($0.foreign, text) }?.help.description
   }
 
-  private static func topAdvice(_ text: Text, _ value: Text?) -> String? {
+  private static func topAdvice(_ text: ByteView, _ value: ByteView?) -> String? {
     if text == "jobs", let value, let count = CoreSchema.integer(value) {
       return "the key is `max_parallel` here: `max_parallel: \(count)`"
     }
@@ -253,7 +253,7 @@ enum LaterKeys {
   ]
 
   /// Returns nil for any other key.
-  static func help(_ name: Text, in map: KeyMap) -> String? {
+  static func help(_ name: ByteView, in map: KeyMap) -> String? {
     all.first { name == $0.name && map == $0.map }?.help
   }
 }

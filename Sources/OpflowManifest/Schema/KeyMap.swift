@@ -50,8 +50,8 @@ enum KeyMap: String, CaseIterable {
     let notOfDownloads = TaskKey.notOfDownloads
     return [
       .oneOfOrOnly(names(TaskKey.actions), "needs", names(TaskKey.ofNames)),
-      .without(TaskKey.approve.name.description, names(TaskKey.notOfGates)),
-      .without(TaskKey.block.name.description, names(TaskKey.notOfBlocks)),
+      .without(TaskKey.approve.name.description, names(TaskKey.notOfApprovals)),
+      .without(TaskKey.block.name.description, names(TaskKey.notOfExternalTasks)),
       .without(TaskKey.download.name.description, names(notOfDownloads.always)),
       .unlessFalse(
         TaskKey.service.name.description, names(TaskKey.notOfServices + [.approve, .block])),

@@ -18,12 +18,12 @@ struct KeyTable<Key: SchemaKey> {
 
   init(_ map: KeyMap, _ owner: StaticString, _ keys: [Key] = Array(Key.allCases)) {
     (self.map, self.owner, self.keys) = (map, owner, keys)
-    for key in keys { _ = words.insert(Text(key.name)) }
+    for key in keys { _ = words.insert(ByteView(key.name)) }
   }
 
-  func key(_ text: Text) -> Key? { words.index(of: text).map { keys[$0] } }
+  func key(_ text: ByteView) -> Key? { words.index(of: text).map { keys[$0] } }
 
-  var names: [Text] { words.texts }
+  var names: [ByteView] { words.texts }
 }
 
 struct Fields<Key: SchemaKey> {

@@ -4,13 +4,13 @@
 /// (https://yaml.org/type/merge.html).
 struct MapReader: Reporter {
   let document: YAMLDocument
-  let mistakes: Mistakes
+  let diagnostics: Diagnostics
 
   // MARK: Maps with known keys
 
   func fields<Key>(
     _ node: Node, _ table: KeyTable<Key>,
-    ignoring isIgnored: (Text) -> Bool = { _ in false }
+    ignoring isIgnored: (ByteView) -> Bool = { _ in false }
   ) -> Fields<Key> {
     var fields = Fields<Key>()
     readFields(node, table, ignoring: isIgnored, into: &fields)
@@ -19,7 +19,7 @@ struct MapReader: Reporter {
 
   func readFields<Key>(
     _ node: Node, _ table: KeyTable<Key>,
-    ignoring isIgnored: (Text) -> Bool = { _ in false }, into fields: inout Fields<Key>
+    ignoring isIgnored: (ByteView) -> Bool = { _ in false }, into fields: inout Fields<Key>
   ) {
     var hasUnknown = false
     var hasMerge = false
@@ -44,7 +44,7 @@ struct MapReader: Reporter {
 
   /// Reports unknown keys, and notes which keys were probably meant.
   private func reportUnknown<Key>(
-    of node: Node, _ table: KeyTable<Key>, ignoring isIgnored: (Text) -> Bool,
+    of node: Node, _ table: KeyTable<Key>, ignoring isIgnored: (ByteView) -> Bool,
     _ fields: inout Fields<Key>
   ) {
     var children = document.children(node)
@@ -57,7 +57,7 @@ struct MapReader: Reporter {
   }
 
   private func mergeFields<Key>(
-    of node: Node, _ table: KeyTable<Key>, ignoring isIgnored: (Text) -> Bool,
+    of node: Node, _ table: KeyTable<Key>, ignoring isIgnored: (ByteView) -> Bool,
     into fields: inout Fields<Key>
   ) {
     for map in mergedMaps(of: node) {
@@ -103,7 +103,7 @@ struct MapReader: Reporter {
   // MARK: Keys
 
   @inline(__always)
-  func keyText(_ key: Node) -> Text? {
+  func keyText(_ key: Node) -> ByteView? {
     if let text = document.scalarText(key) { return text }
     reportNoName(key)
     return nil
@@ -115,18 +115,18 @@ struct MapReader: Reporter {
     let isExpression =
       document.kind(key) == .mapping
       && place.offset > 0 && document.source[place.offset - 1] == UInt8(ascii: "{")
-    mistakes.error(
+    diagnostics.error(
       place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
       help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)
-    mistakes.settle(place)
+    diagnostics.settle(place)
   }
 
-  func isMerge(_ key: Node, _ name: Text) -> Bool {
+  func isMerge(_ key: Node, _ name: ByteView) -> Bool {
     name == "<<" && document.isPlain(key)
   }
 
-  func duplicate(_ key: Node, _ name: Text, first: Node) {
-    mistakes.add(
+  func duplicate(_ key: Node, _ name: ByteView, first: Node) {
+    diagnostics.add(
       .error, document.place(key), "the key `\(name.string)` stands twice in this map",
       help: "take one of them away, or give it another name",
       notes: [.init(place: document.place(first), message: "the first `\(name.string)`")])
@@ -137,8 +137,8 @@ struct MapReader: Reporter {
   private func reportUnknown<Key>(
     _ key: Node, _ table: KeyTable<Key>
   ) -> Key? {
-    if mistakes.isFull {
-      mistakes.count()
+    if diagnostics.isFull {
+      diagnostics.count()
       return nil
     }
     let name = document.text(key)
@@ -165,7 +165,7 @@ struct MapReader: Reporter {
   }
 
   /// Advice for a key that only carries an anchor, such as `.name` in GitLab CI.
-  private func misplacedAnchor(_ key: Node, _ name: Text) -> String? {
+  private func misplacedAnchor(_ key: Node, _ name: ByteView) -> String? {
     guard name.count < 100 else { return nil }
     let start = document.place(key).offset + name.count
     let end = min(document.place(key.value).offset + 1, document.source.count)
@@ -176,8 +176,8 @@ struct MapReader: Reporter {
   }
 
   /// Advice for a task at the top, as in GitLab CI.
-  private func misplacedTask(_ key: Node, _ name: Text) -> String? {
-    guard TaskName.mistake(name) == nil, document.kind(key.value) == .mapping else { return nil }
+  private func misplacedTask(_ key: Node, _ name: ByteView) -> String? {
+    guard TaskName.problem(name) == nil, document.kind(key.value) == .mapping else { return nil }
     return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
   }
 
@@ -209,7 +209,7 @@ protocol EntryList {
   var count: Int { get }
   func key(_ index: Int) -> Node
   /// Adds a key. Returns the number of the key that already has the name, if any.
-  mutating func insert(_ key: Node, _ name: Text) -> Int?
+  mutating func insert(_ key: Node, _ name: ByteView) -> Int?
 }
 
 struct Entries: EntryList {
@@ -222,7 +222,7 @@ struct Entries: EntryList {
   var count: Int { keys.count }
 
   func key(_ index: Int) -> Node { keys[index] }
-  func name(_ index: Int) -> Text { document.text(keys[index]) }
+  func name(_ index: Int) -> ByteView { document.text(keys[index]) }
   func value(_ index: Int) -> Node { keys[index].value }
 
   mutating func removeAll() {
@@ -230,7 +230,7 @@ struct Entries: EntryList {
     names.removeAll()
   }
 
-  mutating func insert(_ key: Node, _ name: Text) -> Int? {
+  mutating func insert(_ key: Node, _ name: ByteView) -> Int? {
     if let known = names.add(name) { return known }
     keys.append(key)
     return nil

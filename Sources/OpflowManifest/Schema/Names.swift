@@ -3,7 +3,7 @@ enum TaskName {
     "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`"
 
   /// The rule, with a similar valid ID if possible.
-  static func help(for text: Text) -> String {
+  static func help(for text: ByteView) -> String {
     if text.contains(UInt8(ascii: "[")) {
       return "\(rule); the legs of a family are made by its `matrix`"
     }
@@ -20,7 +20,7 @@ enum TaskName {
 
   static let longest = 255
 
-  static func mistake(_ text: Text) -> String? {
+  static func problem(_ text: ByteView) -> String? {
     guard let first = text.first else { return "the id of a task is empty" }
     if text.count > longest { return "the id of a task is longer than 255 bytes" }
     if text.hasPrefix("tag:") { return "the id `\(text.string)` begins with `tag:`" }
@@ -42,17 +42,17 @@ enum TaskName {
 
 enum VariableName {
   /// Whether the name is valid for an environment variable (environ(7)), if not for a shell.
-  static func isEnvironment(_ text: Text) -> Bool {
+  static func isEnvironment(_ text: ByteView) -> Bool {
     !text.isEmpty && text.allSatisfy { $0 > 32 && $0 != 127 && $0 != UInt8(ascii: "=") }
   }
 
-  static func isShellName(_ text: Text) -> Bool {
+  static func isShellName(_ text: ByteView) -> Bool {
     guard let first = text.first, ASCII.beginsName(first) else { return false }
     return text.allSatisfy { ASCII.beginsName($0) || ASCII.isDigit($0) }
   }
 
   /// Whether `${{ vars.NAME }}` can contain the name.
-  static func isExpressionName(_ text: Text) -> Bool {
+  static func isExpressionName(_ text: ByteView) -> Bool {
     guard let first = text.first, ASCII.beginsName(first) else { return false }
     return text.allSatisfy(ASCII.continuesName)
   }
@@ -66,7 +66,7 @@ enum StopSignal {
   ]
 
   /// Returns a signal by its name, with or without `SIG`, or by its number.
-  static func number(_ text: Text) -> UInt32? {
+  static func number(_ text: ByteView) -> UInt32? {
     if let number = CoreSchema.integer(text) {
       return KeyBounds.signal.contains(number) ? UInt32(number) : nil
     }
@@ -74,9 +74,9 @@ enum StopSignal {
     return table.first { name == $0.name }?.number
   }
 
-  static func help(for text: Text) -> String? {
+  static func help(for text: ByteView) -> String? {
     let name = text.hasPrefix("SIG") ? text.part(3..<text.count) : text
-    return Suggestion.nearest(to: name, among: table.lazy.map { Text($0.name) })
+    return Suggestion.nearest(to: name, among: table.lazy.map { ByteView($0.name) })
       .map { Suggestion.text($0) }
   }
 

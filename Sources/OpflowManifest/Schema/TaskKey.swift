@@ -17,14 +17,14 @@ enum TaskKey: Int, SchemaKey {
   ]
 
   /// The keys that approvals cannot have.
-  static let notOfGates: [TaskKey] =
+  static let notOfApprovals: [TaskKey] =
     [
       .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
       .secrets, .interactive, .control, .cache,
     ] + ofPrograms
 
   /// The keys that external tasks cannot have.
-  static let notOfBlocks: [TaskKey] =
+  static let notOfExternalTasks: [TaskKey] =
     [
       .env, .dir, .shell, .inputs, .outputs, .finally, .secrets, .interactive, .control, .cache,
     ] + ofPrograms

@@ -2,11 +2,11 @@ internal import CYAML
 
 /// Bytes that keep their address during compilation: a part of the manifest, of the texts that
 /// libyaml decoded, or of a `TextStore`.
-// SAFETY: the compilation owns all three, and no `Text` outlives it.
-typealias Text = UnsafeRawBufferPointer
+// SAFETY: the compilation owns all three, and no `ByteView` outlives it.
+typealias ByteView = UnsafeRawBufferPointer
 
 extension UnsafeRawBufferPointer {
-  static var empty: Text { Text(start: nil, count: 0) }
+  static var empty: ByteView { ByteView(start: nil, count: 0) }
 
   init(_ word: StaticString) {
     // SAFETY: a literal's bytes are never freed.
@@ -17,23 +17,23 @@ extension UnsafeRawBufferPointer {
 
   var string: String { String(decoding: self, as: UTF8.self) }
 
-  func part(_ range: Range<Int>) -> Text { Text(rebasing: self[range]) }
+  func part(_ range: Range<Int>) -> ByteView { ByteView(rebasing: self[range]) }
 
   @inline(__always)
-  static func == (text: Text, word: StaticString) -> Bool {
+  static func == (text: ByteView, word: StaticString) -> Bool {
     guard text.count == word.utf8CodeUnitCount else { return false }
     // SAFETY: both have `text.count` bytes, and a literal is never freed.
     return cyaml_equal(text.baseAddress, word.utf8Start, text.count) != 0
   }
 
-  func contains(_ word: Text) -> Bool {
+  func contains(_ word: ByteView) -> Bool {
     guard let first = word.first, word.count <= count else { return false }
     return (0...count - word.count).contains { start in
       self[start] == first && part(start..<start + word.count).isSame(as: word)
     }
   }
 
-  func isSame(as other: Text) -> Bool {
+  func isSame(as other: ByteView) -> Bool {
     // SAFETY: both have `count` bytes.
     count == other.count && cyaml_equal(baseAddress, other.baseAddress, count) != 0
   }
@@ -49,12 +49,12 @@ extension UnsafeRawBufferPointer {
     return part((count - word.utf8CodeUnitCount)..<count) == word
   }
 
-  func hasSuffix(_ word: Text) -> Bool {
+  func hasSuffix(_ word: ByteView) -> Bool {
     count >= word.count && part((count - word.count)..<count).isSame(as: word)
   }
 
   /// The bytes without whitespace at both ends.
-  var trimmed: Text {
+  var trimmed: ByteView {
     var start = 0
     var end = count
     while start < end, ASCII.isBlank(self[start]) { start += 1 }
@@ -72,7 +72,7 @@ final class TextStore {
 
   private static let chunkBytes = 64 << 10
 
-  func append(_ bytes: Text) {
+  func append(_ bytes: ByteView) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
     let chunk = room(for: bytes.count)
     // SAFETY: `room` made at least `bytes.count` bytes free behind `end`.
@@ -80,26 +80,26 @@ final class TextStore {
     end += bytes.count
   }
 
-  func append(_ word: StaticString) { append(Text(word)) }
+  func append(_ word: StaticString) { append(ByteView(word)) }
 
   func append(_ byte: UInt8) { withUnsafeBytes(of: byte) { append($0) } }
 
   var pendingCount: Int { end - start }
 
-  func finish() -> Text {
-    guard let chunk = chunks.last else { return Text.empty }
+  func finish() -> ByteView {
+    guard let chunk = chunks.last else { return ByteView.empty }
     defer { start = end }
-    return Text(chunk).part(start..<end)
+    return ByteView(chunk).part(start..<end)
   }
 
-  func copy(_ bytes: Text) -> Text {
+  func copy(_ bytes: ByteView) -> ByteView {
     append(bytes)
     return finish()
   }
 
-  func copy(_ string: String) -> Text {
+  func copy(_ string: String) -> ByteView {
     var string = string
-    return string.withUTF8 { copy(Text($0)) }
+    return string.withUTF8 { copy(ByteView($0)) }
   }
 
   func removeAll() {
@@ -115,7 +115,7 @@ final class TextStore {
     let size = max(Self.chunkBytes, (pending + count) * 2)
     let grown = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 1)
     if let chunk = chunks.last {
-      grown.copyMemory(from: Text(chunk).part(start..<end))
+      grown.copyMemory(from: ByteView(chunk).part(start..<end))
     }
     chunks.append(grown)
     start = 0

@@ -2,7 +2,7 @@ internal import OpflowBase
 
 /// A set of texts, numbered in insertion order. The texts must outlive it.
 struct TextTable {
-  private(set) var texts: [Text] = []
+  private(set) var texts: [ByteView] = []
   /// Open addressing, at most half full. A slot holds a text's number plus one in the bits of
   /// `mask` and bits of its hash above; 0 is free.
   private var slots: [UInt32] = []
@@ -11,13 +11,13 @@ struct TextTable {
 
   var count: Int { texts.count }
 
-  func index(of text: Text) -> Int? {
+  func index(of text: ByteView) -> Int? {
     if slots.isEmpty { return nil }
     let found = slots[slot(of: text, Self.hash(text))]
     return found == 0 ? nil : (Int(found) & mask) - 1
   }
 
-  mutating func insert(_ text: Text) -> (index: Int, isNew: Bool) {
+  mutating func insert(_ text: ByteView) -> (index: Int, isNew: Bool) {
     if (count + 1) * 2 > slots.count { grow() }
     let hash = Self.hash(text)
     let slot = slot(of: text, hash)
@@ -29,12 +29,12 @@ struct TextTable {
   }
 
   /// Adds a text; returns the number of an equal one that is there.
-  mutating func add(_ text: Text) -> Int? {
+  mutating func add(_ text: ByteView) -> Int? {
     let (index, isNew) = insert(text)
     return isNew ? nil : index
   }
 
-  mutating func insert(_ text: Text, keptIn store: TextStore) -> Int {
+  mutating func insert(_ text: ByteView, keptIn store: TextStore) -> Int {
     index(of: text) ?? insert(store.copy(text)).index
   }
 
@@ -47,9 +47,11 @@ struct TextTable {
     for slot in slots.indices { slots[slot] = 0 }
   }
 
-  private static func hash(_ text: Text) -> UInt32 { UInt32(truncatingIfNeeded: Hash.xxh3(text)) }
+  private static func hash(_ text: ByteView) -> UInt32 {
+    UInt32(truncatingIfNeeded: Hash.xxh3(text))
+  }
 
-  private func slot(of text: Text, _ hash: UInt32) -> Int {
+  private func slot(of text: ByteView, _ hash: UInt32) -> Int {
     let mark = hash & ~UInt32(truncatingIfNeeded: mask)
     var slot = Int(hash) & mask
     while slots[slot] != 0 {
@@ -85,10 +87,10 @@ struct TextMap<Value> {
   private(set) var keys = TextTable()
   private(set) var values: [Value] = []
 
-  subscript(key: Text) -> Value? { keys.index(of: key).map { values[$0] } }
+  subscript(key: ByteView) -> Value? { keys.index(of: key).map { values[$0] } }
 
   @discardableResult
-  mutating func set(_ key: Text, _ value: Value) -> Value? {
+  mutating func set(_ key: ByteView, _ value: Value) -> Value? {
     let (index, isNew) = keys.insert(key)
     if isNew {
       values.append(value)

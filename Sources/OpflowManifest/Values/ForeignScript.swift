@@ -6,7 +6,7 @@ struct ForeignScript {
   let help: String
 
   /// Whether a file may contain such a part. Asked once per file, as most do not.
-  static func mayStand(in source: Text, marks: SourceMarks = SourceMarks()) -> Bool {
+  static func mayStand(in source: ByteView, marks: SourceMarks = SourceMarks()) -> Bool {
     func any(of byte: UInt8, _ begins: (_ next: Int) -> Bool) -> Bool {
       var place = 0
       while true {
@@ -40,7 +40,7 @@ struct ForeignScript {
     return any(of: 0xC2) { source[$0] == 0xA0 } || any(of: 0xE2) { source[$0] == 0x80 }
   }
 
-  init?(in script: Text, of scope: NameScope) {
+  init?(in script: ByteView, of scope: NameScope) {
     var isQuoted: UInt8?
     for (offset, byte) in script.enumerated() {
       if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
@@ -65,7 +65,7 @@ struct ForeignScript {
     (self.message, self.help) = (message, help)
   }
 
-  private init(_ text: Text, meaning name: String) {
+  private init(_ text: ByteView, meaning name: String) {
     self.init(
       "`run` holds `\(text.string)`, which is no expression here",
       help: "write `${{ \(name) }}`")
@@ -73,7 +73,8 @@ struct ForeignScript {
 
   /// Finds go-task's `{{.NAME}}` and just's `{{NAME}}` with known names. Others may be docker
   /// templates.
-  private static func braces(at offset: Int, of script: Text, _ scope: NameScope) -> ForeignScript?
+  private static func braces(at offset: Int, of script: ByteView, _ scope: NameScope)
+    -> ForeignScript?
   {
     let rest = script.part(offset..<script.count)
     guard rest.hasPrefix("{{"), offset == 0 || script[offset - 1] != UInt8(ascii: "$"),
@@ -87,7 +88,7 @@ struct ForeignScript {
   }
 
   /// Finds `${vars.NAME}`, and make's `$(NAME)` with a known name.
-  private static func dollar(_ rest: Text, _ scope: NameScope) -> ForeignScript? {
+  private static func dollar(_ rest: ByteView, _ scope: NameScope) -> ForeignScript? {
     guard rest.count > 3 else { return nil }
     let closing: UInt8 = rest[1] == UInt8(ascii: "(") ? UInt8(ascii: ")") : UInt8(ascii: "}")
     guard let end = rest.firstIndex(of: closing), end > 2, end < 80 else { return nil }
@@ -103,7 +104,7 @@ struct ForeignScript {
   }
 
   /// Finds typographic quotes and no-break spaces that are not quoted.
-  private static func letter(_ rest: Text, isAtStart: Bool) -> ForeignScript? {
+  private static func letter(_ rest: ByteView, isAtStart: Bool) -> ForeignScript? {
     if rest.hasPrefix("\u{A0}") {
       return ForeignScript(
         "`run` holds a no-break space (U+00A0), which a shell takes for a letter",
@@ -117,7 +118,7 @@ struct ForeignScript {
   }
 
   /// Returns the name to use in an expression, if the manifest has it.
-  private static func meant(_ inner: Text, _ scope: NameScope) -> String? {
+  private static func meant(_ inner: ByteView, _ scope: NameScope) -> String? {
     if isName(at: 0, of: inner), inner.allSatisfy({ isPart($0) }) { return inner.string }
     guard inner.count <= 60, inner.allSatisfy(ASCII.continuesName) else { return nil }
     if scope.variable(inner) != nil { return "vars.\(inner.string)" }
@@ -128,14 +129,14 @@ struct ForeignScript {
     ASCII.continuesName(byte) || byte == UInt8(ascii: ".")
   }
 
-  private static func isName(at offset: Int, of text: Text) -> Bool {
+  private static func isName(at offset: Int, of text: ByteView) -> Bool {
     guard offset < text.count else { return false }
     let rest = text.part(offset..<text.count)
     return rest.hasPrefix("vars.") || rest.hasPrefix("matrix.") || rest.hasPrefix("env.")
   }
 }
 
-extension Text {
+extension ByteView {
   fileprivate func offset(of byte: UInt8) -> Int {
     // SAFETY: reads within the text.
     cyaml_find_byte(start, count, byte)
@@ -167,11 +168,11 @@ extension ValueReader {
 
 /// A shell variable, or `~` for the home folder.
 struct ShellText {
-  let text: Text
+  let text: ByteView
   let variable: String
 
   /// Finds the first variable. Only upper-case names count, because a password may contain `$`.
-  init?(in value: Text) {
+  init?(in value: ByteView) {
     if value == "~" || value.hasPrefix("~/") {
       (text, variable) = (value.part(0..<1), "HOME")
       return

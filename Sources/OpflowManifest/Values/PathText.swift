@@ -1,14 +1,14 @@
 enum PathText {
   /// Makes `path` absolute, without `.`, `..` and empty parts. `folder` must be normalized. Links
   /// are not resolved: `a/../b` becomes `b`.
-  static func absolute(_ path: Text, from folder: Text, store: TextStore) -> Text {
+  static func absolute(_ path: ByteView, from folder: ByteView, store: TextStore) -> ByteView {
     if isNormal(path) {
       store.append(folder)
       if folder.count > 1 { store.append("/") }
       store.append(path)
       return store.finish()
     }
-    var parts: [Text] = []
+    var parts: [ByteView] = []
     if path.first != UInt8(ascii: "/") { appendParts(of: folder, to: &parts) }
     appendParts(of: path, to: &parts)
     if parts.isEmpty { return store.copy("/") }
@@ -21,19 +21,19 @@ enum PathText {
 
   /// Returns `path` relative to `folder` if it is inside, `.` if they are equal, otherwise `path`.
   /// Both must be absolute and normalized.
-  static func relative(_ path: Text, to folder: Text) -> Text {
+  static func relative(_ path: ByteView, to folder: ByteView) -> ByteView {
     if path.isSame(as: folder) || path.elementsEqual(folder) {
-      return Text(".")
+      return ByteView(".")
     }
     let count = folder.count > 1 ? folder.count + 1 : 1
     guard path.count > count, path[count - 1] == UInt8(ascii: "/"),
       path[..<(count - 1)].elementsEqual(folder[..<(count - 1)])
     else { return path }
-    return Text(rebasing: path[count...])
+    return ByteView(rebasing: path[count...])
   }
 
   /// Whether a path is relative and normalized. False for hidden files too.
-  private static func isNormal(_ path: Text) -> Bool {
+  private static func isNormal(_ path: ByteView) -> Bool {
     var previous = UInt8(ascii: "/")
     for byte in path {
       if previous == UInt8(ascii: "/"), byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") {
@@ -44,12 +44,12 @@ enum PathText {
     return previous != UInt8(ascii: "/")
   }
 
-  private static func appendParts(of path: Text, to parts: inout [Text]) {
+  private static func appendParts(of path: ByteView, to parts: inout [ByteView]) {
     // `split` would instantiate generic types at run time.
     var start = 0
     while start < path.count {
       let end = path[start...].firstIndex(of: UInt8(ascii: "/")) ?? path.count
-      let part = Text(rebasing: path[start..<end])
+      let part = ByteView(rebasing: path[start..<end])
       start = end + 1
       if part.isEmpty || part == "." { continue }
       if part == ".." {

@@ -7,7 +7,7 @@ enum DurationText {
   static let maximumMilliseconds: UInt64 = 10 * 366 * 86_400_000
 
   /// Rounds up; returns nil for any other text.
-  static func milliseconds(_ text: Text) -> UInt64? {
+  static func milliseconds(_ text: ByteView) -> UInt64? {
     if text.isEmpty { return nil }
     var position = 0
     var total: UInt64 = 0
@@ -28,7 +28,7 @@ enum DurationText {
     return total <= maximumMilliseconds ? total : nil
   }
 
-  private static func unit(_ text: Text, isFirst: Bool) -> UInt64? {
+  private static func unit(_ text: ByteView, isFirst: Bool) -> UInt64? {
     if text.isEmpty { return isFirst ? 1000 : nil }
     if text == "ms" { return 1 }
     if text == "s" { return 1000 }
@@ -53,7 +53,7 @@ enum SizeText {
   private static let maximumBytes: UInt64 = 1 << 60
 
   /// Rounds up. Returns nil above one exbibyte, and for a fraction without a unit.
-  static func bytes(_ text: Text) -> UInt64? {
+  static func bytes(_ text: ByteView) -> UInt64? {
     guard let number = Decimal(text, from: 0) else { return nil }
     if number.end == text.count, !number.isWhole { return nil }
     var unit = text.part(number.end..<text.count)
@@ -65,7 +65,7 @@ enum SizeText {
   }
 
   /// IEC 80000-13: KiB is 1024, kB (and KB) 1000.
-  private static func factor(_ unit: Text) -> UInt64? {
+  private static func factor(_ unit: ByteView) -> UInt64? {
     if unit.isEmpty || unit == "B" { return 1 }
     let isBinary = unit.count == 3 && unit.hasSuffix("iB")
     guard isBinary || (unit.count == 2 && unit.hasSuffix("B")) else { return nil }
@@ -94,7 +94,7 @@ package enum AmountText {
   /// The largest amount whose thousandths fit in 64 bits.
   static let largest = UInt64.max / 1000
 
-  static func thousandths(_ text: Text) -> Reading {
+  static func thousandths(_ text: ByteView) -> Reading {
     guard let number = Decimal(text, from: 0) else { return isLong(text) ? .tooLarge : .none }
     guard number.end == text.count else {
       guard let bytes = SizeText.bytes(text) else { return .none }
@@ -107,7 +107,7 @@ package enum AmountText {
     return number.times(1000).map { .amount($0) } ?? .tooLarge
   }
 
-  private static func isLong(_ text: Text) -> Bool {
+  private static func isLong(_ text: ByteView) -> Bool {
     !text.isEmpty && text.allSatisfy(ASCII.isDigit)
   }
 }
@@ -121,7 +121,7 @@ private struct Decimal {
   private(set) var end: Int
   var isWhole: Bool { numerator == 0 }
 
-  init?(_ text: Text, from start: Int) {
+  init?(_ text: ByteView, from start: Int) {
     end = start
     while end < text.count, ASCII.isDigit(text[end]) {
       guard whole < 1_000_000_000_000_000_000 else { return nil }
@@ -156,7 +156,7 @@ private struct Decimal {
 /// Parses command-line values with the manifest's syntax.
 package enum AskedValues {
   /// Parses a number of a control request, which may be given as a word.
-  package static func number(_ text: String, of kind: OrderNumber) -> Int64? {
+  package static func number(_ text: String, of kind: RequestNumber) -> Int64? {
     with(text) { text in
       if let level = kind.words.first(where: { text == $0.word }) { return Int64(level.value) }
       return CoreSchema.integer(text).flatMap { kind.range.contains($0) ? $0 : nil }
@@ -181,7 +181,7 @@ package enum AskedValues {
     }
   }
 
-  private static func with<Result>(_ text: String, _ body: (Text) -> Result) -> Result {
+  private static func with<Result>(_ text: String, _ body: (ByteView) -> Result) -> Result {
     Array(text.utf8).withUnsafeBytes(body)
   }
 }

@@ -8,7 +8,7 @@ protocol NodeReader: Reporter {
 
 extension NodeReader {
   var document: YAMLDocument { values.document }
-  var mistakes: Mistakes { values.mistakes }
+  var diagnostics: Diagnostics { values.diagnostics }
   var scope: NameScope { values.scope }
   var tables: SchemaTables { values.tables }
   var maps: MapReader { values.maps }
@@ -49,7 +49,7 @@ extension NodeReader {
 /// Reads nodes as values of the types that keys take. Methods return nil after an error.
 final class ValueReader: Reporter {
   let document: YAMLDocument
-  let mistakes: Mistakes
+  let diagnostics: Diagnostics
   let scope: NameScope
   let tables: SchemaTables
   /// Owns evaluated texts.
@@ -62,20 +62,20 @@ final class ValueReader: Reporter {
   /// - Parameter scratch: Owns evaluated texts until its owner empties it. It must not be the
   ///   scope's store, which copies names while a text is built.
   init(
-    document: YAMLDocument, mistakes: Mistakes, scope: NameScope, tables: SchemaTables,
+    document: YAMLDocument, diagnostics: Diagnostics, scope: NameScope, tables: SchemaTables,
     scratch: TextStore
   ) {
     self.document = document
-    self.mistakes = mistakes
+    self.diagnostics = diagnostics
     self.scope = scope
     self.tables = tables
     self.scratch = scratch
-    maps = MapReader(document: document, mistakes: mistakes)
+    maps = MapReader(document: document, diagnostics: diagnostics)
   }
 
   func holding(_ scratch: TextStore) -> ValueReader {
     ValueReader(
-      document: document, mistakes: mistakes, scope: scope, tables: tables, scratch: scratch)
+      document: document, diagnostics: diagnostics, scope: scope, tables: tables, scratch: scratch)
   }
 
   func note(_ reading: ValueReading) {
@@ -90,11 +90,11 @@ final class ValueReader: Reporter {
   }
 
   /// Whether a task's `if` uses its `matrix`.
-  func decidesByLeg(_ key: Node) -> Bool {
+  func decidesByInstance(_ key: Node) -> Bool {
     guard document.kind(key.value) == .mapping else { return false }
     // The task is read and reported later.
-    mistakes.mute()
-    defer { mistakes.unmute() }
+    diagnostics.mute()
+    defer { diagnostics.unmute() }
     let fields = maps.fields(key.value, tables.task)
     return fields[.condition].map { document.text($0).string.contains("matrix.") } ?? false
   }
@@ -132,7 +132,7 @@ final class ValueReader: Reporter {
     return "came out empty from `\(Self.excerpt(document.text(node)))`"
   }
 
-  static func excerpt(_ text: Text) -> String {
+  static func excerpt(_ text: ByteView) -> String {
     let line = text.firstIndex(of: 10) ?? text.count
     let end = min(line, 80)
     return text.part(0..<end).string + (end < text.count ? "…" : "")
@@ -268,8 +268,9 @@ final class ValueReader: Reporter {
   }
 
   func word<Value>(
-    _ node: Node, _ subject: Subject, known: StaticString, help: (Text) -> String? = { _ in nil },
-    parse: (Text) -> Value?
+    _ node: Node, _ subject: Subject, known: StaticString,
+    help: (ByteView) -> String? = { _ in nil },
+    parse: (ByteView) -> Value?
   ) -> Value? {
     guard let scalar = scalar(node, subject, expected: known) else { return nil }
     if let value = parse(scalar.text) { return value }
@@ -422,7 +423,7 @@ extension ValueReader {
   func hasExpression(_ node: Node) -> Bool { hasExpression(document.text(node)) }
 
   @inline(__always)
-  private func hasExpression(_ text: Text) -> Bool {
+  private func hasExpression(_ text: ByteView) -> Bool {
     document.hasExpressions && ExpressionTemplate.hasExpression(text)
   }
 
@@ -444,13 +445,15 @@ extension ValueReader {
   }
 
   /// Evaluates expressions. `stable` has a constant for `run.id`.
-  private func expand(_ text: Text, of node: Node) -> (value: Text, stable: Text, isLate: Bool)? {
+  private func expand(_ text: ByteView, of node: Node) -> (
+    value: ByteView, stable: ByteView, isLate: Bool
+  )? {
     let sawRunID = scope.sawRunID
     scope.sawRunID = false
     var isWrong = false
-    let report = { (mistake: ExpressionMistake) in
+    let report = { (problem: ExpressionError) in
       isWrong = true
-      self.report(mistake, in: node)
+      self.report(problem, in: node)
     }
     let names = ScopedNames(scope: scope, report: report)
     var value = ExpressionTemplate.expand(
@@ -480,7 +483,7 @@ extension ValueReader {
   }
 
   /// Returns the text without its expressions, which must be valid.
-  func textWithoutValues(_ node: Node) -> Text {
+  func textWithoutValues(_ node: Node) -> ByteView {
     let text = document.text(node)
     if !hasExpression(text) { return text }
     return ExpressionTemplate.expand(
@@ -497,25 +500,25 @@ extension ValueReader {
     return true
   }
 
-  private func residue(of text: Text) -> Text {
+  private func residue(of text: ByteView) -> ByteView {
     defer { scope.valuesRead.removeAll(keepingCapacity: true) }
     return LateText.residue(
       of: text, names: ScopedNames(scope: scope, report: { _ in }), store: scratch,
       literals: scope.literals)
   }
 
-  func report(_ mistake: ExpressionMistake, in node: Node) {
-    if mistakes.isFull { return mistakes.count() }
+  func report(_ problem: ExpressionError, in node: Node) {
+    if diagnostics.isFull { return diagnostics.count() }
     // The error does not depend on what names stand for.
-    mistakes.sparingNothing {
-      mistakes.error(
-        document.place(node, textOffset: mistake.offset), mistake.message, help: mistake.help)
+    diagnostics.sparingNothing {
+      diagnostics.error(
+        document.place(node, textOffset: problem.offset), problem.message, help: problem.help)
     }
   }
 }
 
 extension ValueReader {
-  func isTaskVariable(_ name: Text, at node: Node) -> Bool {
+  func isTaskVariable(_ name: ByteView, at node: Node) -> Bool {
     if name.hasPrefix("OPFLOW_") {
       error(
         node, "`\(name.string)` is opflow's own",
@@ -543,7 +546,7 @@ struct Scalar {
   private let stableStart: UnsafeRawPointer?
 
   @inline(__always)
-  init(node: Node, text: Text, stable: Text, isTyped: Bool, isLate: Bool = false) {
+  init(node: Node, text: ByteView, stable: ByteView, isTyped: Bool, isLate: Bool = false) {
     self.node = node
     self.isTyped = isTyped
     self.isLate = isLate
@@ -554,10 +557,10 @@ struct Scalar {
   }
 
   @inline(__always)
-  var text: Text { Text(start: textStart, count: Int(textCount)) }
+  var text: ByteView { ByteView(start: textStart, count: Int(textCount)) }
   /// The text with a constant for `run.id`, for fingerprints. Mostly the same bytes as `text`.
   @inline(__always)
-  var stable: Text { Text(start: stableStart, count: Int(stableCount)) }
+  var stable: ByteView { ByteView(start: stableStart, count: Int(stableCount)) }
 
   var type: CoreSchema.ScalarType { isTyped ? CoreSchema.type(of: text) : .string }
   @inline(__always)
@@ -568,7 +571,7 @@ enum Subject {
   case key(StaticString)
   case item(StaticString)
   /// The value of a user-defined name in a map.
-  case entry(StaticString, Text)
+  case entry(StaticString, ByteView)
 
   init(_ key: some SchemaKey) { self = .key(key.name) }
 

@@ -2,7 +2,7 @@ internal import OpflowBase
 internal import OpflowPlan
 
 enum PriorityName {
-  static func value(_ text: Text) -> Int16? {
+  static func value(_ text: ByteView) -> Int16? {
     if let number = CoreSchema.integer(text) {
       return KeyBounds.priority.contains(number) ? Int16(number) : nil
     }
@@ -10,7 +10,7 @@ enum PriorityName {
   }
 
   /// Advice for words of other tools.
-  static func help(for text: Text) -> String? {
+  static func help(for text: ByteView) -> String? {
     let meant: [(words: [StaticString], help: StaticString)] = [
       (
         ["urgent", "critical", "highest", "important", "max", "top", "first", "realtime"],
@@ -27,7 +27,7 @@ enum PriorityName {
 }
 
 extension NeedCondition {
-  init?(text: Text) {
+  init?(text: ByteView) {
     if text == "success" {
       self = .success
     } else if text == "failure" {
@@ -42,7 +42,7 @@ extension NeedCondition {
   }
 
   /// Advice for words of other tools.
-  static func help(for text: Text) -> String? {
+  static func help(for text: ByteView) -> String? {
     let meant: [(words: [StaticString], help: StaticString)] = [
       (
         ["always", "any", "all", "completed", "complete", "done", "end", "ended", "exited"],
@@ -65,16 +65,16 @@ extension NeedCondition {
 
 /// Hashes for fingerprints.
 enum Digest {
-  static func pair(_ first: Text, _ second: Text) -> UInt64 {
+  static func pair(_ first: ByteView, _ second: ByteView) -> UInt64 {
     Hash.combine(Hash.xxh3(first), Hash.xxh3(second))
   }
 
   /// Hashes one entry of `needs`. The caller adds up the hashes of all.
-  static func need(_ name: Text, _ condition: NeedCondition) -> UInt64 {
+  static func need(_ name: ByteView, _ condition: NeedCondition) -> UInt64 {
     Hash.combine(Hash.xxh3(name), UInt64(condition.rawValue))
   }
 
-  static func list(_ texts: some Sequence<Text>) -> UInt64 {
+  static func list(_ texts: some Sequence<ByteView>) -> UInt64 {
     texts.reduce(0) { Hash.combine($0, Hash.xxh3($1)) }
   }
 }

@@ -8,7 +8,7 @@ enum CoreSchema {
     case string
   }
 
-  static func type(of text: Text) -> ScalarType {
+  static func type(of text: ByteView) -> ScalarType {
     guard let first = text.first else { return .null }
     switch first {
     case UInt8(ascii: "~"), UInt8(ascii: "n"), UInt8(ascii: "N"):
@@ -22,7 +22,7 @@ enum CoreSchema {
     }
   }
 
-  static func isNull(_ text: Text) -> Bool {
+  static func isNull(_ text: ByteView) -> Bool {
     switch text.count {
     case 0: true
     case 1: text[0] == UInt8(ascii: "~")
@@ -31,7 +31,7 @@ enum CoreSchema {
     }
   }
 
-  static func boolean(_ text: Text) -> Bool? {
+  static func boolean(_ text: ByteView) -> Bool? {
     switch text.count {
     case 4: text == "true" || text == "True" || text == "TRUE" ? true : nil
     case 5: text == "false" || text == "False" || text == "FALSE" ? false : nil
@@ -40,7 +40,7 @@ enum CoreSchema {
   }
 
   /// Returns nil for other text, or if the value does not fit.
-  static func integer(_ text: Text) -> Int64? {
+  static func integer(_ text: ByteView) -> Int64? {
     guard isInteger(text) else { return nil }
     if text.hasPrefix("0o") { return Int64(text.part(2..<text.count).string, radix: 8) }
     if text.hasPrefix("0x") { return Int64(text.part(2..<text.count).string, radix: 16) }
@@ -52,13 +52,13 @@ enum CoreSchema {
     return text.first == UInt8(ascii: "-") ? -value : value
   }
 
-  static func number(_ text: Text) -> Double? {
+  static func number(_ text: ByteView) -> Double? {
     if let integer = integer(text) { return Double(integer) }
     guard isFloat(text), let value = Double(text.string), value.isFinite else { return nil }
     return value
   }
 
-  private static func isInteger(_ text: Text) -> Bool {
+  private static func isInteger(_ text: ByteView) -> Bool {
     if text.count > 2, text.hasPrefix("0o") {
       return text[2...].allSatisfy { $0 >= 48 && $0 <= 55 }
     }
@@ -69,7 +69,7 @@ enum CoreSchema {
     return !digits.isEmpty && digits.allSatisfy(ASCII.isDigit)
   }
 
-  private static func isFloat(_ text: Text) -> Bool {
+  private static func isFloat(_ text: ByteView) -> Bool {
     let unsigned = text.part(signLength(text)..<text.count)
     if unsigned == ".inf" || unsigned == ".Inf" || unsigned == ".INF" { return true }
     if text == ".nan" || text == ".NaN" || text == ".NAN" { return true }
@@ -90,11 +90,11 @@ enum CoreSchema {
     return position < unsigned.count && digits(of: unsigned, from: position) == unsigned.count
   }
 
-  private static func signLength(_ text: Text) -> Int {
+  private static func signLength(_ text: ByteView) -> Int {
     text.first == UInt8(ascii: "+") || text.first == UInt8(ascii: "-") ? 1 : 0
   }
 
-  private static func digits(of text: Text, from start: Int) -> Int {
+  private static func digits(of text: ByteView, from start: Int) -> Int {
     var position = start
     while position < text.count, ASCII.isDigit(text[position]) { position += 1 }
     return position

@@ -3,7 +3,7 @@ final class SourceFile {
   let number: UInt32
   let displayPath: String
   /// Valid as long as this object.
-  let text: Text
+  let text: ByteView
   private let bytes: [UInt8]
 
   init(number: UInt32 = 0, displayPath: String, bytes: [UInt8]) {

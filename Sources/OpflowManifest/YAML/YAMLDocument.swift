@@ -25,7 +25,7 @@ final class YAMLDocument {
   // SAFETY: these point into `tables`, which is constant and lives as long as the document.
   private let records: UnsafeBufferPointer<cyaml_record>
   private let texts: UnsafeBufferPointer<cyaml_text>
-  private let textBytes: Text
+  private let textBytes: ByteView
   private var tables: cyaml_document
   /// The last result of `place(_:textOffset:)`, which speeds up the next call.
   var lastExpression = ExpressionPlace.none
@@ -43,7 +43,7 @@ final class YAMLDocument {
     hasMatrix = tables.has_matrix != 0
     records = UnsafeBufferPointer(start: tables.records, count: tables.record_count)
     texts = UnsafeBufferPointer(start: tables.texts, count: tables.text_count)
-    textBytes = Text(start: tables.text_bytes, count: tables.text_length)
+    textBytes = ByteView(start: tables.text_bytes, count: tables.text_length)
     withUnsafeBytes(of: tables.problems) { bytes in
       for problem in bytes.bindMemory(to: cyaml_problem.self).prefix(tables.problem_count) {
         problems(YAMLProblem(problem))
@@ -54,7 +54,7 @@ final class YAMLDocument {
 
   deinit { cyaml_release(&tables) }
 
-  var source: Text { file.text }
+  var source: ByteView { file.text }
 
   var root: Node { Node(0) }
 
@@ -77,17 +77,17 @@ final class YAMLDocument {
   }
 
   @inline(__always)
-  func text(_ node: Node) -> Text { scalarText(node) ?? Text.empty }
+  func text(_ node: Node) -> ByteView { scalarText(node) ?? ByteView.empty }
 
   @inline(__always)
-  func scalarText(_ node: Node) -> Text? {
+  func scalarText(_ node: Node) -> ByteView? {
     let record = records[Int(target(node).record)]
     guard record.kind == UInt32(CYAML_SCALAR) else { return nil }
     if record.has(CYAML_OWN_TEXT) { return ownText(record.value) }
-    return Text(start: source.baseAddress.map { $0 + record.textStart }, count: record.value)
+    return ByteView(start: source.baseAddress.map { $0 + record.textStart }, count: record.value)
   }
 
-  private func ownText(_ index: Int) -> Text {
+  private func ownText(_ index: Int) -> ByteView {
     let text = texts[index]
     return textBytes.part(Int(text.offset)..<(Int(text.offset) + Int(text.length)))
   }
@@ -215,7 +215,7 @@ extension YAMLDocument {
       && source.part(start..<end).isSame(as: text.part(opening..<textOffset)) ? end : start
   }
 
-  private static func opening(in text: Text, from start: Int) -> Int? {
+  private static func opening(in text: ByteView, from start: Int) -> Int? {
     let rest = text.part(min(start, text.count)..<text.count)
     // SAFETY: searches within `rest`.
     let found = cyaml_find_expression(rest.start, rest.count)
@@ -261,7 +261,7 @@ struct YAMLFailure: Error {
     }
   }
 
-  init?(_ document: cyaml_document, of source: Text) {
+  init?(_ document: cyaml_document, of source: ByteView) {
     offset = document.place
     switch document.status {
     case Int32(CYAML_OK): return nil

@@ -137,7 +137,7 @@ package enum RunName {
     guard let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {
       return false
     }
-    return text.utf8.count <= mostBytes && text.utf8.allSatisfy(OrderID.mayContain)
+    return text.utf8.count <= mostBytes && text.utf8.allSatisfy(RequestID.mayContain)
       && RunID(text) == nil
   }
 }

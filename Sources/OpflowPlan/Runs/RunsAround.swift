@@ -250,7 +250,7 @@ extension SpanID {
     return SpanID(Hash.combine(task, UInt64(UInt32(bitPattern: number))))
   }
 
-  package func drive(_ number: Int) -> SpanID {
+  package func session(_ number: Int) -> SpanID {
     SpanID(Hash.combine(value, UInt64(truncatingIfNeeded: number)))
   }
 

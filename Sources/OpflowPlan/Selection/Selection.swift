@@ -208,8 +208,8 @@ package enum Selector {
     for selector in selectors {
       if let tag = tagName(selector) {
         try insertTagged(tag, selector, plan, into: &set)
-      } else if let legs = plan.legs(namedBy: selector) {
-        for task in legs { set.insert(task) }
+      } else if let instances = plan.instances(namedBy: selector) {
+        for task in instances { set.insert(task) }
         // The generator of a matrix belongs to it.
         if let maker = plan.task(named: selector) { set.insert(maker) }
       } else if Glob.isPattern(selector) {
@@ -231,7 +231,7 @@ package enum Selector {
       return nil
     }
     let name = String(selector[..<open])
-    guard let maker = plan.task(named: name), plan.makesLegs(maker) else { return nil }
+    guard let maker = plan.task(named: name), plan.makesInstances(maker) else { return nil }
     return name
   }
 
@@ -239,9 +239,11 @@ package enum Selector {
   private static let maxCandidates = 10_000
 
   private static func nearest(to selector: String, _ plan: Plan) -> String? {
-    let families = plan.families.indices.lazy.map { plan.familyName(FamilyID($0)) }
+    let matrixGroups = plan.matrixGroups.indices.lazy.map {
+      plan.matrixGroupName(MatrixGroupID($0))
+    }
     let names = plan.tasks.lazy.prefix(maxCandidates).map { plan.nameString(TaskID($0)) }
-    return NearestName.of(selector, among: Array(families.prefix(maxCandidates)) + names)
+    return NearestName.of(selector, among: Array(matrixGroups.prefix(maxCandidates)) + names)
   }
 
   package static func tags(of plan: Plan) -> [String] {
@@ -291,29 +293,29 @@ package enum Selector {
 
 extension Plan {
   /// The tasks of a matrix, or those with the values of `build[arch=x86_64]`.
-  func legs(namedBy word: String) -> [TaskID]? {
-    if families.isEmpty { return nil }
+  func instances(namedBy word: String) -> [TaskID]? {
+    if matrixGroups.isEmpty { return nil }
     var word = word
-    if let family = word.withUTF8({ family(named: UnsafeRawBufferPointer($0)) }) {
-      return legs(family).map { TaskID($0) }
+    if let matrixGroup = word.withUTF8({ matrixGroup(named: UnsafeRawBufferPointer($0)) }) {
+      return instances(matrixGroup).map { TaskID($0) }
     }
     let bytes = Array(word.utf8)
     guard bytes.last == UInt8(ascii: "]"), let open = bytes.firstIndex(of: UInt8(ascii: "[")),
-      let family = bytes[..<open].withUnsafeBytes({ family(named: $0) }),
-      let wanted = values(bytes[(open + 1)..<(bytes.count - 1)], of: family)
+      let matrixGroup = bytes[..<open].withUnsafeBytes({ matrixGroup(named: $0) }),
+      let wanted = values(bytes[(open + 1)..<(bytes.count - 1)], of: matrixGroup)
     else { return nil }
-    let legs = legs(family).lazy.map { TaskID($0) }.filter { task in
-      let values = self.legValues(task, of: family)
+    let instances = instances(matrixGroup).lazy.map { TaskID($0) }.filter { task in
+      let values = self.instanceValues(task, of: matrixGroup)
       return wanted.allSatisfy { self.text(values[$0.axis]).elementsEqual($0.value) }
     }
-    return legs.isEmpty ? nil : Array(legs)
+    return instances.isEmpty ? nil : Array(instances)
   }
 
   /// `NAME=VALUE` pairs; nil if invalid.
   private func values(
-    _ text: ArraySlice<UInt8>, of family: FamilyID
+    _ text: ArraySlice<UInt8>, of matrixGroup: MatrixGroupID
   ) -> [(axis: Int, value: [UInt8])]? {
-    let axes = axes(family)
+    let axes = axes(matrixGroup)
     var values: [(axis: Int, value: [UInt8])] = []
     for part in text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
       guard let equals = part.firstIndex(of: UInt8(ascii: "=")),
@@ -358,7 +360,7 @@ extension TaskArguments {
     case .command where plan.isName(task):
       throw .noArguments(
         task: plan.nameString(task), why: "it is a name for what it needs, and runs no command")
-    case .command where plan.makesLegs(task):
+    case .command where plan.makesInstances(task):
       throw .noArguments(
         task: plan.nameString(task),
         why: "it is a family, whose legs it makes while the run goes on")
@@ -376,9 +378,10 @@ extension TaskArguments {
     _ names: [String], _ found: TaskSet, _ plan: Plan
   ) -> SelectionError {
     let first = plan.tasks.lazy.map { TaskID($0) }.first(where: found.contains)
-    let leg = first.map { CleanText.string(plan.nameString($0)) } ?? ""
+    let instance = first.map { CleanText.string(plan.nameString($0)) } ?? ""
     return .noArguments(
-      task: names.first ?? "", why: "these are \(found.count) tasks; name one, such as `\(leg)`")
+      task: names.first ?? "",
+      why: "these are \(found.count) tasks; name one, such as `\(instance)`")
   }
 }
 

@@ -13,7 +13,7 @@ struct PageData {
   private let status: RunStatus
   private let numbers: PageNumbers
   private let comparison: RunComparison?
-  private let lanes: AttemptLanes
+  private let tracks: AttemptTracks
   /// The lanes' entries with tasks of the page.
   private let entries: [Int]
   private let ready: ReadyTimes
@@ -35,11 +35,11 @@ struct PageData {
     self.status = status
     self.numbers = numbers
     let history = status.history
-    lanes = AttemptLanes(history.attempts, until: history.lastMilliseconds)
-    entries = lanes.entries.indices.filter { [lanes] in
-      numbers[history.attempts.all[lanes.entries[$0].attempt].task] != nil
+    tracks = AttemptTracks(history.attempts, until: history.lastMilliseconds)
+    entries = tracks.entries.indices.filter { [tracks] in
+      numbers[history.attempts.all[tracks.entries[$0].attempt].task] != nil
     }
-    ready = ReadyTimes(status, lanes.entries)
+    ready = ReadyTimes(status, tracks.entries)
     path = MeasuredPath(status)
     notes = PageNotes(status, numbers)
     outcomes = PageOutcomes(history.attempts.all)
@@ -82,14 +82,14 @@ struct PageData {
     json.add("tasks", numbers.tasks.count)
     json.add("began", status.openedMilliseconds)
     json.add("ended", status.lastMilliseconds)
-    json.add("drive", status.history.drives)
-    json.add("driveBegan", status.history.driveMilliseconds)
+    json.add("drive", status.history.sessions)
+    json.add("driveBegan", status.history.sessionMilliseconds)
     json.array("path", path.tasks.compactMap { numbers[$0] }) { $0.number($1) }
-    json.array("lanes", lanes.lanes) { json, lane in
+    json.array("lanes", tracks.tracks) { json, track in
       json.beginArray()
-      json.string(CleanText.string(lane.host))
-      json.number(lane.worker == .none ? -1 : lane.worker.rawValue)
-      json.number(lane.place)
+      json.string(CleanText.string(track.host))
+      json.number(track.worker == .none ? -1 : track.worker.rawValue)
+      json.number(track.place)
       json.endArray()
     }
     writeResources(into: &json)
@@ -128,7 +128,7 @@ struct PageData {
   /// Nil if unknown, and for what each of several nodes has its own of.
   private func capacity(of resource: Int) -> UInt64? {
     let gpu = status.plan.gpuResource ?? -1
-    if ResourceEntry.isOfMachine(resource, gpu: gpu), !status.history.sites.all.isEmpty {
+    if ResourceEntry.isOfMachine(resource, gpu: gpu), !status.history.nodes.all.isEmpty {
       return nil
     }
     return status.history.capacity(of: resource, status.plan)
@@ -146,9 +146,9 @@ struct PageData {
       CleanText.append(status.plan.nameBytes(task), to: &name)
       names.add(name)
       let isReused = ResumeEffects.isReused(task, status)
-      let isGate = status.plan.kind(task) == .approve
+      let isApproval = status.plan.kind(task) == .approve
       states.add(
-        Self.number(of: status.state(task)) | (isReused ? 16 : 0) | (isGate ? 32 : 0)
+        Self.number(of: status.state(task)) | (isReused ? 16 : 0) | (isApproval ? 32 : 0)
           | (status.history[task].isInterrupted || status.isCut(task) ? 64 : 0)
           | (status.plan.flags(task).contains(.finally) ? 128 : 0))
       why.add(notes.number(of: number))
@@ -176,7 +176,7 @@ struct PageData {
     switch state {
     case .waiting: 0
     case .ready, .checking: 1
-    case .handed: 2
+    case .prefetched: 2
     case .running: 3
     case .suspended: 4
     case .succeeded: 5
@@ -202,7 +202,7 @@ struct PageData {
     var outcomes = PageDigits()
     var hasOutcomes = false
     for place in entries[rows] {
-      let entry = lanes.entries[place]
+      let entry = tracks.entries[place]
       let attempt = status.history.attempts.all[entry.attempt]
       guard let number = numbers[attempt.task] else { continue }
       tasks.add(signed: number - lastTry.task)
@@ -210,7 +210,7 @@ struct PageData {
       begins.add(begin - lastTry.begin)
       times.add(entry.end - entry.begin)
       waits.add(entry.begin - ready.milliseconds[place])
-      places.add(entry.lane)
+      places.add(entry.track)
       ends.add(attempt.end.rawValue)
       tries.add(attempt.number)
       let wall = attempt.wallMicroseconds == 0 ? 0 : attempt.wallMicroseconds / 1000
@@ -411,16 +411,16 @@ struct ReadyTimes {
   /// Per entry, since the epoch; never after its start.
   let milliseconds: [Int64]
 
-  init(_ status: RunStatus, _ entries: [AttemptLanes.Entry]) {
+  init(_ status: RunStatus, _ entries: [AttemptTracks.Entry]) {
     let (plan, attempts) = (status.plan, status.history.attempts.all)
-    let drives = Self.driveBeginnings(status, entries)
+    let sessions = Self.sessionBeginnings(status, entries)
     var ends = [Int64](repeating: .min, count: plan.taskCount)
     var lastEnd = Int64.min
     var ready: [Int64] = []
     ready.reserveCapacity(entries.count)
     for entry in entries {
       let attempt = attempts[entry.attempt]
-      var time = drives[Int(attempt.drive)] ?? entry.begin
+      var time = sessions[Int(attempt.session)] ?? entry.begin
       time = max(time, ends[attempt.task.index])
       for edge in plan.needs(attempt.task) {
         time = max(time, ends[Int(plan.needTargets[edge])])
@@ -435,17 +435,17 @@ struct ReadyTimes {
 
   /// The starts of sessions; of some only the start of their first attempt is known. Only of
   /// sessions with attempts, since their number in the journal is untrusted.
-  private static func driveBeginnings(
-    _ status: RunStatus, _ entries: [AttemptLanes.Entry]
+  private static func sessionBeginnings(
+    _ status: RunStatus, _ entries: [AttemptTracks.Entry]
   ) -> [Int: Int64] {
     let history = status.history
     var beginnings: [Int: Int64] = [:]
     for entry in entries {
-      let drive = Int(history.attempts.all[entry.attempt].drive)
-      beginnings[drive] = min(beginnings[drive] ?? .max, entry.begin)
+      let session = Int(history.attempts.all[entry.attempt].session)
+      beginnings[session] = min(beginnings[session] ?? .max, entry.begin)
     }
-    if history.drives > 0 { beginnings[history.drives] = history.driveMilliseconds }
-    if history.drives > 1 { beginnings[1] = history.openedMilliseconds }
+    if history.sessions > 0 { beginnings[history.sessions] = history.sessionMilliseconds }
+    if history.sessions > 1 { beginnings[1] = history.openedMilliseconds }
     return beginnings
   }
 }

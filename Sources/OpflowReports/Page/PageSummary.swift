@@ -38,12 +38,12 @@ extension PageReport {
     html.add("\">")
     html.text(began)
     html.add("</time></dd></div>\n")
-    let took = status.drivenMilliseconds(at: status.lastMilliseconds)
+    let took = status.sessionsMilliseconds(at: status.lastMilliseconds)
     fact("took", DurationText.text(milliseconds: took))
-    if status.history.drives > 1 {
+    if status.history.sessions > 1 {
       let wall = status.lastMilliseconds - status.openedMilliseconds
       fact("from first to last", DurationText.text(milliseconds: wall))
-      fact("drives", "\(status.history.drives)")
+      fact("drives", "\(status.history.sessions)")
     }
     let path = data.path
     if !path.tasks.isEmpty {
@@ -111,7 +111,7 @@ extension PageReport {
     case .failed: "bad"
     case .failedAllowed, .cancelled, .suspended: "odd"
     case .running: "live"
-    case .waiting, .ready, .checking, .handed, .skipped: "rest"
+    case .waiting, .ready, .checking, .prefetched, .skipped: "rest"
     }
   }
 
@@ -153,7 +153,7 @@ extension PageReport {
       text += "; \(Self.tasks(culprits.total, "was", "were")) skipped because of that"
     }
     let limit = status.history.limits.maxFailures ?? 0
-    if limit > 0, status.failuresOfDrive.count >= limit, status.counts.pending > 0 {
+    if limit > 0, status.failuresOfSession.count >= limit, status.counts.pending > 0 {
       text += "; nothing new was started, since --max-failures is \(limit)"
     }
     return "\(text)."

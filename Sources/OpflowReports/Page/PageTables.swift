@@ -49,7 +49,7 @@ extension PageReport {
     for task in tasks.prefix(Self.mostRows) {
       row(of: task)
       cell("\(status.history[task].attempts)")
-      words(tries[task]?.last.map { OutcomeText.text($0.outcome, what: $0.what) } ?? "")
+      words(tries[task]?.last.map { OutcomeText.text($0.outcome, detail: $0.detail) } ?? "")
       words(status.state(task).word)
       html.add("</tr>\n")
     }
@@ -59,12 +59,12 @@ extension PageReport {
   }
 
   private mutating func writeResume() {
-    guard status.history.drives > 1 else { return }
+    guard status.history.sessions > 1 else { return }
     begin("resume", "What the resume did")
     let resume = ResumeEffects(status)
     html.add("<p>")
     html.text(
-      "Drive \(status.history.drives) took over the results of"
+      "Drive \(status.history.sessions) took over the results of"
         + " \(Self.tasks(resume.reused)): neither their definitions nor what they need had changed."
     )
     html.add("</p>\n")
@@ -159,7 +159,7 @@ extension PageReport {
   }
 
   private static func sentence(_ run: RunStatus) -> String {
-    let wall = DurationText.text(milliseconds: run.drivenMilliseconds(at: run.lastMilliseconds))
+    let wall = DurationText.text(milliseconds: run.sessionsMilliseconds(at: run.lastMilliseconds))
     let counts = [
       (run.counts.succeeded + run.counts.upToDate, "succeeded"), (run.counts.failed, "failed"),
       (run.counts.failedAllowed, "failed (allowed)"), (run.counts.skipped, "skipped"),
@@ -167,7 +167,7 @@ extension PageReport {
     ].filter { $0.0 > 0 }.map { "\(CountText.grouped($0.0)) \($0.1)" }
     let result = run.state == .running ? "goes on" : run.state.rawValue
     let words = counts.isEmpty ? "" : ": \(counts.joined(separator: ", "))"
-    return "\(result) after \(wall)\(run.driveWords)\(words)"
+    return "\(result) after \(wall)\(run.sessionWords)\(words)"
   }
 
   private mutating func names(_ title: String, _ tasks: [TaskID]) {
@@ -203,8 +203,8 @@ extension PageReport {
   private static let mostMachines = 100
 
   mutating func writeMachines() {
-    let sites = status.history.sites.all
-    if sites.isEmpty { return }
+    let nodes = status.history.nodes.all
+    if nodes.isEmpty { return }
     begin("machines", "Machines")
     html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>machine</th>")
     html.add("<th class=\"n\">processors</th><th class=\"n\">memory</th><th class=\"n\">GPUs</th>")
@@ -214,20 +214,20 @@ extension PageReport {
     for attempt in status.history.attempts.all {
       tries[status.history.attempts.host(of: attempt), default: 0] += 1
     }
-    for site in sites.prefix(Self.mostMachines) {
+    for node in nodes.prefix(Self.mostMachines) {
       html.add("<tr><td>")
-      html.code(MachineText.name(site.offer.host))
+      html.code(MachineText.name(node.offer.host))
       html.add("</td>")
-      cell(site.offer.cores == 0 ? "" : "\(site.offer.cores)")
-      cell(site.offer.memoryBytes == 0 ? "" : SizeText.text(bytes: site.offer.memoryBytes))
-      cell(site.offer.gpus == 0 ? "" : "\(site.offer.gpus)")
-      cell(since(site.joinedMilliseconds))
-      cell(CountText.grouped(tries[site.offer.host] ?? 0))
-      words(became(site))
+      cell(node.offer.cores == 0 ? "" : "\(node.offer.cores)")
+      cell(node.offer.memoryBytes == 0 ? "" : SizeText.text(bytes: node.offer.memoryBytes))
+      cell(node.offer.gpus == 0 ? "" : "\(node.offer.gpus)")
+      cell(since(node.joinedMilliseconds))
+      cell(CountText.grouped(tries[node.offer.host] ?? 0))
+      words(became(node))
       html.add("</tr>\n")
     }
     html.add("</tbody></table></div>\n")
-    more(sites.count - Self.mostMachines)
+    more(nodes.count - Self.mostMachines)
     html.add("</section>\n")
   }
 
@@ -237,11 +237,11 @@ extension PageReport {
   }
 
   /// Returns `is lost at +12s: its stream ended`; empty if it stayed.
-  private func became(_ site: SiteRecord) -> String {
-    if site.state == .joined { return "" }
-    let what = CleanText.string(site.what)
-    return "\(StatusMachines.word(site.state)), \(since(site.stateMilliseconds))"
-      + (what.isEmpty ? "" : ": \(what)")
+  private func became(_ node: NodeRecord) -> String {
+    if node.state == .joined { return "" }
+    let detail = CleanText.string(node.detail)
+    return "\(StatusMachines.word(node.state)), \(since(node.stateMilliseconds))"
+      + (detail.isEmpty ? "" : ": \(detail)")
   }
 }
 
@@ -271,6 +271,6 @@ struct ResumeEffects {
 
   static func isReused(_ task: TaskID, _ status: RunStatus) -> Bool {
     let sequence = status.history.settleSequence(task)
-    return status.history.drives > 1 && sequence > 0 && sequence < status.history.driveSequence
+    return status.history.sessions > 1 && sequence > 0 && sequence < status.history.sessionSequence
   }
 }

@@ -48,7 +48,7 @@ package struct JUnitReport {
     xml.attribute("tests", "\(suites.reduce(0) { $0 + $1.tasks.count })")
     xml.attribute("failures", "\(suites.reduce(0) { $0 + $1.failures })")
     xml.attribute("errors", "\(suites.reduce(0) { $0 + $1.errors })")
-    xml.attribute("time", Self.seconds(status.drivenMilliseconds(at: status.lastMilliseconds)))
+    xml.attribute("time", Self.seconds(status.sessionsMilliseconds(at: status.lastMilliseconds)))
   }
 
   private mutating func writeNext() {
@@ -80,10 +80,10 @@ package struct JUnitReport {
   }
 
   private func host(of suite: JUnitSuite) -> String? {
-    if status.history.sites.all.isEmpty { return nil }
+    if status.history.nodes.all.isEmpty { return nil }
     var host: String?
     for task in suite.tasks where status.history[task].startSequence > 0 {
-      guard let own = status.history.site(of: task)?.offer.host, own == host ?? own else {
+      guard let own = status.history.node(of: task)?.offer.host, own == host ?? own else {
         return nil
       }
       host = own
@@ -113,7 +113,7 @@ package struct JUnitReport {
     }
     for failed in status.history.details.failedTries[task] ?? [] where verdict != .skipped {
       xml.begin(verdict == .passed ? "flakyFailure" : "rerunFailure")
-      let message = OutcomeText.text(failed.outcome, what: failed.what)
+      let message = OutcomeText.text(failed.outcome, detail: failed.detail)
       xml.attribute("message", "try \(failed.attempt): \(message)")
       xml.attribute("type", TaskVerdict.word(failed.outcome))
       xml.end()
@@ -180,17 +180,18 @@ struct JUnitSuite {
     let plan = status.plan
     var suites: [JUnitSuite] = []
     var places: [String: Int] = [:]
-    var last: (prefix: [UInt8], family: FamilyID?, place: Int)?
+    var last: (prefix: [UInt8], matrixGroup: MatrixGroupID?, place: Int)?
     for task in plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
-      let family = plan.family(of: task)
+      let matrixGroup = plan.matrixGroup(of: task)
       let name = plan.nameBytes(task)
       let prefix = prefix(of: name)
-      if let last, last.family == family, last.prefix.elementsEqual(prefix) {
+      if let last, last.matrixGroup == matrixGroup, last.prefix.elementsEqual(prefix) {
         suites[last.place].add(task, status)
         continue
       }
       var title = status.name
-      let parts = family.map { plan.familyName($0) } ?? String(decoding: prefix, as: UTF8.self)
+      let parts =
+        matrixGroup.map { plan.matrixGroupName($0) } ?? String(decoding: prefix, as: UTF8.self)
       for part in parts.split(separator: "/") { title += "." + part }
       let place = places[title] ?? suites.count
       if place == suites.count {
@@ -198,7 +199,7 @@ struct JUnitSuite {
         places[title] = place
       }
       suites[place].add(task, status)
-      last = (Array(prefix), family, place)
+      last = (Array(prefix), matrixGroup, place)
     }
     return suites
   }

@@ -15,7 +15,8 @@ enum TaskVerdict {
         record.why == .ended(.interrupted) || record.why == .ended(.workerLost) ? .error : .failure
     case .cancelled: self = record.attempts > 0 ? .error : .skipped
     case .waiting: self = record.isInterrupted || status.isCut(task) ? .error : .skipped
-    case .failedAllowed, .skipped, .ready, .checking, .handed, .running, .suspended: self = .skipped
+    case .failedAllowed, .skipped, .ready, .checking, .prefetched, .running, .suspended:
+      self = .skipped
     }
   }
 
@@ -41,7 +42,7 @@ enum TaskVerdict {
       return (
         "pending", "not started: \(status.state == .running ? "it waits" : "the run ended before")"
       )
-    case .handed, .running, .suspended: return ("running", "it is still running")
+    case .prefetched, .running, .suspended: return ("running", "it is still running")
     }
   }
 

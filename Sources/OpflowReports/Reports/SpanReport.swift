@@ -14,7 +14,7 @@ internal import OpflowWire
 package struct SpanReport {
   private let status: RunStatus
   private let trace: RunTrace
-  private let drives: SpanDrives
+  private let sessions: SpanSessions
   private var attempts: SpanAttempts
   private var writer = SpanWriter()
   private var next = 0
@@ -28,20 +28,20 @@ package struct SpanReport {
       run: status.run, planKey: "", opflowVersion: "", manifestPath: "", folder: "")
     trace = RunTrace(
       status.history.open ?? unknown, openedMilliseconds: status.history.openedMilliseconds)
-    drives = SpanDrives(status, trace)
+    sessions = SpanSessions(status, trace)
     attempts = SpanAttempts(status, trace)
   }
 
   package mutating func nextPiece() -> [UInt8]? {
     let all = status.history.attempts.all
-    let count = drives.all.count + all.count
+    let count = sessions.all.count + all.count
     while next < count, writer.byteCount < Self.pieceBytes {
       if !writer.isInLine { beginLine() }
-      if next < drives.all.count {
-        write(drives.all[next])
+      if next < sessions.all.count {
+        write(sessions.all[next])
       } else {
-        let attempt = all[next - drives.all.count]
-        attempts.write(attempt, in: drives.place(of: attempt), &writer)
+        let attempt = all[next - sessions.all.count]
+        attempts.write(attempt, in: sessions.place(of: attempt), &writer)
       }
       next += 1
       if next == count || writer.isLineFull { writer.endLine() }
@@ -58,14 +58,14 @@ package struct SpanReport {
     }
   }
 
-  private mutating func write(_ drive: SpanDrives.Drive) {
-    let record = drive.record
-    let isRun = drive.place.span == trace.span
-    let state = isRun ? status.state : drive.state
+  private mutating func write(_ session: SpanSessions.Session) {
+    let record = session.record
+    let isRun = session.place.span == trace.span
+    let state = isRun ? status.state : session.state
     let name = CleanText.string(status.name)
     writer.beginSpan(
-      drive.place, isRun ? "RUN \(name)" : "RESUME \(name)", isRun ? .server : .internal,
-      milliseconds: drive.milliseconds)
+      session.place, isRun ? "RUN \(name)" : "RESUME \(name)", isRun ? .server : .internal,
+      milliseconds: session.milliseconds)
     let close = isRun ? status.history.close : record.close?.entry
     let isOver = close != nil && state != .running
     writer.attributes { [status] writer in
@@ -78,7 +78,7 @@ package struct SpanReport {
       writer.attribute("opflow.state", state.rawValue)
       if !isOver { writer.attribute("opflow.unfinished", true) }
       if isRun {
-        writer.attribute("opflow.drives", status.history.drives)
+        writer.attribute("opflow.drives", status.history.sessions)
         writer.attribute(
           "opflow.manifest", CleanText.string(status.history.open?.manifestPath ?? ""))
         Self.write(status.counts, &writer)
@@ -87,8 +87,8 @@ package struct SpanReport {
         writer.attribute("opflow.reused", record.reused)
       }
     }
-    write(drives.events(of: drive, status))
-    if let around = drive.link { writer.link(to: around, trace.span, flags: trace.flags) }
+    write(sessions.events(of: session, status))
+    if let around = session.link { writer.link(to: around, trace.span, flags: trace.flags) }
     if state == .failed {
       let count = status.counts.failed
       writer.error(isRun ? "\(count) \(count == 1 ? "task" : "tasks") failed" : "failed")
@@ -109,7 +109,7 @@ package struct SpanReport {
     writer.attribute("opflow.tasks.pending", counts.pending)
   }
 
-  private mutating func write(_ events: [SpanDrives.Event]) {
+  private mutating func write(_ events: [SpanSessions.Event]) {
     if events.isEmpty { return }
     writer.events(dropped: max(0, events.count - Self.mostEvents)) { [status] writer in
       for event in events.prefix(Self.mostEvents) {
@@ -122,7 +122,7 @@ package struct SpanReport {
     }
   }
 
-  private static func write(_ signal: DriveRecord.Signal, _ writer: inout SpanWriter) {
+  private static func write(_ signal: SessionRecord.Signal, _ writer: inout SpanWriter) {
     switch signal.effect {
     case .stop(let number):
       writer.event("stop", at: signal.milliseconds) { $0.attribute("opflow.signal", number) }
@@ -146,14 +146,14 @@ package struct SpanReport {
 extension SpanWriter {
   mutating func event(_ addition: GrowthRecord) {
     event("add", at: addition.milliseconds) { writer in
-      writer.attribute("opflow.order.by", CleanText.string(addition.entry.asker.text))
+      writer.attribute("opflow.order.by", CleanText.string(addition.entry.requester.text))
       writer.attribute("opflow.tasks.added", addition.entry.added)
     }
   }
 
-  mutating func event(_ order: OrderRecords.Record, _ plan: Plan) {
+  mutating func event(_ order: RequestRecords.Record, _ plan: Plan) {
     event(order.verb.rawValue, at: order.milliseconds) { writer in
-      writer.attribute("opflow.order.by", CleanText.string(order.asker.text))
+      writer.attribute("opflow.order.by", CleanText.string(order.requester.text))
       if !order.tasks.isEmpty {
         let names = NameList.text(order.tasks, plan: plan, limit: 3)
         writer.attribute("opflow.order.tasks", CleanText.string(names))
@@ -168,9 +168,9 @@ extension SpanWriter {
 
 /// The spans of sessions. The first one's span is the run's and lasts until the end. A later one's
 /// is its child, or is in the trace that the session was started in.
-struct SpanDrives {
-  struct Drive {
-    let record: DriveRecord
+struct SpanSessions {
+  struct Session {
+    let record: SessionRecord
     let place: SpanWriter.Place
     let milliseconds: ClosedRange<Int64>
     let state: RunState
@@ -179,8 +179,8 @@ struct SpanDrives {
   }
 
   enum Event {
-    case signal(DriveRecord.Signal)
-    case order(OrderRecords.Record)
+    case signal(SessionRecord.Signal)
+    case order(RequestRecords.Record)
     case addition(GrowthRecord)
 
     var milliseconds: Int64 {
@@ -192,17 +192,17 @@ struct SpanDrives {
     }
   }
 
-  private(set) var all: [Drive] = []
+  private(set) var all: [Session] = []
   private var places: [Int: Int] = [:]
 
   init(_ status: RunStatus, _ trace: RunTrace) {
     let history = status.history
     var heard: [Int32: Int64] = [:]
     for attempt in history.attempts.all {
-      heard[attempt.drive] = max(heard[attempt.drive] ?? 0, attempt.endedMilliseconds)
+      heard[attempt.session] = max(heard[attempt.session] ?? 0, attempt.endedMilliseconds)
     }
-    var records = history.driveRecords
-    if records.isEmpty { records = [DriveRecord(1, at: history.openedMilliseconds)] }
+    var records = history.sessionRecords
+    if records.isEmpty { records = [SessionRecord(1, at: history.openedMilliseconds)] }
     for (index, record) in records.enumerated() {
       let isNewest = index == records.count - 1
       let state = isNewest ? status.state : record.close?.entry.state ?? .interrupted
@@ -213,7 +213,7 @@ struct SpanDrives {
       end = max(end, record.begunMilliseconds)
       places[record.number] = all.count
       all.append(
-        Drive(
+        Session(
           record: record,
           place: index == 0 ? Self.run(trace) : Self.place(of: record, trace),
           milliseconds: record.begunMilliseconds...end, state: state,
@@ -227,23 +227,23 @@ struct SpanDrives {
       isRemote: trace.parent != nil)
   }
 
-  private static func place(of record: DriveRecord, _ trace: RunTrace) -> SpanWriter.Place {
-    let context = trace.context(ofDrive: record.trace)
+  private static func place(of record: SessionRecord, _ trace: RunTrace) -> SpanWriter.Place {
+    let context = trace.context(ofSession: record.trace)
     return SpanWriter.Place(
-      trace: context.trace, span: trace.span.drive(record.number),
+      trace: context.trace, span: trace.span.session(record.number),
       parent: record.trace?.span ?? trace.span, flags: context.flags,
       isRemote: record.trace != nil)
   }
 
   func place(of attempt: TaskAttempt) -> SpanWriter.Place {
-    all[places[Int(attempt.drive)] ?? 0].place
+    all[places[Int(attempt.session)] ?? 0].place
   }
 
-  func events(of drive: Drive, _ status: RunStatus) -> [Event] {
-    let orders = status.history.orders.all.filter { $0.drive == drive.record.number }
-    let additions = status.history.additions.filter { $0.drive == drive.record.number }
+  func events(of session: Session, _ status: RunStatus) -> [Event] {
+    let orders = status.history.orders.all.filter { $0.session == session.record.number }
+    let additions = status.history.additions.filter { $0.session == session.record.number }
     let events =
-      drive.record.signals.map { Event.signal($0) } + orders.map { Event.order($0) }
+      session.record.signals.map { Event.signal($0) } + orders.map { Event.order($0) }
       + additions.map { Event.addition($0) }
     return events.sorted { $0.milliseconds < $1.milliseconds }
   }
@@ -271,7 +271,7 @@ struct SpanAttempts {
   }
 
   mutating func write(
-    _ attempt: TaskAttempt, in drive: SpanWriter.Place, _ writer: inout SpanWriter
+    _ attempt: TaskAttempt, in session: SpanWriter.Place, _ writer: inout SpanWriter
   ) {
     let (plan, task) = (status.plan, attempt.task)
     let name = CleanText.string(plan.nameString(task))
@@ -283,7 +283,8 @@ struct SpanAttempts {
     let known = attempt.end == .none ? status.lastMilliseconds : attempt.endedMilliseconds
     let end = max(begin, known)
     writer.beginSpan(
-      SpanWriter.Place(trace: drive.trace, span: span, parent: drive.span, flags: drive.flags),
+      SpanWriter.Place(
+        trace: session.trace, span: span, parent: session.span, flags: session.flags),
       name, .internal, milliseconds: begin...end)
     writer.attributes { writer in
       writer.attribute("cicd.pipeline.task.name", name)
@@ -314,9 +315,9 @@ struct SpanAttempts {
 
   private func writeMeasures(of attempt: TaskAttempt, _ writer: inout SpanWriter) {
     writer.attribute("opflow.attempt", attempt.number)
-    writer.attribute("opflow.drive", attempt.drive)
+    writer.attribute("opflow.drive", attempt.session)
     if attempt.worker != .none {
-      writer.attribute("cicd.worker.id", "\(attempt.drive).\(attempt.worker.rawValue)")
+      writer.attribute("cicd.worker.id", "\(attempt.session).\(attempt.worker.rawValue)")
       let host = status.history.attempts.host(of: attempt)
       if !host.isEmpty { writer.attribute("host.name", CleanText.string(host)) }
     }
@@ -343,7 +344,7 @@ struct SpanAttempts {
     let places = orders.isEmpty ? [] : orders[attempt.task] ?? []
     let all = status.history.orders.all
     let told = places.filter {
-      all[$0].drive == Int(attempt.drive) && time.contains(all[$0].milliseconds)
+      all[$0].session == Int(attempt.session) && time.contains(all[$0].milliseconds)
     }
     if told.isEmpty, attempt.end != .retried { return }
     writer.events { [status] writer in
@@ -363,11 +364,11 @@ struct SpanAttempts {
     case .interrupted where attempt.reason != .workerLost: return nil
     case .failed, .failedAllowed, .retried, .interrupted:
       let outcome = Outcome(status: attempt.status, reason: attempt.reason)
-      return CleanText.string(OutcomeText.text(outcome, what: what(of: attempt)))
+      return CleanText.string(OutcomeText.text(outcome, detail: detail(of: attempt)))
     }
   }
 
-  private mutating func what(of attempt: TaskAttempt) -> String {
+  private mutating func detail(of attempt: TaskAttempt) -> String {
     let details = status.history.details
     if attempt.end != .retried {
       return isNewest(attempt) ? details.complaints[attempt.task] ?? "" : ""
@@ -376,7 +377,7 @@ struct SpanAttempts {
     var place = failedPlaces[attempt.task] ?? 0
     while place < tries.count, tries[place].attempt < attempt.number { place += 1 }
     failedPlaces[attempt.task] = place
-    return place < tries.count && tries[place].attempt == attempt.number ? tries[place].what : ""
+    return place < tries.count && tries[place].attempt == attempt.number ? tries[place].detail : ""
   }
 
   private func isNewest(_ attempt: TaskAttempt) -> Bool {

@@ -54,11 +54,11 @@ package struct StepSummary {
       (status.counts.pending, "pending"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     let wall = DurationText.text(
-      milliseconds: status.drivenMilliseconds(at: status.lastMilliseconds))
+      milliseconds: status.sessionsMilliseconds(at: status.lastMilliseconds))
     return """
       ### \(Self.code(status.name)) \(state.rawValue)
 
-      \(counts.isEmpty ? "nothing to do" : counts) in \(wall)\(status.driveWords), \
+      \(counts.isEmpty ? "nothing to do" : counts) in \(wall)\(status.sessionWords), \
       run \(Self.code(status.run))
       \(rest)
       """
@@ -80,7 +80,8 @@ package struct StepSummary {
         } else {
           unstarted.append(task)
         }
-      case .handed, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed, .skipped:
+      case .prefetched, .running, .suspended, .succeeded, .upToDate, .failedAllowed, .failed,
+        .skipped:
         break
       }
     }
@@ -100,8 +101,8 @@ package struct StepSummary {
     let record = status.history[task]
     let time = DurationText.text(microseconds: record.wallMicroseconds)
     let tries = record.attempts > 1 ? " (try \(record.attempts))" : ""
-    let what = Self.escaped(status.outcome(of: task))
-    let title = "\(Self.code(status.plan.nameString(task))): \(what) after \(time)\(tries)"
+    let detail = Self.escaped(status.outcome(of: task))
+    let title = "\(Self.code(status.plan.nameString(task))): \(detail) after \(time)\(tries)"
     guard record.attempts > 0, let output = output(task, Self.mostTailBytes) else {
       text += Array("\n- \(title)\n".utf8)
       return
@@ -142,7 +143,7 @@ package struct StepSummary {
     var text = "\n#### \(title)\n\n| task | tries | before |\n| --- | ---: | --- |\n"
     for task in tasks.prefix(Self.mostRows) {
       let last = status.history.details.failedTries[task]?.last
-      let before = last.map { OutcomeText.text($0.outcome, what: $0.what) } ?? ""
+      let before = last.map { OutcomeText.text($0.outcome, detail: $0.detail) } ?? ""
       text += "| \(Self.code(status.plan.nameString(task))) | \(status.history[task].attempts)"
       text += " | \(Self.escaped(before)) |\n"
     }

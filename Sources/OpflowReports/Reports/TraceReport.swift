@@ -5,7 +5,7 @@ internal import OpflowViews
 
 /// A run as a trace for Perfetto, Chrome and Speedscope: JSON in the Trace Event Format.
 ///
-/// A process is a node, a thread one of its tracks (`AttemptLanes`), a complete event (`X`) an
+/// A process is a node, a thread one of its tracks (`AttemptTracks`), a complete event (`X`) an
 /// attempt. Counters (`C`) show running tasks and resource use, flows (`s`, `f`) the critical path,
 /// instants requests and additions. Times are microseconds since the run began. Readers order by
 /// time alone, so attempts of a track are kept a microsecond apart where the journal's milliseconds
@@ -14,7 +14,7 @@ internal import OpflowViews
 /// Produced in pieces, to save memory.
 package struct TraceReport {
   private let status: RunStatus
-  private let lanes: AttemptLanes
+  private let tracks: AttemptTracks
   private let use: ResourceUse
   private let path: [TaskID]
   private let hosts: [String]
@@ -22,13 +22,13 @@ package struct TraceReport {
   private var events = TraceEvents()
   private var part = Part.head
   private var next = 0
-  private var laneEnds: [Int64]
+  private var trackEnds: [Int64]
   /// The last attempts of the critical path.
   private var steps: [TaskID: Step] = [:]
   private var lastUse: ResourceUse.Step?
 
   private struct Step {
-    let lane: Int
+    let track: Int
     let begin: Int64
     let end: Int64
   }
@@ -42,18 +42,18 @@ package struct TraceReport {
   package init(_ status: RunStatus) {
     self.status = status
     let history = status.history
-    lanes = AttemptLanes(history.attempts, until: history.lastMilliseconds)
-    use = ResourceUse(status, lanes.entries)
+    tracks = AttemptTracks(history.attempts, until: history.lastMilliseconds)
+    use = ResourceUse(status, tracks.entries)
     path = MeasuredPath(status).tasks
     var hosts: [String] = []
-    for lane in lanes.lanes where hosts.last != lane.host { hosts.append(lane.host) }
+    for track in tracks.tracks where hosts.last != track.host { hosts.append(track.host) }
     self.hosts = hosts
     let steps = use.steps
     resources = status.plan.resources.indices.filter { resource in
       steps.contains { $0.amounts[resource] > 0 }
     }
-    laneEnds = [Int64](repeating: .min, count: lanes.lanes.count)
-    for task in path { self.steps[task] = Step(lane: -1, begin: 0, end: 0) }
+    trackEnds = [Int64](repeating: .min, count: tracks.tracks.count)
+    for task in path { self.steps[task] = Step(track: -1, begin: 0, end: 0) }
   }
 
   package mutating func nextPiece() -> [UInt8]? {
@@ -73,8 +73,8 @@ package struct TraceReport {
       guard next == 0 else { return false }
       writeHead()
     case .tries:
-      guard next < lanes.entries.count else { return false }
-      write(lanes.entries[next])
+      guard next < tracks.entries.count else { return false }
+      write(tracks.entries[next])
     case .counters:
       guard next < use.steps.count else { return false }
       write(use.steps[next])
@@ -88,10 +88,10 @@ package struct TraceReport {
       guard next < status.history.additions.count else { return false }
       let addition = status.history.additions[next]
       events.instant(
-        CleanText.string(OrderText.text(addition.entry)), microseconds(addition.milliseconds))
+        CleanText.string(RequestText.text(addition.entry)), microseconds(addition.milliseconds))
     case .machines:
-      guard next < status.history.sites.all.count else { return false }
-      write(status.history.sites.all[next])
+      guard next < status.history.nodes.all.count else { return false }
+      write(status.history.nodes.all[next])
     case .foot:
       guard next == 0 else { return false }
       events.json.endArray()
@@ -125,25 +125,25 @@ package struct TraceReport {
       let name = host.isEmpty ? "this machine" : CleanText.string(host)
       events.name("process_name", process: number + 1, thread: 0, name)
     }
-    for (number, lane) in lanes.lanes.enumerated() {
-      let place = lane.place > 0 ? " (\(lane.place + 1))" : ""
-      let name = lane.worker == .none ? "no worker" : "worker \(lane.worker.rawValue)"
-      events.name("thread_name", process: process(lane), thread: number + 1, name + place)
-      events.order(process: process(lane), thread: number + 1, number)
+    for (number, track) in tracks.tracks.enumerated() {
+      let place = track.place > 0 ? " (\(track.place + 1))" : ""
+      let name = track.worker == .none ? "no worker" : "worker \(track.worker.rawValue)"
+      events.name("thread_name", process: process(track), thread: number + 1, name + place)
+      events.order(process: process(track), thread: number + 1, number)
     }
   }
 
-  private func process(_ lane: AttemptLanes.Lane) -> Int {
-    (hosts.firstIndex(of: lane.host) ?? 0) + 1
+  private func process(_ track: AttemptTracks.Track) -> Int {
+    (hosts.firstIndex(of: track.host) ?? 0) + 1
   }
 
-  private mutating func write(_ entry: AttemptLanes.Entry) {
+  private mutating func write(_ entry: AttemptTracks.Entry) {
     let attempt = status.history.attempts.all[entry.attempt]
-    let begin = max(microseconds(entry.begin), laneEnds[entry.lane])
+    let begin = max(microseconds(entry.begin), trackEnds[entry.track])
     let end = max(microseconds(entry.end), begin + 1)
-    laneEnds[entry.lane] = end
+    trackEnds[entry.track] = end
     if steps[attempt.task] != nil {
-      steps[attempt.task] = Step(lane: entry.lane, begin: begin, end: end)
+      steps[attempt.task] = Step(track: entry.track, begin: begin, end: end)
     }
     events.json.beginObject()
     events.json.add("ph", "X")
@@ -151,8 +151,8 @@ package struct TraceReport {
     events.json.add("cat", Self.word(attempt.end))
     events.json.add("ts", begin)
     events.json.add("dur", end - begin)
-    events.json.add("pid", process(lanes.lanes[entry.lane]))
-    events.json.add("tid", entry.lane + 1)
+    events.json.add("pid", process(tracks.tracks[entry.track]))
+    events.json.add("tid", entry.track + 1)
     events.json.key("args")
     events.json.beginObject()
     events.json.add("end", Self.word(attempt.end))
@@ -161,7 +161,7 @@ package struct TraceReport {
         "outcome", OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason)))
     }
     events.json.add("attempt", attempt.number)
-    events.json.add("drive", attempt.drive)
+    events.json.add("drive", attempt.session)
     if attempt.wallMicroseconds > 0 {
       events.json.add("wall_us", attempt.wallMicroseconds)
       events.json.add("cpu_us", attempt.cpuMicroseconds)
@@ -202,28 +202,31 @@ package struct TraceReport {
   }
 
   private mutating func writeFlow(_ number: Int) {
-    guard let from = steps[path[number]], let to = steps[path[number + 1]], from.lane >= 0,
-      to.lane >= 0
+    guard let from = steps[path[number]], let to = steps[path[number + 1]], from.track >= 0,
+      to.track >= 0
     else { return }
     // An arrow must start within its source.
     let start = min(from.end - 1, to.begin)
     guard start >= from.begin else { return }
-    events.flow("s", number + 1, at: start, process: process(lanes.lanes[from.lane]), from.lane + 1)
-    events.flow("f", number + 1, at: to.begin, process: process(lanes.lanes[to.lane]), to.lane + 1)
+    events.flow(
+      "s", number + 1, at: start, process: process(tracks.tracks[from.track]), from.track + 1)
+    events.flow(
+      "f", number + 1, at: to.begin, process: process(tracks.tracks[to.track]), to.track + 1)
   }
 
-  private mutating func write(_ site: SiteRecord) {
-    let name = MachineText.name(site.offer.host)
-    events.instant("\(name) joined", microseconds(site.joinedMilliseconds))
-    if site.state == .joined { return }
-    events.instant(StatusMachines.text(site), microseconds(site.stateMilliseconds))
+  private mutating func write(_ node: NodeRecord) {
+    let name = MachineText.name(node.offer.host)
+    events.instant("\(name) joined", microseconds(node.joinedMilliseconds))
+    if node.state == .joined { return }
+    events.instant(StatusMachines.text(node), microseconds(node.stateMilliseconds))
   }
 
-  private mutating func write(_ order: OrderRecords.Record) {
+  private mutating func write(_ order: RequestRecords.Record) {
     let about = NameList.text(order.tasks, plan: status.plan, limit: 3)
     let name = "\(order.verb.rawValue)\(about.isEmpty ? "" : " \(about)")"
     events.instant(
-      CleanText.string("\(name), asked by \(order.asker.text)"), microseconds(order.milliseconds))
+      CleanText.string("\(name), asked by \(order.requester.text)"),
+      microseconds(order.milliseconds))
   }
 }
 

@@ -46,7 +46,7 @@ final class Agent {
   private let reports: Descriptor
   private let signals: SignalDescriptor
   private var poll = PollSet(slots: Slot.count)
-  private let workerWatch: Watch
+  private let workerWatch: EventLoop
 
   private var phase = Phase.waiting
   private var input = LineBuffer(
@@ -58,11 +58,11 @@ final class Agent {
   private let endsJob: Bool
   private var isDismissed = false
   /// The stream cannot be written.
-  private var isDeaf = false
+  private var isUnheard = false
   private var hasFailed = false
 
   private let openBy: Instant
-  private var opening: AgentOpeningLook?
+  private var opening: OpeningReader?
   private var variables: [String] = []
   private var arguments = AgentArguments()
   private var lease: AgentLease?
@@ -88,7 +88,7 @@ final class Agent {
     try StandardStream.input.redirect(to: nothing)
     try StandardStream.output.redirect(to: .error)
     signals = try SignalDescriptor([.terminate, .interrupt, .hangup])
-    workerWatch = try Watch()
+    workerWatch = try EventLoop()
     openBy = Self.now.advanced(byMilliseconds: Self.openMilliseconds)
     poll.set(Slot.orders, orders.rawValue)
     poll.set(Slot.signals, signals.rawValue)
@@ -186,7 +186,7 @@ final class Agent {
     while true {
       switch input.nextAgentOrder(into: &aside) {
       case .message(let order):
-        if !obey(order, now) { return fail("the coordinator sent what makes no sense", now) }
+        if !apply(order, now) { return fail("the coordinator sent what makes no sense", now) }
       case .needsMore: return
       case .malformed: return fail("the coordinator sent a line that is no message", now)
       }
@@ -198,7 +198,7 @@ final class Agent {
     leave(saying: nil, now)
   }
 
-  private func obey(_ order: AgentOrder, _ now: Instant) -> Bool {
+  private func apply(_ order: AgentMessage, _ now: Instant) -> Bool {
     switch order {
     case .open(let opening):
       guard case .waiting = phase, self.opening == nil else { return false }
@@ -208,7 +208,7 @@ final class Agent {
             + " \(AgentOpening.currentVersion)", now)
         return true
       }
-      let look = AgentOpeningLook(opening, from: now)
+      let look = OpeningReader(opening, from: now)
       self.opening = look
       // At once, since a launch may follow in the same read.
       lookForPlan(look, now)
@@ -234,10 +234,10 @@ final class Agent {
 
   // MARK: - Opening
 
-  private func lookForPlan(_ opening: AgentOpeningLook, _ now: Instant) {
+  private func lookForPlan(_ opening: OpeningReader, _ now: Instant) {
     switch opening.look(at: now) {
     case .notYet: self.opening?.lookAgain(after: now)
-    case .unusable(let what): fail(what, now)
+    case .unusable(let detail): fail(detail, now)
     case .found(let folder):
       lease = AgentLease(milliseconds: opening.opening.leaseMilliseconds, from: now)
       phase = .serving
@@ -253,11 +253,11 @@ final class Agent {
   private var folder: RunFolder?
   private var ownJob: AbandonedJob?
 
-  private func fail(_ what: String, _ now: Instant) {
+  private func fail(_ detail: String, _ now: Instant) {
     hasFailed = true
-    AgentMain.complain(what)
-    guard case .waiting = phase else { return leave(saying: what, now) }
-    RelayLines.refused(what, into: &output)
+    AgentMain.complain(detail)
+    guard case .waiting = phase else { return leave(saying: detail, now) }
+    RelayLines.refused(detail, into: &output)
     leave(saying: nil, now)
   }
 
@@ -269,23 +269,23 @@ final class Agent {
       let link = try readyLauncher().launch(worker, kind)
       links[worker] = link
     } catch {
-      RelayLines.gone(worker, complaint: error.what, into: &output)
+      RelayLines.gone(worker, complaint: error.detail, into: &output)
     }
   }
 
   /// Creates the launcher for the first worker, with the variables and arguments received so far.
   private func readyLauncher() throws(LaunchFailure) -> LocalLauncher {
     if let launcher { return launcher }
-    guard let folder, let opening else { throw LaunchFailure(what: "there is no run") }
+    guard let folder, let opening else { throw LaunchFailure(detail: "there is no run") }
     do throws(Errno) {
       let launcher = try LocalLauncher(
-        site: 0, watch: workerWatch, folder: folder, runID: opening.opening.run,
+        node: 0, watch: workerWatch, folder: folder, runID: opening.opening.run,
         complaints: folder.workerLog(of: AgentMachine().host), variables: variables,
         arguments: arguments.whole)
       self.launcher = launcher
       return launcher
     } catch {
-      throw LaunchFailure(what: "no worker can be started for \(folder.path): \(error)")
+      throw LaunchFailure(detail: "no worker can be started for \(folder.path): \(error)")
     }
   }
 
@@ -401,7 +401,7 @@ final class Agent {
     while true {
       flush()
       let left = deadline.nanoseconds - Self.now.nanoseconds
-      guard !output.isEmpty, !isDeaf, left > 0 else { return }
+      guard !output.isEmpty, !isUnheard, left > 0 else { return }
       guard (try? room.wait(nanoseconds: left)) == true else { return }
     }
   }
@@ -410,13 +410,13 @@ final class Agent {
 
   private func flush() {
     do throws(Errno) {
-      if !isDeaf { try reports.write(output.bytes, behind: &sentBytes) }
+      if !isUnheard { try reports.write(output.bytes, behind: &sentBytes) }
       output.removeAll()
       sentBytes = 0
     } catch .wouldBlock {
     } catch {
       // End-of-file on the input follows, or the heartbeat timeout.
-      isDeaf = true
+      isUnheard = true
       output.removeAll()
       sentBytes = 0
     }
@@ -490,7 +490,7 @@ struct AgentDoubt {
 
 /// Waits for the run's folder to appear. A network file system may take seconds to show what
 /// another machine wrote.
-struct AgentOpeningLook {
+struct OpeningReader {
   enum Finding {
     case found(RunFolder)
     case notYet

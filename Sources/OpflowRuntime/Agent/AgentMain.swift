@@ -101,12 +101,12 @@ struct AbandonedJob {
   private let job: Int64
   private let lock: String
   /// The lock file's contents when the agent started.
-  private let driver: [UInt8]?
+  private let owner: [UInt8]?
 
   init(job: Int64, runFolder: RunFolder) {
     self.job = job
     lock = runFolder.lock
-    driver = try? LockHolder.content(lock)
+    owner = try? LockHolder.content(lock)
   }
 
   func end(after leaseEnd: Instant, now: () -> Instant) {
@@ -116,7 +116,7 @@ struct AbandonedJob {
     // Then Slurm's time limit ends the job.
     guard let isHeld = try? FileLock.isHeld(lock) else { return }
     // A new coordinator does not use this job.
-    let isOthers = driver != nil && (try? LockHolder.content(lock)) != driver
+    let isOthers = owner != nil && (try? LockHolder.content(lock)) != owner
     guard !isHeld || isOthers else { return }
     AgentMain.complain("who asked for job \(job) drives the run no more: ending it")
     if let complaint = SlurmProgram.cancel(job) { AgentMain.complain(complaint) }

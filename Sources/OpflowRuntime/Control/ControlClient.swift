@@ -22,7 +22,7 @@ internal import OpflowWire
 final class ControlClient {
   enum State: Equatable { case listening, queued, asked, answering }
 
-  let id: ClientID
+  let id: ConnectionID
   let peer: UnixSocket.Peer
   let origin: PeerOrigin
   private let descriptor: Descriptor
@@ -41,7 +41,7 @@ final class ControlClient {
   var isDismissed = false
 
   init(
-    _ id: ClientID, _ peer: UnixSocket.Peer, _ origin: PeerOrigin,
+    _ id: ConnectionID, _ peer: UnixSocket.Peer, _ origin: PeerOrigin,
     _ descriptor: consuming Descriptor, at now: Instant
   ) {
     self.id = id
@@ -129,57 +129,57 @@ final class ControlClient {
 final class ProgramLink {
   static let mostUnreadBytes = 8 << 20
 
-  let id: HostID
-  private let client: ControlClient
-  private let watch: Watch
+  let id: ClientID
+  private let connection: ControlClient
+  private let watch: EventLoop
   private var outbox = FieldWriter()
   private var sent = 0
   private var isFull = false
   var isListed = false
 
-  init(_ client: ControlClient, watch: Watch) throws(Errno) {
-    id = HostID(client.id.rawValue)
-    self.client = client
+  init(_ connection: ControlClient, watch: EventLoop) throws(Errno) {
+    id = ClientID(connection.id.rawValue)
+    self.connection = connection
     self.watch = watch
-    try watch.add(client.rawDescriptor, .program, place)
+    try watch.add(connection.rawDescriptor, .program, place)
   }
 
   private var place: UInt32 { UInt32(bitPattern: id.rawValue) }
 
-  func close() { try? watch.remove(client.rawDescriptor) }
+  func close() { try? watch.remove(connection.rawDescriptor) }
 
   // MARK: - Reports
 
   func read(through room: UnsafeMutableRawBufferPointer) throws(Errno) {
-    try client.read(through: room)
+    try connection.read(through: room)
   }
 
   /// nil if no line is complete. After an error nothing can be trusted.
-  func nextReport() throws(ProgramFault) -> BlockReport? {
-    guard client.hasLine else {
-      if client.unreadBytes >= MessageCodec.longestLineBytes { throw .malformed }
+  func nextReport() throws(ProgramFault) -> ExternalTaskReport? {
+    guard connection.hasLine else {
+      if connection.unreadBytes >= MessageCodec.longestLineBytes { throw .malformed }
       return nil
     }
-    let report = client.takeLine { line in
-      line.count < MessageCodec.longestLineBytes ? BlockLines.report(line) : nil
+    let report = connection.takeLine { line in
+      line.count < MessageCodec.longestLineBytes ? ExternalTaskLines.report(line) : nil
     }
     guard case .some(.some(let found)) = report else { throw .malformed }
     return found
   }
 
-  var hasEnded: Bool { client.hasEnded }
+  var hasEnded: Bool { connection.hasEnded }
 
   // MARK: - Messages
 
-  func enqueue(_ order: WorkerOrder) { MessageCodec.encode(order, into: &outbox) }
+  func enqueue(_ order: WorkerMessage) { MessageCodec.encode(order, into: &outbox) }
 
   /// As far as there is room. Throws why the program is useless.
   func send() throws(ProgramFault) {
     if outbox.bytes.isEmpty { return }
     do throws(Errno) {
-      try client.write(outbox.bytes, behind: &sent)
+      try connection.write(outbox.bytes, behind: &sent)
     } catch .wouldBlock {
-      if outbox.bytes.count - sent > Self.mostUnreadBytes { throw .deaf }
+      if outbox.bytes.count - sent > Self.mostUnreadBytes { throw .unheard }
       return try listen(isFull: true)
     } catch {
       throw .unsendable(error)
@@ -193,9 +193,9 @@ final class ProgramLink {
     if self.isFull == isFull { return }
     self.isFull = isFull
     do throws(Errno) {
-      try watch.remove(client.rawDescriptor)
+      try watch.remove(connection.rawDescriptor)
       try watch.add(
-        client.rawDescriptor, .program, place, for: isFull ? [.readable, .writable] : .readable)
+        connection.rawDescriptor, .program, place, for: isFull ? [.readable, .writable] : .readable)
     } catch {
       throw .unsendable(error)
     }
@@ -204,14 +204,14 @@ final class ProgramLink {
 
 enum ProgramFault: Error {
   case malformed
-  case deaf
+  case unheard
   case unsendable(Errno)
   case noSuchTask(TaskID)
 
-  var what: String {
+  var detail: String {
     switch self {
     case .malformed: "it sent a line that is no message"
-    case .deaf: "it does not read what it is told"
+    case .unheard: "it does not read what it is told"
     case .unsendable(let error): "orders could not be sent to it: \(error)"
     case .noSuchTask(let task):
       "it offers task number \(task.rawValue), which the plan does not have"

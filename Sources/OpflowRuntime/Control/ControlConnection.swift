@@ -9,7 +9,7 @@ internal import OpflowWire
 package enum ControlError: Error, Equatable {
   case notLive
   /// The run's process accepts no requests here; nil if its name could not be read.
-  case deaf(LockHolder?)
+  case unheard(LockHolder?)
   case crowded
   case failed(Errno)
 }
@@ -44,8 +44,8 @@ package struct ControlConnection {
 
   /// Calls `waits` once if the answer is late, with the process that should give it.
   package func ask(
-    _ line: [UInt8], _ id: OrderID, waits: (LockHolder?) -> Void
-  ) throws(ControlError) -> OrderAnswer {
+    _ line: [UInt8], _ id: RequestID, waits: (LockHolder?) -> Void
+  ) throws(ControlError) -> RequestAnswer {
     var hasTold = false
     var isFirst = true
     for _ in 0..<Self.mostTries {
@@ -92,7 +92,7 @@ package struct ControlConnection {
   private func expectSocket(until deadline: Int64) throws(ControlError) {
     guard try isHeld() else { throw .notLive }
     guard Clock.monotonicNanoseconds < deadline else {
-      throw .deaf(RunFolderLock.holder(folder))
+      throw .unheard(RunFolderLock.holder(folder))
     }
     // An error only shortens the pause.
     try? PollSet.pause(nanoseconds: Self.interval)
@@ -108,7 +108,7 @@ package struct ControlConnection {
   }
 
   /// nil if the request may be sent again.
-  private func journaled(_ id: OrderID) throws(ControlError) -> OrderAnswer? {
+  private func journaled(_ id: RequestID) throws(ControlError) -> RequestAnswer? {
     // First: a session that has ended writes no more.
     let isHeld = try isHeld()
     let history = try? folder.readHistory(plan: plan).history
@@ -120,15 +120,15 @@ package struct ControlConnection {
   // MARK: - Messages
 
   private static func exchange(
-    _ socket: borrowing Descriptor, _ line: [UInt8], _ id: OrderID, waits: () -> Void
-  ) throws(ControlError) -> OrderAnswer? {
+    _ socket: borrowing Descriptor, _ line: [UInt8], _ id: RequestID, waits: () -> Void
+  ) throws(ControlError) -> RequestAnswer? {
     do throws(Errno) {
       // The run may have answered and closed before it read the whole request.
       do throws(Errno) { try socket.writeAll(line) } catch .brokenPipe {}
       guard let answer = try readLine(socket, waits: waits) else { return nil }
-      let read = answer.withUnsafeBytes { OrderLines.answer($0) }
+      let read = answer.withUnsafeBytes { RequestLines.answer($0) }
       guard let (answered, answer) = read, answered == id || answered == nil else {
-        return .refused(what: foreignAnswer)
+        return .refused(detail: foreignAnswer)
       }
       return answer
     } catch .connectionReset {
@@ -149,7 +149,7 @@ package struct ControlConnection {
     poll.set(0, socket.rawValue)
     if try !poll.wait(nanoseconds: silence) { waits() }
     var room = [UInt8](repeating: 0, count: 4096)
-    while line.count <= OrderLines.longestLineBytes {
+    while line.count <= RequestLines.longestLineBytes {
       let count = try room.withUnsafeMutableBufferPointer { room throws(Errno) in
         try socket.read(into: UnsafeMutableRawBufferPointer(room))
       }
@@ -161,20 +161,20 @@ package struct ControlConnection {
   }
 }
 
-extension OrderID {
-  package static func new() -> OrderID {
+extension RequestID {
+  package static func new() -> RequestID {
     let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
-    guard let id = OrderID(text) else { preconditionFailure("an order's id is none: \(text)") }
+    guard let id = RequestID(text) else { preconditionFailure("an order's id is none: \(text)") }
     return id
   }
 }
 
 /// Requests by keys in a view of another process's run. They go over that run's socket, one at a
 /// time, without blocking.
-final class KeyOrders {
+final class KeyRequests {
   private let folder: RunFolder
-  private var queue: [OrderRequest] = []
-  private var asked: OrderRequest?
+  private var queue: [ClientRequest] = []
+  private var asked: ClientRequest?
   private var socket: Descriptor?
   private var heard: [UInt8] = []
 
@@ -185,10 +185,10 @@ final class KeyOrders {
   /// -1 while no request is open.
   var rawDescriptor: Int32 { socket?.rawValue ?? -1 }
 
-  typealias Outcome = (request: OrderRequest, told: String)
+  typealias Outcome = (request: ClientRequest, told: String)
 
   /// Returns the results of requests that cannot be sent.
-  func ask(_ request: OrderRequest) -> [Outcome] {
+  func ask(_ request: ClientRequest) -> [Outcome] {
     queue.append(request)
     return askNext()
   }
@@ -196,7 +196,7 @@ final class KeyOrders {
   private func askNext() -> [Outcome] {
     guard asked == nil, !queue.isEmpty else { return [] }
     let request = queue.removeFirst()
-    guard let line = OrderLines.line(request) else { return [] }
+    guard let line = RequestLines.line(request) else { return [] }
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
       let new = try UnixSocket.connect(
@@ -223,11 +223,11 @@ final class KeyOrders {
     let count = read ?? 0
     heard += room[..<count]
     let end = heard.firstIndex(of: Field.lineFeed)
-    if end == nil, count > 0, heard.count < OrderLines.longestLineBytes {
+    if end == nil, count > 0, heard.count < RequestLines.longestLineBytes {
       return []
     }
     let line = Array(heard[..<(end ?? 0)])
-    let answer = line.withUnsafeBytes { OrderLines.answer($0) }
+    let answer = line.withUnsafeBytes { RequestLines.answer($0) }
     socket = nil
     self.asked = nil
     heard = []

@@ -32,15 +32,15 @@ internal import OpflowWire
 ///   not read its answer (openpbs pull request 1466).
 /// - Exhaust memory: each client has one line buffered, and incomplete lines together at most
 ///   `mostUnreadBytes` (see `ControlClient`).
-/// - Lock others out: there are at most `mostClients`, or as many as descriptors allow; more wait
-///   in the backlog. If all are silent for `patience`, the one silent longest is dropped; half a
-///   line counts as silence. Clients of the library (`Hosts`) are exempt, up to `Hosts.most`.
+/// - Lock others out: there are at most `mostConnections`, or as many as descriptors allow; more
+///   wait in the backlog. If all are silent for `patience`, the one silent longest is dropped; half
+///   a line counts as silence. Clients of the library (`Clients`) are exempt, up to `Clients.most`.
 /// - Make the loop spin: while no client can be accepted, even for lack of descriptors, the socket
 ///   is not watched (libuv issue 690, twisted issue 5368).
 final class ControlSocket {
   static let name = "control.sock"
 
-  static let mostClients = 64
+  static let mostConnections = 64
   /// In milliseconds. Clients send their request when they connect; with a longer time a few
   /// hundred silent ones would lock out the others.
   static let patience: Int64 = 250
@@ -53,16 +53,16 @@ final class ControlSocket {
   private static let retryMilliseconds: Int64 = 1000
 
   var plan: Plan
-  let watch: Watch
+  let watch: EventLoop
   private var listener: Listener?
   /// When to watch the socket again; nil while it is watched.
   private var reopensAt: Instant?
-  private(set) var clients: [Int32: ControlClient] = [:]
-  var hosts = Hosts()
+  private(set) var connections: [Int32: ControlClient] = [:]
+  var hosts = Clients()
   /// Fewer clients after descriptors ran out, until that is tried again.
-  private var limit = ControlSocket.mostClients
+  private var limit = ControlSocket.mostConnections
   private var limitEndsAt = Instant(nanoseconds: 0)
-  private var lastClient: Int32 = 0
+  private var lastConnection: Int32 = 0
   /// By arrival.
   var queue: [ControlClient] = []
   // SAFETY: only bytes that were read into it are used. Zeroing would touch pages that most runs
@@ -92,7 +92,7 @@ final class ControlSocket {
 
   // MARK: - Opening and closing
 
-  init(plan: Plan, watch: Watch) {
+  init(plan: Plan, watch: EventLoop) {
     self.plan = plan
     self.watch = watch
   }
@@ -110,14 +110,14 @@ final class ControlSocket {
       self.listener = listener
     } catch {
       throw ControlFault(
-        what: error == .exists
+        detail: error == .exists
           ? "\(path)/\(Self.name) is no socket and stays as it is: this run takes no orders"
           : "this run takes no orders, its folder can have no socket: \(error)")
     }
   }
 
   func close() {
-    clients.removeAll()
+    connections.removeAll()
     queue.removeAll()
     listener?.removeFile()
     listener = nil
@@ -132,22 +132,22 @@ final class ControlSocket {
   /// `workers` of this machine, by process ID.
   func take(at place: UInt32, now: Instant, workers: () -> [Int32: WorkerID]) {
     if place == Self.listenerPlace { return accept(at: now, workers) }
-    guard let client = clients[Int32(truncatingIfNeeded: place)] else { return }
+    guard let connection = connections[Int32(truncatingIfNeeded: place)] else { return }
     do throws(Errno) {
-      switch client.state {
-      case .listening: try hear(client)
-      case .answering: if try client.sendRest() { try goOn(client, at: now) }
+      switch connection.state {
+      case .listening: try hear(connection)
+      case .answering: if try connection.sendRest() { try goOn(connection, at: now) }
       case .queued, .asked: break
       }
     } catch {
-      forget(client)
+      forget(connection)
     }
   }
 
-  private var guestCount: Int { clients.count - hosts.count }
+  private var guestCount: Int { connections.count - hosts.count }
 
   private func accept(at now: Instant, _ workers: () -> [Int32: WorkerID]) {
-    if limitEndsAt <= now { limit = Self.mostClients }
+    if limitEndsAt <= now { limit = Self.mostConnections }
     for count in 0..<Self.mostAcceptedPerTurn {
       guard let listener else { return }
       // Only the first connection is known to be waiting; no client is dropped for one that does
@@ -171,23 +171,24 @@ final class ControlSocket {
   ) throws(Errno) {
     let peer = found.peer
     repeat {
-      lastClient = lastClient == .max ? 1 : lastClient + 1
-    } while clients[lastClient] != nil
-    let client = ControlClient(
-      ClientID(lastClient), peer, .of(peer.pid, workers: workers()), found.takeDescriptor(), at: now
+      lastConnection = lastConnection == .max ? 1 : lastConnection + 1
+    } while connections[lastConnection] != nil
+    let connection = ControlClient(
+      ConnectionID(lastConnection), peer, .of(peer.pid, workers: workers()), found.takeDescriptor(),
+      at: now
     )
     guard peer.user == ProcessID.ownUser || peer.user == 0 else {
-      _ = try? client.send(
-        OrderLines.line(.refused(what: "the run is that of another user"), to: nil))
+      _ = try? connection.send(
+        RequestLines.line(.refused(detail: "the run is that of another user"), to: nil))
       return
     }
-    try watch.add(client.rawDescriptor, .control, UInt32(lastClient))
-    clients[lastClient] = client
+    try watch.add(connection.rawDescriptor, .control, UInt32(lastConnection))
+    connections[lastConnection] = connection
   }
 
   /// Drops a client that has been silent long enough, or stops accepting until there is one.
   private func makeRoom(at now: Instant) -> Bool {
-    let silent = clients.values.filter {
+    let silent = connections.values.filter {
       ($0.state == .listening || $0.state == .answering) && !hosts.contains($0.id)
     }.min { $0.since < $1.since }
     guard let silent else {
@@ -195,7 +196,7 @@ final class ControlSocket {
       return false
     }
     // With a lower limit the time is shorter, so that as many clients per second get a turn.
-    let patience = Self.patience * Int64(limit) / Int64(Self.mostClients)
+    let patience = Self.patience * Int64(limit) / Int64(Self.mostConnections)
     let due = silent.since.advanced(byMilliseconds: patience)
     if due > now {
       stopAccepting(until: due)
@@ -223,48 +224,50 @@ final class ControlSocket {
   }
 
   /// Keeps the connection; nil if the client has left.
-  func detach(_ client: ClientID) -> ControlClient? { clients.removeValue(forKey: client.rawValue) }
+  func detach(_ connection: ConnectionID) -> ControlClient? {
+    connections.removeValue(forKey: connection.rawValue)
+  }
 
-  func forget(_ client: ControlClient) {
-    guard clients.removeValue(forKey: client.id.rawValue) != nil else { return }
+  func forget(_ connection: ControlClient) {
+    guard connections.removeValue(forKey: connection.id.rawValue) != nil else { return }
     // An inherited socket may be open elsewhere too: closing would not remove it from the watch.
-    try? watch.remove(client.rawDescriptor)
-    queue.removeAll { $0 === client }
-    hosts.remove(client.id)
+    try? watch.remove(connection.rawDescriptor)
+    queue.removeAll { $0 === connection }
+    hosts.remove(connection.id)
   }
 }
 
 struct ControlFault: Error {
-  let what: String
+  let detail: String
 }
 
 extension ControlSocket {
-  func hear(_ client: ControlClient) throws(Errno) {
+  func hear(_ connection: ControlClient) throws(Errno) {
     try room.withUnsafeMutableBufferPointer { room throws(Errno) in
-      try client.read(through: UnsafeMutableRawBufferPointer(room))
+      try connection.read(through: UnsafeMutableRawBufferPointer(room))
     }
-    if client.hasLine {
-      enqueue(client)
-    } else if client.hasEnded {
-      forget(client)
-    } else if client.unreadBytes >= OrderLines.longestLineBytes {
-      try dismiss(client, "a line has \(OrderLines.longestLineBytes) bytes at most")
+    if connection.hasLine {
+      enqueue(connection)
+    } else if connection.hasEnded {
+      forget(connection)
+    } else if connection.unreadBytes >= RequestLines.longestLineBytes {
+      try dismiss(connection, "a line has \(RequestLines.longestLineBytes) bytes at most")
     } else {
       boundMemory()
     }
   }
 
-  private func enqueue(_ client: ControlClient) {
+  private func enqueue(_ connection: ControlClient) {
     // Further input waits.
-    if client.state == .listening { try? watch.remove(client.rawDescriptor) }
-    client.state = .queued
-    queue.append(client)
+    if connection.state == .listening { try? watch.remove(connection.rawDescriptor) }
+    connection.state = .queued
+    queue.append(connection)
   }
 
   /// Dismisses the client with the longest incomplete line, not the last one that came.
   private func boundMemory() {
     while true {
-      let halfLines = clients.values.filter { $0.state == .listening }
+      let halfLines = connections.values.filter { $0.state == .listening }
       guard halfLines.reduce(0, { $0 + $1.unreadBytes }) > Self.mostUnreadBytes,
         let most = halfLines.max(by: { $0.unreadBytes < $1.unreadBytes })
       else { return }
@@ -276,187 +279,191 @@ extension ControlSocket {
     }
   }
 
-  func dismiss(_ client: ControlClient, _ what: String, at now: Instant) {
-    _ = try? client.send(OrderLines.line(.refused(what: what), to: nil))
+  func dismiss(_ connection: ControlClient, _ detail: String, at now: Instant) {
+    _ = try? connection.send(RequestLines.line(.refused(detail: detail), to: nil))
   }
 
   /// Drops the client once it has the answer.
-  private func dismiss(_ client: ControlClient, _ what: String) throws(Errno) {
-    client.forgetInbox()
-    client.isDismissed = true
-    try answer(client, nil, .refused(what: what), at: client.since)
+  private func dismiss(_ connection: ControlClient, _ detail: String) throws(Errno) {
+    connection.forgetInbox()
+    connection.isDismissed = true
+    try answer(connection, nil, .refused(detail: detail), at: connection.since)
   }
 
   enum Demand {
-    case order(Order)
-    case addition(AddRequest, OrderAsker)
+    case order(ControlRequest)
+    case addition(AddRequest, Requester)
     /// The client has external tasks; its connection becomes a worker channel.
     case hello(WorkerHello)
   }
 
   private enum Line {
     case demand(Demand)
-    case host(HostRequest)
+    case host(ClientHello)
   }
 
-  private func join(_ host: HostRequest, as client: ClientID) -> OrderAnswer {
-    if hosts.isLeaving { return .refused(what: HostRequest.leaving) }
-    return hosts.add(client, host.afterHost)
+  private func join(_ host: ClientHello, as connection: ConnectionID) -> RequestAnswer {
+    if hosts.isLeaving { return .refused(detail: ClientHello.leaving) }
+    return hosts.add(connection, host.afterClient)
       ? .done(count: 1)
-      : .refused(what: "the run is for \(Hosts.most) programs already that are connected")
+      : .refused(detail: "the run is for \(Clients.most) programs already that are connected")
   }
 
   /// The requests whose turn has come, after all reports of workers. `running` returns a worker's
   /// task.
   func takeTurn(
     at now: Instant, running: (WorkerID) -> TaskID
-  ) -> [(client: ClientID, demand: Demand)] {
+  ) -> [(connection: ConnectionID, demand: Demand)] {
     acceptAgain(at: now)
-    var demands: [(client: ClientID, demand: Demand)] = []
+    var demands: [(connection: ConnectionID, demand: Demand)] = []
     var bytes = 0
     while !queue.isEmpty, bytes < Self.mostBytesPerTurn {
-      let client = queue.removeFirst()
+      let connection = queue.removeFirst()
       guard
-        let (id, outcome) = client.takeLine({ line in
+        let (id, outcome) = connection.takeLine({ line in
           bytes += line.count + 100
-          return read(line, of: client, running)
+          return read(line, of: connection, running)
         })
       else { continue }
       switch outcome {
       case .success(.host(let host)):
-        client.state = .asked
-        answer(client.id, host.id, join(host, as: client.id), at: now)
+        connection.state = .asked
+        answer(connection.id, host.id, join(host, as: connection.id), at: now)
       case .success(.demand(let demand)):
         if case .order(let order) = demand {
           bytes += 4 * (order.tasks.count + order.among.count)
         }
-        client.state = .asked
-        demands.append((client.id, demand))
+        connection.state = .asked
+        demands.append((connection.id, demand))
       case .failure(let refusal):
-        client.state = .asked
-        answer(client.id, id, .refused(what: refusal.what), at: now)
+        connection.state = .asked
+        answer(connection.id, id, .refused(detail: refusal.detail), at: now)
       }
     }
     return demands
   }
 
   private func read(
-    _ line: UnsafeRawBufferPointer, of client: ControlClient, _ running: (WorkerID) -> TaskID
-  ) -> (OrderID?, Result<Line, OrderRefusal>) {
+    _ line: UnsafeRawBufferPointer, of connection: ControlClient, _ running: (WorkerID) -> TaskID
+  ) -> (RequestID?, Result<Line, RequestRefusal>) {
     if case .hello(let hello) = MessageCodec.report(line) {
       return (
         nil,
-        Result { () throws(OrderRefusal) in
-          _ = try asker("", client, running)
-          guard !hosts.contains(client.id) else {
-            throw OrderRefusal(what: "blocks are offered over another connection")
+        Result { () throws(RequestRefusal) in
+          _ = try requester("", connection, running)
+          guard !hosts.contains(connection.id) else {
+            throw RequestRefusal(detail: "blocks are offered over another connection")
           }
           return .demand(.hello(hello))
         }
       )
     }
-    do throws(UnreadableOrder) {
-      let request = try OrderLines.request(line)
+    do throws(UnreadableRequest) {
+      let request = try RequestLines.request(line)
       return (
         request.id,
-        Result { () throws(OrderRefusal) in
+        Result { () throws(RequestRefusal) in
           switch request {
           case .order(let order):
-            let (asker, _) = try asker(
-              order.by, client, running, answers: order.verb.row.isAnswer)
-            return .demand(.order(try order.order(of: plan, from: asker)))
+            let (requester, _) = try requester(
+              order.by, connection, running, answers: order.verb.row.isAnswer)
+            return .demand(.order(try order.order(of: plan, from: requester)))
           case .add(let addition):
-            let (asker, task) = try asker(addition.by, client, running)
+            let (requester, task) = try requester(addition.by, connection, running)
             try addition.expectFit(plan, from: task)
-            return .demand(.addition(addition, asker))
+            return .demand(.addition(addition, requester))
           case .host(let host):
-            _ = try asker("", client, running)
+            _ = try requester("", connection, running)
             return .host(host)
           }
         }
       )
     } catch {
-      return (error.id, .failure(OrderRefusal(what: error.what)))
+      return (error.id, .failure(RequestRefusal(detail: error.detail)))
     }
   }
 
   /// Returns also the requester's task of the run, or `none`. `answers`: the request approves or
   /// rejects.
-  private func asker(
-    _ by: String, _ client: ControlClient, _ running: (WorkerID) -> TaskID, answers: Bool = false
-  ) throws(OrderRefusal) -> (OrderAsker, TaskID) {
+  private func requester(
+    _ by: String, _ connection: ControlClient, _ running: (WorkerID) -> TaskID,
+    answers: Bool = false
+  ) throws(RequestRefusal) -> (Requester, TaskID) {
     var name = by.isEmpty ? "another process" : by
     var own = TaskID.none
-    switch client.origin {
+    switch connection.origin {
     case .outside: break
     case .inside:
-      throw OrderRefusal(what: "what the run started itself, and is no task of it, cannot steer it")
+      throw RequestRefusal(
+        detail: "what the run started itself, and is no task of it, cannot steer it")
     case .worker(let worker):
       let task = running(worker)
       if task.isNone {
-        throw OrderRefusal(what: "a process that a task left behind cannot steer the run")
+        throw RequestRefusal(detail: "a process that a task left behind cannot steer the run")
       }
       let taskName = plan.nameString(task)
       if answers {
-        throw OrderRefusal(
-          what: "\(taskName) is a task of this run, and a run does not answer its own questions")
+        throw RequestRefusal(
+          detail: "\(taskName) is a task of this run, and a run does not answer its own questions")
       }
       guard plan.flags(task).contains(.control) else {
-        throw OrderRefusal(
-          what: "\(taskName) is a task of this run, and may steer it with `control: true` only")
+        throw RequestRefusal(
+          detail: "\(taskName) is a task of this run, and may steer it with `control: true` only")
       }
       name = "task \(taskName)"
       own = task
     }
-    return (OrderAsker(pid: client.peer.pid, user: client.peer.user, name: name), own)
+    return (Requester(pid: connection.peer.pid, user: connection.peer.user, name: name), own)
   }
 
   // MARK: - Answers
 
-  func answer(_ client: ClientID, _ id: OrderID?, _ answer: OrderAnswer, at now: Instant) {
-    guard let client = clients[client.rawValue] else { return }
+  func answer(
+    _ connection: ConnectionID, _ id: RequestID?, _ answer: RequestAnswer, at now: Instant
+  ) {
+    guard let connection = connections[connection.rawValue] else { return }
     do throws(Errno) {
-      try self.answer(client, id, answer, at: now)
+      try self.answer(connection, id, answer, at: now)
     } catch {
-      forget(client)
+      forget(connection)
     }
   }
 
   private func answer(
-    _ client: ControlClient, _ id: OrderID?, _ answer: OrderAnswer, at now: Instant
+    _ connection: ControlClient, _ id: RequestID?, _ answer: RequestAnswer, at now: Instant
   ) throws(Errno) {
-    if client.state == .listening { try? watch.remove(client.rawDescriptor) }
-    client.state = .answering
-    if try client.send(OrderLines.line(answer, to: id)) {
-      try goOn(client, at: now, isWatched: false)
+    if connection.state == .listening { try? watch.remove(connection.rawDescriptor) }
+    connection.state = .answering
+    if try connection.send(RequestLines.line(answer, to: id)) {
+      try goOn(connection, at: now, isWatched: false)
     } else {
       try watch.add(
-        client.rawDescriptor, .control, UInt32(client.id.rawValue), for: .writable)
+        connection.rawDescriptor, .control, UInt32(connection.id.rawValue), for: .writable)
     }
   }
 
-  func goOn(_ client: ControlClient, at now: Instant, isWatched: Bool = true) throws(Errno) {
-    if isWatched { try watch.remove(client.rawDescriptor) }
-    client.since = now
-    client.state = .queued
-    if client.isDismissed { return forget(client) }
-    if client.hasLine {
-      queue.append(client)
-    } else if client.hasEnded {
-      forget(client)
+  func goOn(_ connection: ControlClient, at now: Instant, isWatched: Bool = true) throws(Errno) {
+    if isWatched { try watch.remove(connection.rawDescriptor) }
+    connection.since = now
+    connection.state = .queued
+    if connection.isDismissed { return forget(connection) }
+    if connection.hasLine {
+      queue.append(connection)
+    } else if connection.hasEnded {
+      forget(connection)
     } else {
-      try watch.add(client.rawDescriptor, .control, UInt32(client.id.rawValue))
-      client.state = .listening
+      try watch.add(connection.rawDescriptor, .control, UInt32(connection.id.rawValue))
+      connection.state = .listening
     }
   }
 }
 
 /// The connected client programs that use the run as their queue.
-struct Hosts {
+struct Clients {
   /// Each occupies a descriptor without time limit.
   static let most = 64
 
-  private var afterEach: [ClientID: AfterHost] = [:]
+  private var afterEach: [ConnectionID: AfterClient] = [:]
   private var wantsStop = false
   private var notBefore = Instant(nanoseconds: 0)
   private var patience: Int64 = 1
@@ -464,17 +471,17 @@ struct Hosts {
 
   var count: Int { afterEach.count }
 
-  func contains(_ client: ClientID) -> Bool { afterEach[client] != nil }
+  func contains(_ connection: ConnectionID) -> Bool { afterEach[connection] != nil }
 
   /// Replaces an earlier request; returns false if there are too many.
-  mutating func add(_ client: ClientID, _ afterHost: AfterHost) -> Bool {
-    if afterEach[client] == nil, count >= Self.most { return false }
-    afterEach[client] = afterHost
+  mutating func add(_ connection: ConnectionID, _ afterClient: AfterClient) -> Bool {
+    if afterEach[connection] == nil, count >= Self.most { return false }
+    afterEach[connection] = afterClient
     return true
   }
 
-  mutating func remove(_ client: ClientID) {
-    guard afterEach.removeValue(forKey: client) == .stop, afterEach.isEmpty else { return }
+  mutating func remove(_ connection: ConnectionID) {
+    guard afterEach.removeValue(forKey: connection) == .stop, afterEach.isEmpty else { return }
     wantsStop = true
     patience = 1
   }

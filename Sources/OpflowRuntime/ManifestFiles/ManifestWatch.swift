@@ -17,7 +17,7 @@ package struct ManifestWatch: ~Copyable {
   /// Files with an unchanged status are not read.
   private var statuses: [String: FileStatus] = [:]
   private var patterns: [(pattern: String, folder: String)] = []
-  private var inputs = InputsLook()
+  private var inputs = InputsScan()
   private var inputsNanoseconds: Int64 = 0
   private let state: String
 

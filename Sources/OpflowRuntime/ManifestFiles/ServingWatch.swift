@@ -6,7 +6,7 @@ package import OpflowSystem
 /// affected services, so that the run is resumed.
 package final class ServingWatch {
   /// Usable between sessions, after `takeDue`.
-  package let look: ChangeLook
+  package let look: ChangeScan
   private let begun: (Int) -> String
   private let told: ([String]) -> String
   /// Left by the last session for the next one.
@@ -43,7 +43,7 @@ package final class ServingWatch {
     told: @escaping ([String]) -> String,
     outlook: @escaping @Sendable (HeldServices) -> ChangeOutlook
   ) {
-    look = ChangeLook(watch, outlook: outlook)
+    look = ChangeScan(watch, outlook: outlook)
     self.begun = begun
     self.told = told
   }
@@ -60,7 +60,7 @@ package final class ServingWatch {
     if asked != nil {
       try SignalSet.all.unblock()
       var poll = PollSet(slots: 1)
-      poll.set(0, lookDescriptor ?? -1)
+      poll.set(0, scanDescriptor ?? -1)
       while !isLookDone() { _ = try poll.wait(nanoseconds: -1) }
       _ = takeFinding(tell)
     }
@@ -70,7 +70,7 @@ package final class ServingWatch {
     return isDue
   }
 
-  private func takeFinding(_ tell: (String) -> Void) -> ChangeLook.Finding {
+  private func takeFinding(_ tell: (String) -> Void) -> ChangeScan.Finding {
     asked = nil
     switch look.finding {
     case .nothing: break
@@ -91,7 +91,7 @@ package final class ServingWatch {
     passed = nil
   }
 
-  package func endDrive() {
+  package func endSession() {
     end()
     hasBegun = false
     note = nil
@@ -100,7 +100,7 @@ package final class ServingWatch {
   // MARK: While services run
 
   var foldersDescriptor: Int32? { folders?.rawDescriptor }
-  var lookDescriptor: Int32? { pool?.rawDescriptor }
+  var scanDescriptor: Int32? { pool?.rawDescriptor }
 
   func begin(at now: Instant) {
     isLooking = true
@@ -198,7 +198,7 @@ package enum ChangeOutlook: Sendable {
 /// servers).
 ///
 /// SAFETY: from `submit` until `takeDone` only the thread uses it, otherwise only its owner.
-package final class ChangeLook: @unchecked Sendable {
+package final class ChangeScan: @unchecked Sendable {
   enum Finding {
     case nothing
     /// The path leads to another manifest.

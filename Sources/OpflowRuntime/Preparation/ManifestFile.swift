@@ -121,51 +121,51 @@ package struct ManifestFile {
     var options = options(runID: runID, set: set, maxParallel: maxParallel, state: state)
     options.fingerprints = fingerprints
     return try rethrowing(ManifestCompiler.compile(source, options: options)) {
-      PreparationError.mistakes($0)
+      PreparationError.diagnostics($0)
     }
   }
 
-  /// Compiles a segment of a run's plan. `adder` is the task that adds it, or `none`.
+  /// Compiles a segment of a run's plan. `generator` is the task that adds it, or `none`.
   func compile(
-    addedTo plan: Plan, by adder: TaskID, runID: String, state: StateFolder
+    addedTo plan: Plan, by generator: TaskID, runID: String, state: StateFolder
   ) throws(PreparationError) -> CompiledSegment {
     let options = options(runID: runID, set: [], maxParallel: nil, state: state)
     return try rethrowing(
       ManifestCompiler.compile(
-        source, addedTo: plan, by: adder.isNone ? nil : adder, options: options)
-    ) { PreparationError.mistakes($0) }
+        source, addedTo: plan, by: generator.isNone ? nil : generator, options: options)
+    ) { PreparationError.diagnostics($0) }
   }
 
   /// The matrix tasks that `maker` generates; nil if the manifest declares no such matrix.
-  func compileLegs(
+  func compileInstances(
     madeBy maker: TaskID, of plan: Plan, runID: String, set: [String], state: StateFolder
   ) throws(PreparationError) -> CompiledSegment? {
     let options = options(runID: runID, set: set, maxParallel: nil, state: state)
     return try rethrowing(
-      ManifestCompiler.compileLegs(source, madeBy: maker, of: plan, options: options)
-    ) { PreparationError.mistakes($0) }
+      ManifestCompiler.compileInstances(source, madeBy: maker, of: plan, options: options)
+    ) { PreparationError.diagnostics($0) }
   }
 
   /// Gives unavailable secrets their places.
-  func mistakes(
+  func diagnostics(
     _ secrets: SecretFaults, runID: String, _ request: RunRequest
   ) -> PreparationError {
     var options = options(
       runID: runID, set: request.set, maxParallel: request.maxParallel, state: nil)
     for fault in secrets.faults {
       options.missingSecrets[fault.name] = MissingSecret(
-        what: fault.what, help: fault.help, tasks: secrets.tasks)
+        detail: fault.detail, help: fault.help, tasks: secrets.tasks)
     }
     do throws(ManifestError) {
       _ = try ManifestCompiler.check(source, options: options)
       return .secrets(secrets)
     } catch {
-      return .mistakes(error)
+      return .diagnostics(error)
     }
   }
 
   /// Gives `interactive` tasks without a terminal their places, unless the manifest changed.
-  func mistakes(
+  func diagnostics(
     withoutTerminal tasks: [String], runID: String, _ request: RunRequest
   ) -> PreparationError {
     var options = options(
@@ -175,7 +175,7 @@ package struct ManifestFile {
       _ = try ManifestCompiler.check(source, options: options)
       return .noTerminal(tasks: tasks)
     } catch {
-      return .mistakes(error)
+      return .diagnostics(error)
     }
   }
 
@@ -185,7 +185,7 @@ package struct ManifestFile {
   ) throws(PreparationError) -> CheckedManifest {
     let options = options(runID: Self.runIDOfCheck, set: set, maxParallel: nil, state: state)
     return try rethrowing(ManifestCompiler.check(source, options: options)) {
-      PreparationError.mistakes($0)
+      PreparationError.diagnostics($0)
     }
   }
 

@@ -76,7 +76,7 @@ package struct NewRun {
       SecretTaking.take(
         plan, initial, copies: [(manifest.displayPath, manifest.bytes)] + prepared.copies,
         complain: complain)
-    ) { manifest.mistakes($0, runID: expected.description, request) }
+    ) { manifest.diagnostics($0, runID: expected.description, request) }
     try request.expectNoSecret(secrets)
     guard let arguments, let masker = Masker(secrets) else { return }
     if arguments.words.contains(where: { masker.finds($0) }) {
@@ -99,7 +99,7 @@ package struct NewRun {
     guard prepared.hasInteractive else { return }
     let tasks = MissingTerminal.tasks(of: try prepared.open(), initial)
     if tasks.isEmpty { return }
-    throw manifest.mistakes(withoutTerminal: tasks, runID: expected.description, request)
+    throw manifest.diagnostics(withoutTerminal: tasks, runID: expected.description, request)
   }
 
   /// No task contains this process.
@@ -110,7 +110,7 @@ package struct NewRun {
 
   package mutating func expectDevices() throws(PreparationError) {
     try PreparationError.expectDevices(
-      of: try prepared.open(), usesSites: !request.on.isEmpty, initial)
+      of: try prepared.open(), usesNodes: !request.on.isEmpty, initial)
   }
 
   /// If that is required.
@@ -118,8 +118,8 @@ package struct NewRun {
     if request.memory == .enforce { try MemoryLimits.expect(try prepared.open()) }
   }
 
-  package var group: RunGroup {
-    RunGroup(
+  package var group: ConcurrencyGroup {
+    ConcurrencyGroup(
       prepared.concurrency, manifest: manifest.realPath, in: state, asked: request.ifRunning)
   }
 
@@ -127,15 +127,15 @@ package struct NewRun {
   package mutating func open() throws(PreparationError) -> Plan { try prepared.open() }
 
   /// Without durations.
-  package func entering(_ plan: Plan) -> Entering {
-    var entering = Entering(
+  package func resumeState(_ plan: Plan) -> ResumeState {
+    var resumeState = ResumeState(
       initial: initial, attempts: [Int32](repeating: 0, count: plan.taskCount),
       owesFinally: owesFinally)
-    entering.arguments = arguments
-    entering.asked = rerun
-    entering.named = named
-    entering.openness = request.openness
-    return entering
+    resumeState.arguments = arguments
+    resumeState.asked = rerun
+    resumeState.named = named
+    resumeState.openness = request.openness
+    return resumeState
   }
 
   /// Even if the folder does not exist.
@@ -146,7 +146,7 @@ package struct NewRun {
   }
 
   /// From then on the run exists, is held by this process, and can be resumed.
-  package consuming func begin() throws(PreparationError) -> PreparedDrive {
+  package consuming func begin() throws(PreparationError) -> PreparedSession {
     let (state, manifest) = (state, manifest)
     let (now, random) = (nowMilliseconds, random)
     let folder = try withFolder(state.makeRun(nowMilliseconds: now, random: random))
@@ -166,13 +166,13 @@ package struct NewRun {
       PreparationError.folder(.file(doing: "write", path: folder.journal, $0))
     }
     encoder.removeAll()
-    var drive = PreparedDrive(
-      folder, plan, entering: entering(plan), manifestPath: manifest.realPath,
-      trace: DriveTrace(entry, openedMilliseconds: opened, parent: entry.trace), journal: journal,
+    var session = PreparedSession(
+      folder, plan, resumeState: resumeState(plan), manifestPath: manifest.realPath,
+      trace: SessionTrace(entry, openedMilliseconds: opened, parent: entry.trace), journal: journal,
       encoder: encoder, lock: lock)
-    drive.secrets = secrets
-    drive.startAhead(request)
-    return drive
+    session.secrets = secrets
+    session.startEarly(request)
+    return session
   }
 
   private func open(
@@ -191,7 +191,7 @@ package struct NewRun {
     open.limits = SchedulerOptions(request, plan, request.openness).limits(of: plan)
     open.on = request.on.map(\.text)
     open.stateFolder = state.path
-    open.trace = DriveTrace.parent
+    open.trace = SessionTrace.parent
     open.around = .here
     open.serves = request.serves
     open.name = request.name

@@ -6,7 +6,7 @@ package import OpflowSystem
 /// Why a run or a resume cannot be prepared.
 package enum PreparationError: Error {
   case unreadable(manifest: String, Errno)
-  case mistakes(ManifestError)
+  case diagnostics(ManifestError)
   case folder(RunFolderError)
   /// `tasks` lists the first tasks or tags.
   case noSuchTask(UnfitSelector, manifest: String, tasks: [String])
@@ -16,7 +16,7 @@ package enum PreparationError: Error {
   /// Too large, or a bug in opflow.
   case unfitAddition(GrownPlanError)
   /// No manifest of the run declares the generator's matrix: a bug in opflow.
-  case noLegSource(String)
+  case noInstanceSource(String)
   /// Processes cannot be inspected, so none can be started or ended safely.
   case noProcesses(String)
   /// The manifest has changed meanwhile.
@@ -43,9 +43,9 @@ package enum PreparationError: Error {
 
 extension PreparationError {
   static func expectDevices(
-    of plan: Plan, usesSites: Bool, _ initial: @autoclosure () -> [InitialState]
+    of plan: Plan, usesNodes: Bool, _ initial: @autoclosure () -> [InitialState]
   ) throws(PreparationError) {
-    guard let missing = MissingDevices.first(of: plan, usesSites: usesSites, initial()) else {
+    guard let missing = MissingDevices.first(of: plan, usesNodes: usesNodes, initial()) else {
       return
     }
     throw .tooFewDevices(task: missing.task, wanted: missing.wanted, there: missing.there)

@@ -25,37 +25,37 @@ package struct PreparedAddition {
   private let kept: KeptFiles
   private let folder: AddedFolder
 
-  /// `id` is for this attempt only. `adder` is the task of the run that contains this process, or
-  /// `none`.
+  /// `id` is for this attempt only. `generator` is the task of the run that contains this process,
+  /// or `none`.
   package init(
-    _ manifest: ManifestFile, to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID
+    _ manifest: ManifestFile, to run: RunFolder, _ plan: Plan, _ id: RequestID, by generator: TaskID
   ) throws(PreparationError) {
     let compiled = try manifest.compile(
-      addedTo: plan, by: adder, runID: run.id.description, state: StateFolder(holding: run))
+      addedTo: plan, by: generator, runID: run.id.description, state: StateFolder(holding: run))
     try self.init(
-      compiled, of: manifest, .manifest(manifest.bytes), to: run, plan, id, by: adder, nil)
+      compiled, of: manifest, .manifest(manifest.bytes), to: run, plan, id, by: generator, nil)
   }
 
   /// The matrix tasks that `maker` generates.
   package init(
-    legsMadeBy maker: TaskID, of run: RunFolder, _ plan: Plan, _ id: OrderID
+    instancesMadeBy maker: TaskID, of run: RunFolder, _ plan: Plan, _ id: RequestID
   ) throws(PreparationError) {
     let found = PatternNames()
-    let (manifest, made) = try LegSource(run).compile(maker, of: plan, found)
+    let (manifest, made) = try InstanceSource(run).compile(maker, of: plan, found)
     try self.init(
-      made, of: manifest, .family(plan.nameString(maker)), to: run, plan, id, by: maker, found)
+      made, of: manifest, .matrixGroup(plan.nameString(maker)), to: run, plan, id, by: maker, found)
   }
 
   private init(
     _ compiled: CompiledSegment, of manifest: ManifestFile, _ source: AddedFolder.Source,
-    to run: RunFolder, _ plan: Plan, _ id: OrderID, by adder: TaskID, _ found: PatternNames?
+    to run: RunFolder, _ plan: Plan, _ id: RequestID, by generator: TaskID, _ found: PatternNames?
   ) throws(PreparationError) {
     self.source = source
     folder = AddedFolder(id, of: run)
     request = AddRequest(
       id: id, planKey: plan.key.description, manifestPath: manifest.realPath,
       folder: manifest.folder)
-    request.adder = adder
+    request.generator = generator
     unchanged = compiled.unchanged
     guard let new = compiled.added else {
       (taskCount, added, warnings, segment, kept) = (0, [], [], [], KeptFiles())
@@ -94,7 +94,7 @@ package struct PreparedAddition {
 
 /// The run's manifest, or the addition, that declares a matrix whose tasks are generated while the
 /// run is live.
-struct LegSource {
+struct InstanceSource {
   private let folder: RunFolder
   private let open: OpenEntry
 
@@ -112,7 +112,7 @@ struct LegSource {
       let history = try withFolder(folder.readRunHistory())
       var manifest = try root(history)
       manifest.foundNames = found
-      if let made = try manifest.compileLegs(
+      if let made = try manifest.compileInstances(
         madeBy: maker, of: plan, runID: open.run, set: history.set, state: state)
       {
         return (manifest, made)
@@ -124,20 +124,20 @@ struct LegSource {
       var manifest = try added.manifestFile(entry, RunManifest(open, folder))
       manifest.copies = manifest.kept
       manifest.foundNames = found
-      if let made = try manifest.compileLegs(
+      if let made = try manifest.compileInstances(
         madeBy: maker, of: plan, runID: open.run, set: [], state: state)
       {
         return (manifest, made)
       }
     }
-    throw .noLegSource(plan.nameString(maker))
+    throw .noInstanceSource(plan.nameString(maker))
   }
 
   static func additions(
     of folder: RunFolder, _ plan: Plan
   ) throws(PreparationError) -> [ExtendEntry] {
     let history = try withFolder(folder.readHistory(plan: plan).history)
-    return history.extensions.reversed().filter { !AddedFolder($0.id, of: folder).isOfLegs }
+    return history.extensions.reversed().filter { !AddedFolder($0.id, of: folder).isOfInstances }
   }
 
   /// As of the plan's compilation.

@@ -69,12 +69,12 @@ package struct PreparedResume {
     request.added = found.added
     request.runSkip = RunScope.skipped(by: history, plan)
     request.outputMissing = MissingOutputs.find(plan, history)
-    if !found.withoutLegs.isEmpty {
+    if !found.withoutInstances.isEmpty {
       var makers = TaskSet(taskCount: plan.taskCount)
-      for name in found.withoutLegs {
+      for name in found.withoutInstances {
         if let maker = plan.task(named: name) { makers.insert(maker) }
       }
-      request.withoutLegs = makers
+      request.withoutInstances = makers
     }
     named =
       plan.hasServices ? RunScope.named(by: history, only: only, skip: skip, plan) : nil
@@ -109,7 +109,7 @@ package struct PreparedResume {
     entry.limits = SchedulerOptions(asked.limited(to: lostParallel), plan, history.openness)
       .limits(of: plan)
     entry.on = asked.on.map(\.text)
-    entry.trace = DriveTrace.parent
+    entry.trace = SessionTrace.parent
     entry.continues = history.isContinued(by: request)
     if found.isGrown { entry.taskCount = plan.taskCount }
     entry.dropped = found.droppedOrders.sorted()
@@ -131,12 +131,12 @@ package struct PreparedResume {
     _ folder: RunFolder, _ history: RunModel, _ asked: RunRequest
   ) throws(PreparationError) -> Bool {
     guard asked.isForQueue, history.close == nil else { return false }
-    return try rethrowing(HostsLock.isHeld(folder)) { PreparationError.folder($0) }
+    return try rethrowing(ClientsLock.isHeld(folder)) { PreparationError.folder($0) }
   }
 
   /// Checks that this machine has enough GPUs.
   package func expectDevices(_ asked: RunRequest) throws(PreparationError) {
-    try PreparationError.expectDevices(of: plan, usesSites: !asked.on.isEmpty, initial)
+    try PreparationError.expectDevices(of: plan, usesNodes: !asked.on.isEmpty, initial)
   }
 
   /// Checks that `memory_limit` can be enforced, if that is required.
@@ -144,8 +144,8 @@ package struct PreparedResume {
     if asked.memory == .enforce { try MemoryLimits.expect(plan) }
   }
 
-  package func group(_ asked: RunRequest) -> RunGroup {
-    RunGroup(
+  package func group(_ asked: RunRequest) -> ConcurrencyGroup {
+    ConcurrencyGroup(
       plan.concurrency, manifest: manifestPath, in: StateFolder(holding: folder),
       asked: asked.ifRunning)
   }
@@ -171,30 +171,30 @@ package struct PreparedResume {
   package var initial: [InitialState] { decision.initialStates(request) }
 
   /// How its tasks enter the engine, without durations.
-  package var entering: Entering {
-    var entering = Entering(
+  package var resumeState: ResumeState {
+    var resumeState = ResumeState(
       initial: initial, attempts: plan.tasks.map { history[TaskID($0)].attempts },
       owesFinally: decision.owesFinally)
-    entering.attemptsOfRemoved = history.attemptsOfRemoved
-    entering.ranBefore = history.hasStarts
-    entering.values = request.values
-    entering.arguments = request.arguments
-    entering.priorities = history.orders.priorities
-    entering.orders = history.orders.counts
-    entering.standing = history.standing(plan, for: request)
-    entering.triesUsed = history.triesUsed(plan, for: request, at: Clock.wallMilliseconds)
-    entering.approved = decision.approved(plan, history, request)
-    entering.results = decision.results(history)
-    entering.origins = history.origins
-    entering.asked = request.rerun
-    entering.named = named
-    entering.openness = history.openness
-    entering.held = staying.enumerated().map { number, entry in
+    resumeState.attemptsOfRemoved = history.attemptsOfRemoved
+    resumeState.ranBefore = history.hasStarts
+    resumeState.values = request.values
+    resumeState.arguments = request.arguments
+    resumeState.priorities = history.orders.priorities
+    resumeState.orders = history.orders.counts
+    resumeState.standing = history.standing(plan, for: request)
+    resumeState.triesUsed = history.triesUsed(plan, for: request, at: Clock.wallMilliseconds)
+    resumeState.approved = decision.approved(plan, history, request)
+    resumeState.results = decision.results(history)
+    resumeState.origins = history.origins
+    resumeState.asked = request.rerun
+    resumeState.named = named
+    resumeState.openness = history.openness
+    resumeState.held = staying.enumerated().map { number, entry in
       HeldService(
         service: entry.service, worker: WorkerID(Int32(truncatingIfNeeded: number)),
         attempt: entry.held.attempt, ports: entry.held.ports)
     }
-    return entering
+    return resumeState
   }
 
   package var statePath: String { StateFolder(holding: folder).path }
@@ -256,7 +256,7 @@ package struct PreparedResume {
     } catch {
       var asked = asked
       asked.set = found.set
-      throw try found.manifest().mistakes(error, runID: folder.id.description, asked)
+      throw try found.manifest().diagnostics(error, runID: folder.id.description, asked)
     }
     try asked.expectNoSecret(secrets)
   }
@@ -282,7 +282,7 @@ package struct PreparedResume {
     if tasks.isEmpty { return }
     var asked = asked
     asked.set = found.set
-    throw try found.manifest().mistakes(
+    throw try found.manifest().diagnostics(
       withoutTerminal: tasks, runID: folder.id.description, asked)
   }
 
@@ -293,7 +293,7 @@ package struct PreparedResume {
   ///   nothing else.
   package func begin(
     holding lock: consuming RunFolderLock, passed: PassedServices? = nil
-  ) throws(PreparationError) -> PreparedDrive {
+  ) throws(PreparationError) -> PreparedSession {
     let (folder, found) = (folder, found)
     passed?.end(but: stayingBefore)
     let kept = passed?.isEmpty == false ? passed : nil
@@ -322,40 +322,40 @@ package struct PreparedResume {
       folder.removeAdded(but: Set(history.extensions.map(\.id.text)))
     }
     let unremoved = KeptValues(folder, plan, history).removeOthers()
-    var drive = PreparedDrive(
-      folder, plan, entering: entering, manifestPath: manifestPath,
-      trace: DriveTrace(
+    var session = PreparedSession(
+      folder, plan, resumeState: resumeState, manifestPath: manifestPath,
+      trace: SessionTrace(
         found.open, openedMilliseconds: history.openedMilliseconds, parent: entry.trace),
       journal: journal,
       encoder: encoder, lock: lock)
-    drive.isResumed = true
-    if history.isContinued(by: request) { drive.orders = history.orders }
-    drive.maxParallel = lostParallel
-    drive.passed = kept
-    drive.takenOver = staying
-    drive.secrets = secrets
-    drive.opening = opening
-    drive.warnings = warnings
+    session.isResumed = true
+    if history.isContinued(by: request) { session.orders = history.orders }
+    session.maxParallel = lostParallel
+    session.passed = kept
+    session.takenOver = staying
+    session.secrets = secrets
+    session.opening = opening
+    session.warnings = warnings
     if let unremoved {
-      drive.warnings.append(
+      session.warnings.append(
         "what lost tasks left in \(folder.values) cannot be removed: \(unremoved)")
     }
     if let left, !left.isEmpty {
-      drive.warnings.append(
+      session.warnings.append(
         "workers of an earlier drive may still run on \(left.joined(separator: ", ")): taken for "
           + "gone"
       )
     }
     for survivor in survivors {
-      drive.warnings.append("process \(survivor.title) of an earlier session may still run")
+      session.warnings.append("process \(survivor.title) of an earlier session may still run")
     }
     if left == nil {
       for machine in Orphans.machinesBeyondReach(of: history.workers) {
-        drive.warnings.append(
+        session.warnings.append(
           "an earlier drive had workers on \(machine), which cannot be looked at from here")
       }
     }
-    return drive
+    return session
   }
 
   /// Processes of tasks that an earlier session could not end.
@@ -375,14 +375,14 @@ package struct PreparedResume {
   ///   timeout is known.
   private func awaitOtherMachines() throws(PreparationError) -> [String]? {
     guard history.close == nil else { return [] }
-    let sites = history.sites.of(drive: history.drives).filter { $0.state != .lost }
-    let lease = sites.map(\.offer.leaseMilliseconds).max()
+    let nodes = history.nodes.of(session: history.sessions).filter { $0.state != .lost }
+    let lease = nodes.map(\.offer.leaseMilliseconds).max()
     if lease == nil, !takesOver { return nil }
     let haveLeft = Orphans.waitForWorkersElsewhere(
       workersLock: folder.workersLock, leaseMilliseconds: lease ?? 0)
     if haveLeft { return [] }
     // The coordinator's own machine had workers, too.
-    let hosts = Set(sites.map(\.offer.host) + Orphans.machinesBeyondReach(of: history.workers))
+    let hosts = Set(nodes.map(\.offer.host) + Orphans.machinesBeyondReach(of: history.workers))
     guard takesOver else { throw .workersElsewhere(hosts.sorted()) }
     // Otherwise every further resume would find their lock.
     let path = folder.workersLock
@@ -465,14 +465,14 @@ extension PreparedResume {
     of tasks: Set<TaskID>, _ asked: RunRequest
   ) -> (TaskID) -> AdditionsToRemake.Foresight {
     // Without records of earlier successes, no prediction is possible.
-    guard let look = try? PlanLook(plan, state: statePath, cache: asked.cache) else {
+    guard let look = try? PlanScan(plan, state: statePath, cache: asked.cache) else {
       return { _ in .unknown }
     }
     var wanted = TaskSet(taskCount: plan.taskCount)
     for task in tasks { wanted.insert(task) }
     wanted.addNeeds(of: plan)
     let forecast = RunForecast(
-      plan: plan, options: SchedulerOptions(asked, plan, history.openness), entering: entering
+      plan: plan, options: SchedulerOptions(asked, plan, history.openness), resumeState: resumeState
     ) { check, before in
       wanted.contains(check.task) ? look.foresee(check, before) : .unsure
     }

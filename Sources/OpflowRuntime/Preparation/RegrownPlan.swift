@@ -15,7 +15,7 @@ struct RegrownPlan {
   /// Files of additions, for which the old contents are used.
   private(set) var gone: [String] = []
   /// Generators that must generate their matrix tasks again.
-  private(set) var withoutLegs: Set<String> = []
+  private(set) var withoutInstances: Set<String> = []
   /// The requests that added the tasks of these generators. Later resumes ignore them.
   private(set) var withoutOrders: [String] = []
   /// By `opflow add` in tasks, in its order.
@@ -34,19 +34,20 @@ struct RegrownPlan {
         try withFolder(run.readHistory(plan: grown.plan).history)
       }
     let files = Set(first.furtherFiles.map(\.path))
-    let newest = Self.newestLegs(known.standingAdditions, of: run)
-    var hasLegs: Set<String> = []
+    let newest = Self.newestInstances(known.standingAdditions, of: run)
+    var hasInstances: Set<String> = []
     for addition in known.standingAdditions {
-      if AddedFolder(addition.entry.id, of: run).isOfLegs {
+      if AddedFolder(addition.entry.id, of: run).isOfInstances {
         // They take the place of the first ones, so that later additions may depend on them.
-        guard let maker = addition.adder, let newest = newest[maker], hasLegs.insert(maker).inserted
+        guard let maker = addition.generator, let newest = newest[maker],
+          hasInstances.insert(maker).inserted
         else { continue }
-        let source = LegsBefore(
+        let source = InstancesBefore(
           manifest: manifest, set: set, files: files, entry: newest, run: run, located: located)
         guard dropping?.makers.contains(maker) != true,
           let added = source.compile(maker, in: grown.plan)
         else {
-          withoutLegs.insert(maker)
+          withoutInstances.insert(maker)
           continue
         }
         try Self.add(added, to: &grown)
@@ -56,9 +57,9 @@ struct RegrownPlan {
       if dropping?.orders.contains(order) == true { continue }
       let manifest = try AddedFolder(addition.entry.id, of: run).manifestFile(
         addition.entry, located)
-      let adder = try Self.adder(addition.adder, in: grown.plan, manifest)
+      let generator = try Self.generator(addition.generator, in: grown.plan, manifest)
       let segment = try manifest.compile(
-        addedTo: grown.plan, by: adder,
+        addedTo: grown.plan, by: generator,
         runID: run.id.description, state: StateFolder(holding: run))
       guard let added = segment.added else { continue }
       warnings += added.warnings
@@ -66,14 +67,14 @@ struct RegrownPlan {
         .map { KeptFiles.relative($0, to: folder) }
       let first = grown.plan.taskCount
       try Self.add(added, to: &grown)
-      if adder.isNone { continue }
+      if generator.isNone { continue }
       additions.append(
         AdditionsToRemake.Addition(
-          order: order, adder: adder, tasks: first..<grown.plan.taskCount))
+          order: order, generator: generator, tasks: first..<grown.plan.taskCount))
     }
     for addition in known.standingAdditions {
-      guard let maker = addition.adder, withoutLegs.contains(maker),
-        AddedFolder(addition.entry.id, of: run).isOfLegs
+      guard let maker = addition.generator, withoutInstances.contains(maker),
+        AddedFolder(addition.entry.id, of: run).isOfInstances
       else { continue }
       withoutOrders.append(addition.entry.id.text)
     }
@@ -87,34 +88,34 @@ struct RegrownPlan {
     try rethrowing(grown.add(part)) { PreparationError.unfitAddition($0) }
   }
 
-  private static func newestLegs(
+  private static func newestInstances(
     _ additions: [GrowthRecord], of run: RunFolder
   ) -> [String: ExtendEntry] {
     var newest: [String: ExtendEntry] = [:]
-    for addition in additions where AddedFolder(addition.entry.id, of: run).isOfLegs {
-      if let maker = addition.adder { newest[maker] = addition.entry }
+    for addition in additions where AddedFolder(addition.entry.id, of: run).isOfInstances {
+      if let maker = addition.generator { newest[maker] = addition.entry }
     }
     return newest
   }
 
-  private static func adder(
+  private static func generator(
     _ name: String?, in plan: Plan, _ manifest: ManifestFile
   ) throws(PreparationError) -> TaskID {
     guard let name else { return .none }
     if let task = plan.task(named: name) { return task }
-    let mistake = Diagnostic(
+    let problem = Diagnostic(
       severity: .error, file: manifest.displayPath, line: 1, column: 1,
       message: "unknown task `\(name)`, which added this to the run",
       help: "put it back into the manifest that the run began with, or begin a new run",
       sourceLine: String(
         decoding: manifest.bytes.prefix { $0 != Field.lineFeed }.prefix(100), as: UTF8.self))
-    throw .mistakes(ManifestError(diagnostics: [mistake], errorCount: 1))
+    throw .diagnostics(ManifestError(diagnostics: [problem], errorCount: 1))
   }
 }
 
 /// Compiles matrix tasks of an earlier session again, from the current declaration and the files
 /// that the generator read then.
-struct LegsBefore {
+struct InstancesBefore {
   let manifest: ManifestFile
   /// From `--set`.
   let set: [String]
@@ -127,7 +128,7 @@ struct LegsBefore {
   /// nil if the task no longer generates, or must generate again because the current declaration
   /// does not fit what was read.
   func compile(_ task: String, in plan: Plan) -> CompiledManifest? {
-    guard let maker = plan.task(named: task), plan.makesLegs(maker) else { return nil }
+    guard let maker = plan.task(named: task), plan.makesInstances(maker) else { return nil }
     let made =
       maker.index < plan.firstTaskCount
       ? compileOfRun(maker, in: plan) : compileOfAddition(maker, in: plan)
@@ -144,7 +145,7 @@ struct LegsBefore {
   /// Additions do not change: they are compiled from their copies.
   private func compileOfAddition(_ maker: TaskID, in plan: Plan) -> CompiledSegment? {
     let read = AddedFolder(entry.id, of: run).readKeptFiles()
-    let added = (try? LegSource.additions(of: run, plan)) ?? []
+    let added = (try? InstanceSource.additions(of: run, plan)) ?? []
     for addition in added {
       guard
         var manifest = try? AddedFolder(addition.id, of: run).manifestFile(addition, located)
@@ -159,7 +160,7 @@ struct LegsBefore {
   private func compile(
     _ manifest: ManifestFile, _ maker: TaskID, in plan: Plan, set: [String]
   ) -> CompiledSegment? {
-    try? manifest.compileLegs(
+    try? manifest.compileInstances(
       madeBy: maker, of: plan, runID: run.id.description, set: set,
       state: StateFolder(holding: run))
   }

@@ -20,7 +20,7 @@ package struct ResumedRun {
   let files: [String]
   let isGrown: Bool
   /// Generators that must generate their matrix tasks again.
-  let withoutLegs: Set<String>
+  let withoutInstances: Set<String>
   /// By `opflow add` in tasks.
   let additions: [AdditionsToRemake.Addition]
   /// The plan is without these, since they will be added again.
@@ -66,7 +66,7 @@ package struct ResumedRun {
     last = try? folder.openPlan()
     var early: (history: RunModel, recovery: JournalRecovery)?
     if let last { early = try Self.read(folder, last) }
-    let driven =
+    let lastSession =
       if let early {
         early.history
       } else {
@@ -74,11 +74,11 @@ package struct ResumedRun {
       }
     // A cut plan has uncounted tasks at its end; since more may be added, it is written again.
     let standing = last.flatMap { $0.isCut ? nil : $0 }
-    set = Self.set(asked, driven.set)
-    isGrown = driven.taskCount != nil
+    set = Self.set(asked, lastSession.set)
+    isGrown = lastSession.taskCount != nil
     var located = RunManifest(open, folder)
     if given == nil, located.isCopy {
-      located.takeCopy(of: driven.files, from: folder.readKeptFiles())
+      located.takeCopy(of: lastSession.files, from: folder.readKeptFiles())
     }
     self.located = located
     manifestPath = given?.realPath ?? located.realPath
@@ -96,13 +96,13 @@ package struct ResumedRun {
         standing, [], standing.environmentEntries, []
       )
       (manifestBytes, keptFiles, kept) = ([], KeptFiles(), KeptFiles())
-      (withoutLegs, additions, droppedOrders) = ([], [], [])
+      (withoutInstances, additions, droppedOrders) = ([], [], [])
       files = current.fileEntries
     } else {
       var manifest = if let given { given } else { try located.read() }
       if given == nil, !asked.watches { try Self.expectTrusted(manifest, located, folder) }
       manifest.mayBeEmpty = open.serves
-      kept = folder.readKeptFiles().named(by: driven.files)
+      kept = folder.readKeptFiles().named(by: lastSession.files)
       manifest.kept = kept
       let compiled = try manifest.compile(
         runID: open.run, set: set, maxParallel: asked.maxParallel,
@@ -114,7 +114,7 @@ package struct ResumedRun {
         ? try RegrownPlan(
           compiled, manifest, set: set, of: folder, located, early?.history, dropping: dropping)
         : nil
-      withoutLegs = regrown?.withoutLegs ?? []
+      withoutInstances = regrown?.withoutInstances ?? []
       additions = regrown?.additions ?? []
       droppedOrders = (dropping?.orders ?? []).union(regrown?.withoutOrders ?? [])
       diagnostics = compiled.warnings + (regrown?.warnings ?? [])
@@ -196,16 +196,16 @@ package struct ResumedRun {
 
   func addsAnew(_ name: String) -> Bool {
     if dropped?.names.contains(name) == true { return true }
-    guard !withoutLegs.isEmpty, let last, let task = last.task(named: name),
-      let family = last.family(of: task)
+    guard !withoutInstances.isEmpty, let last, let task = last.task(named: name),
+      let matrixGroup = last.matrixGroup(of: task)
     else { return false }
-    return withoutLegs.contains(last.familyName(family))
+    return withoutInstances.contains(last.matrixGroupName(matrixGroup))
   }
 
-  var renamed: RenamedFamilies? {
-    guard let last, last.key != plan.key, !last.families.isEmpty else { return nil }
-    let renamed = RenamedFamilies(from: last, to: plan)
-    return renamed.families.isEmpty ? nil : renamed
+  var renamed: RenamedMatrixGroups? {
+    guard let last, last.key != plan.key, !last.matrixGroups.isEmpty else { return nil }
+    let renamed = RenamedMatrixGroups(from: last, to: plan)
+    return renamed.matrixGroups.isEmpty ? nil : renamed
   }
 
   var added: TaskSet? {
@@ -301,8 +301,8 @@ package struct RunManifest {
   var isCopy: Bool { source != realPath }
 
   /// Uses the manifest of the last session if a killed resume has left another one.
-  mutating func takeCopy(of driven: [String], from kept: KeptFiles) {
-    guard let root = driven.first, let hash = try? FileHash.planKey(source),
+  mutating func takeCopy(of lastSession: [String], from kept: KeptFiles) {
+    guard let root = lastSession.first, let hash = try? FileHash.planKey(source),
       hash.description != FileEntry.hash(root)
     else { return }
     copy = kept.named(by: [root]).files.first?.bytes

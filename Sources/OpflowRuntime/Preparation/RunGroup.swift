@@ -8,7 +8,7 @@ internal import OpflowSystem
 /// A run is live while its lock is held, so runs that do not wait need no other lock, and a killed
 /// run lets the next one in. Waiting runs take turns: the first holds the gate, a lock in the state
 /// folder, until its own run is live.
-package struct RunGroup: Sendable {
+package struct ConcurrencyGroup: Sendable {
   private let state: StateFolder
   /// The real path; nil for a named group.
   private let manifest: String?
@@ -98,19 +98,19 @@ package struct RunGroup: Sendable {
   /// `aroundItself` if the live run contains this process, `live` if waiting was not requested.
   package func enter(
     but own: RunID? = nil, _ waiting: (Obstacle) -> Void
-  ) throws(RunFolderError) -> RunGroupGate {
-    if ifRunning == .allow { return RunGroupGate(lock: nil) }
+  ) throws(RunFolderError) -> ConcurrencyGate {
+    if ifRunning == .allow { return ConcurrencyGate(lock: nil) }
     // Before the gate, whose holder may wait for the run that contains this process.
     try expectNobody(but: own)
     let path = try gatePath()
-    let gate: RunGroupGate
+    let gate: ConcurrencyGate
     if ifRunning == .fail {
       guard let free = try StateFolderLock.takeIfFree(path) else {
         throw try first(at: path, but: own)
       }
-      gate = RunGroupGate(lock: free)
+      gate = ConcurrencyGate(lock: free)
     } else {
-      gate = RunGroupGate(lock: try StateFolderLock.take(path) { waiting(.queue($0)) })
+      gate = ConcurrencyGate(lock: try StateFolderLock.take(path) { waiting(.queue($0)) })
     }
     while let member = try expectNobody(but: own) {
       waiting(.run(member))
@@ -170,7 +170,7 @@ package struct RunGroup: Sendable {
   private static let manifestEnding = ".manifest"
   private static let nameEnding = ".group"
 
-  static func isGate(_ name: String) -> Bool {
+  static func isApproval(_ name: String) -> Bool {
     name.hasSuffix(manifestEnding) || name.hasSuffix(nameEnding)
   }
 }
@@ -179,16 +179,16 @@ extension StateFolder {
   var locksFolder: String { path + "/locks" }
 
   /// They are created again on demand.
-  package func removeFreeGates() {
+  package func removeFreeApprovals() {
     guard let names = try? Path.names(in: locksFolder) else { return }
-    for name in names where RunGroup.isGate(name) {
+    for name in names where ConcurrencyGroup.isApproval(name) {
       try? StateFolderLock.removeUnheld("\(locksFolder)/\(name)")
     }
   }
 }
 
 /// Held from the check that no run of the group is live until the new run is.
-package struct RunGroupGate: ~Copyable {
+package struct ConcurrencyGate: ~Copyable {
   /// nil if other live runs are allowed.
   private let lock: StateFolderLock?
 

@@ -37,7 +37,7 @@ package struct RunRequest: Equatable, Sendable {
   package var maxFailures: UInt32?
   package var durability: Durability = .group
   /// Empty for this machine only.
-  package var on: [SiteRequest] = []
+  package var on: [NodeRequest] = []
   /// For a Slurm allocation.
   package var queueMilliseconds: Int64?
   /// An inherited socket whose peer counts as a client of the run's control socket.
@@ -86,7 +86,7 @@ extension RunRequest {
   }
 }
 
-extension SiteRequest {
+extension NodeRequest {
   fileprivate var program: String? {
     switch self {
     case .slurm(let options):
@@ -111,8 +111,8 @@ extension SchedulerOptions {
         request.maxFailures ?? (openness == .ordinary ? plan.manifest.maxFailures : 0)),
       seed: UInt64.random(in: 0 ... .max))
     if plan.gpuResource != nil { gpus = UInt64(GraphicsProcessors.names.count) }
-    usesSites = !request.on.isEmpty
-    if usesSites { wholeParallel = request.maxParallel.map { UInt64($0) } }
+    usesNodes = !request.on.isEmpty
+    if usesNodes { wholeParallel = request.maxParallel.map { UInt64($0) } }
   }
 }
 

@@ -9,9 +9,9 @@ internal import OpflowWire
 package struct AddedFolder: Sendable {
   package let path: String
   private let run: RunFolder
-  private let id: OrderID
+  private let id: RequestID
 
-  package init(_ id: OrderID, of run: RunFolder) {
+  package init(_ id: RequestID, of run: RunFolder) {
     self.run = run
     self.id = id
     path = "\(run.added)/\(id.text)"
@@ -22,7 +22,7 @@ package struct AddedFolder: Sendable {
   private var segment: String { path + "/plan" }
   var manifest: String { path + "/manifest.yaml" }
   /// The name of the matrix whose tasks are added.
-  private var family: String { path + "/legs" }
+  private var matrixGroup: String { path + "/legs" }
   private var included: String { path + "/included" }
 
   // MARK: - For the client
@@ -30,7 +30,7 @@ package struct AddedFolder: Sendable {
   enum Source {
     case manifest([UInt8])
     /// Tasks of an existing matrix.
-    case family(String)
+    case matrixGroup(String)
   }
 
   /// Syncs the folder before the journal refers to it.
@@ -50,7 +50,7 @@ package struct AddedFolder: Sendable {
     try Self.put(bytes, at: segment, isSynced: false)
     switch source {
     case .manifest(let bytes): try Self.put(bytes, at: manifest, isSynced: true)
-    case .family(let name): try Self.put(Array(name.utf8), at: family, isSynced: true)
+    case .matrixGroup(let name): try Self.put(Array(name.utf8), at: matrixGroup, isSynced: true)
     }
     if !kept.files.isEmpty { try Self.put(kept.text, at: included, isSynced: true) }
     for folder in isNew ? [path, run.added, run.path] : [path, run.added] {
@@ -75,12 +75,12 @@ package struct AddedFolder: Sendable {
   // MARK: - For the session
 
   /// Reads and checks the untrusted segment.
-  func segment(of request: AddRequest) throws(OrderRefusal) -> Plan {
+  func segment(of request: AddRequest) throws(RequestRefusal) -> Plan {
     if let carried = request.carried { return try Self.open(carried.segment, "what is added") }
     return try Self.open(try read("plan"), segment)
   }
 
-  private func read(_ name: String, mayBeMissing: Bool = false) throws(OrderRefusal) -> [UInt8] {
+  private func read(_ name: String, mayBeMissing: Bool = false) throws(RequestRefusal) -> [UInt8] {
     do throws(Errno) {
       let folder = try File.open(run.added, [.readOnly, .directory, .noFollow])
       let own = try File.open(id.text, in: folder, [.readOnly, .directory, .noFollow])
@@ -91,25 +91,25 @@ package struct AddedFolder: Sendable {
       if mayBeMissing, error == .noSuchFile { return [] }
       // A resume has removed it, so nothing was added under that ID.
       let why = error == .noSuchFile ? "\(AddRequest.outdated): " : ""
-      throw OrderRefusal(what: "\(why)cannot read \(path)/\(name): \(error)")
+      throw RequestRefusal(detail: "\(why)cannot read \(path)/\(name): \(error)")
     }
   }
 
-  func copies(of request: AddRequest) throws(OrderRefusal) -> [WrittenSecrets.Copy] {
+  func copies(of request: AddRequest) throws(RequestRefusal) -> [WrittenSecrets.Copy] {
     if let carried = request.carried { return [(request.manifestPath, carried.copy)] }
     let name = Path.name(request.manifestPath)
     let included = KeptFiles(reading: try read("included", mayBeMissing: true))
     return [(name, try read("manifest.yaml", mayBeMissing: true))] + included.named
   }
 
-  private static func open(_ bytes: [UInt8], _ name: String) throws(OrderRefusal) -> Plan {
+  private static func open(_ bytes: [UInt8], _ name: String) throws(RequestRefusal) -> Plan {
     do throws(PlanError) {
       let plan = try Plan(copying: bytes)
       try plan.validate()
       return plan
     } catch {
-      throw OrderRefusal(
-        what: "\(name) is no segment that can be added: \(error.message); the opflow that adds"
+      throw RequestRefusal(
+        detail: "\(name) is no segment that can be added: \(error.message); the opflow that adds"
           + " and the one that drives the run must be the same")
     }
   }
@@ -120,7 +120,7 @@ package struct AddedFolder: Sendable {
   // MARK: - For a resume
 
   /// The addition consists of matrix tasks.
-  var isOfLegs: Bool { Path.exists(family) }
+  var isOfInstances: Bool { Path.exists(matrixGroup) }
 
   func readKeptFiles() -> KeptFiles {
     KeptFiles(at: included)

@@ -71,16 +71,16 @@ package struct FollowedJournal {
 
   /// Starts over if the follower missed something that it needs.
   private mutating func look<Result>(
-    _ fold: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
+    _ replay: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
-    let result = try lookOnce(fold)
-    if !follower.isBlind { return result }
+    let result = try lookOnce(replay)
+    if !follower.mustReread { return result }
     follower = follower.anew
-    return try lookOnce(fold)
+    return try lookOnce(replay)
   }
 
   private mutating func lookOnce<Result>(
-    _ fold: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
+    _ replay: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
     let path = path
     let descriptor = try openingJournal(path, File.openRegular(path, .readOnly))
@@ -93,13 +93,13 @@ package struct FollowedJournal {
       defer { MappedFile.unmap(mapped.bytes) }
       let new = mapped.bytes.dropFirst(follower.offset)
       return try Self.journal(path) { () throws(JournalError) in
-        try fold(&follower, UnsafeRawBufferPointer(rebasing: new))
+        try replay(&follower, UnsafeRawBufferPointer(rebasing: new))
       }
     }
     let new = try doing("read", path, Self.read(descriptor, at: Int64(follower.offset), count))
     return try Self.journal(path) { () throws(JournalError) in
       try new.withUnsafeBufferPointer { new throws(JournalError) in
-        try fold(&follower, UnsafeRawBufferPointer(new))
+        try replay(&follower, UnsafeRawBufferPointer(new))
       }
     }
   }
@@ -236,16 +236,16 @@ package struct FollowedRun {
 /// The plan that a journal's lines refer to; a resume may have replaced it.
 struct PlanOrigin {
   private let key: String?
-  private let drive: Int
+  private let session: Int
 
   init(_ model: RunModel) {
     key = model.resume?.planKey ?? model.open?.planKey
-    drive = model.drives
+    session = model.sessions
   }
 
   func isLeft(for later: PlanOrigin, _ plan: Plan) -> Bool {
     // Each resume compiles added tasks again and may renumber them.
-    key != later.key || plan.hasRoom && drive != later.drive
+    key != later.key || plan.hasRoom && session != later.session
   }
 
   /// False if the journal names no plan.

@@ -74,10 +74,10 @@ final class GrowingPlan {
   }
 
   /// Renames retracted tasks in a new file. An error leaves the plan unchanged.
-  func withdraw(_ withdrawal: Withdrawal) throws(GrowthFault) -> Plan {
+  func retract(_ retraction: Retraction) throws(GrowthFault) -> Plan {
     if isLost { throw .lost }
     let growth = try rethrowing(
-      PlanGrowth(of: plan, withdrawing: withdrawal.numbers, attempt: withdrawal.entry.attempt)
+      PlanGrowth(of: plan, retracting: retraction.numbers, attempt: retraction.entry.attempt)
     ) { GrowthFault.unfit($0) }
     return try open(try replaceFile(growth, growth.newFileByteCount ?? 0))
   }
@@ -188,7 +188,7 @@ enum GrowthFault: Error {
   case lost
 
   /// For the client: a sentence without capital and full stop.
-  func what(in folder: RunFolder) -> String {
+  func detail(in folder: RunFolder) -> String {
     switch self {
     case .unfit(.taken(let task)):
       "\(AddRequest.outdated): it has a task \(CleanText.string(task)) by now"

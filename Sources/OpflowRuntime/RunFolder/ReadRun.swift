@@ -136,10 +136,10 @@ struct InnerRuns {
 
 /// Waits for changes of another process's run, or its end. Remote file systems report neither, so a
 /// wait also ends after a while.
-package struct RunWatch: ~Copyable {
+package struct RunPoller: ~Copyable {
   private let folder: RunFolder
   private var files: FolderWatch?
-  private var driver: Descriptor?
+  private var owner: Descriptor?
   private var poll = PollSet(slots: Self.slots)
 
   private static let slots = 6
@@ -159,20 +159,20 @@ package struct RunWatch: ~Copyable {
   package mutating func wait(
     _ others: [Int32] = [], atMostNanoseconds most: Int64 = .max
   ) throws(RunFolderError) {
-    if driver == nil { driver = Self.driver(of: folder) }
-    poll.set(1, driver?.rawValue ?? -1)
+    if owner == nil { owner = Self.owner(of: folder) }
+    poll.set(1, owner?.rawValue ?? -1)
     for (slot, other) in others.enumerated() { poll.set(2 + slot, other) }
-    let patience = driver == nil ? Self.pauseNanoseconds : Self.patienceNanoseconds
+    let patience = owner == nil ? Self.pauseNanoseconds : Self.patienceNanoseconds
     let isAny = try doing("wait for", folder.path, poll.wait(nanoseconds: min(most, patience)))
     guard isAny else { return }
     if poll.isReady(0) {
       try doing("wait for", folder.path, files?.takeChanges())
     }
-    if poll.isReady(1) { driver = nil }
+    if poll.isReady(1) { owner = nil }
   }
 
   /// The ID may be reused before it is opened, so the holder is checked again afterwards.
-  private static func driver(of folder: RunFolder) -> Descriptor? {
+  private static func owner(of folder: RunFolder) -> Descriptor? {
     guard let holder = RunFolderLock.holder(folder), let pid = holder.localPID,
       let found = try? ProcessTree.open(pid),
       (try? RunFolderLock.isHeld(folder)) == true, RunFolderLock.holder(folder) == holder

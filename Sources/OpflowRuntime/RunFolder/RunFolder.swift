@@ -40,7 +40,7 @@ package struct RunFolder: Equatable, Sendable {
   /// Held by every worker.
   var workersLock: String { path + "/" + Self.workersLockName }
   /// Held by every client that uses the run as its queue.
-  var hostsLock: String { path + "/hosts.lock" }
+  var clientsLock: String { path + "/hosts.lock" }
   /// Held by a process that will resume the run when its files change.
   package var watchLock: String { path + "/watch.lock" }
   /// The progress of running downloads.
@@ -53,7 +53,7 @@ package struct RunFolder: Equatable, Sendable {
   func workerLog(of host: String) -> String {
     path + "/worker.\(LogName.of(Array(host.utf8)))"
   }
-  var siteLog: String { path + "/sites.log" }
+  var nodeLog: String { path + "/sites.log" }
 
   /// Whether opflow, or an earlier version of it, creates a file of that name before the journal
   /// exists.
@@ -231,7 +231,7 @@ package struct RunFolder: Equatable, Sendable {
   private static let longestProgressBytes = 1 << 30
 
   /// Only views use it, so errors are ignored.
-  func writeAwaited(_ what: String) { try? File.put(Array(what.utf8), at: awaited) }
+  func writeAwaited(_ detail: String) { try? File.put(Array(detail.utf8), at: awaited) }
 
   func removeAwaited() { try? Path.remove(awaited) }
 

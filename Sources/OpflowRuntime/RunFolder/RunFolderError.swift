@@ -98,13 +98,13 @@ func openingJournal<Result: ~Copyable>(
 
 /// Adds the operation and the file to an error.
 func doing<Result: ~Copyable>(
-  _ what: String, _ path: String, _ body: @autoclosure () throws(Errno) -> Result
+  _ detail: String, _ path: String, _ body: @autoclosure () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {
-  try rethrowing(body()) { RunFolderError.file(doing: what, path: path, $0) }
+  try rethrowing(body()) { RunFolderError.file(doing: detail, path: path, $0) }
 }
 
 func doing<Result: ~Copyable>(
-  _ what: String, _ path: String, _ body: () throws(Errno) -> Result
+  _ detail: String, _ path: String, _ body: () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {
-  try doing(what, path, body())
+  try doing(detail, path, body())
 }

@@ -300,11 +300,11 @@ extension LockHolder: CustomStringConvertible {
 /// If the run's process dies, all clients notice, each at its own time, and a new client may come
 /// first: the first one continues the run, including tasks that were confirmed to the others.
 /// `opflow wait` sees from this lock that the run will continue.
-package final class HostsLock {
+package final class ClientsLock {
   private let lock: SharedLock
 
   package init(_ folder: RunFolder) throws(RunFolderError) {
-    lock = try doing("lock", folder.hostsLock, SharedLock(folder.hostsLock))
+    lock = try doing("lock", folder.clientsLock, SharedLock(folder.clientsLock))
   }
 
   /// A process drives the run or a client is about to. A client that is gone by then starts no
@@ -315,7 +315,7 @@ package final class HostsLock {
   }
 
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
-    try doing("look at", folder.hostsLock, SharedLock.isHeld(folder.hostsLock))
+    try doing("look at", folder.clientsLock, SharedLock.isHeld(folder.clientsLock))
   }
 }
 

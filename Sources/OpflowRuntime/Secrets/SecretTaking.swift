@@ -38,7 +38,7 @@ struct SecretTaking {
     // An earlier session of this process has removed them (`run --watch`).
     Environment.putBack(variables)
     for spec in specs { taking.take(spec) }
-    Environment.withdraw(variables)
+    Environment.retract(variables)
     taking.tell(complain)
     if !taking.faults.isEmpty {
       throw SecretFaults(faults: taking.faults, tasks: taking.wanting)
@@ -210,12 +210,12 @@ extension SecretSource {
 package struct SecretFault: Error, Equatable {
   package let name: String
   /// Follows the name in the message.
-  let what: String
+  let detail: String
   let help: String?
 
-  init(_ spec: SecretSpec, _ what: String, help: String? = nil) {
+  init(_ spec: SecretSpec, _ detail: String, help: String? = nil) {
     name = spec.name
-    self.what = what
+    self.detail = detail
     self.help = help
   }
 }

@@ -100,8 +100,8 @@ struct WrittenSecrets {
     for item in plan.lateItems(task) {
       for step in plan.steps(item.program) { search(step.text, of: task, item.key) }
     }
-    if let family = plan.family(of: task) {
-      for value in plan.legValues(task, of: family) { search(value, of: task, "matrix") }
+    if let matrixGroup = plan.matrixGroup(of: task) {
+      for value in plan.instanceValues(task, of: matrixGroup) { search(value, of: task, "matrix") }
     }
     searchFiles(of: task)
     if plan.kind(task) == .download { searchDownload(task) }

@@ -32,7 +32,7 @@ final class SlurmProgram {
         error: pipe.write.rawValue, options: .diesWithParent)
       output = pipe.takeRead()
     } catch {
-      throw LaunchFailure(what: "\(name) cannot be started: \(error)")
+      throw LaunchFailure(detail: "\(name) cannot be started: \(error)")
     }
     deadline = Self.now.advanced(byMilliseconds: Self.patienceMilliseconds)
   }
@@ -102,7 +102,7 @@ extension SlurmProgram {
       do throws(LaunchFailure) {
         answer = try SlurmProgram(["scancel", "--quiet", "\(job)"]).answer()
       } catch {
-        return error.what
+        return error.detail
       }
       if answer.hasSucceeded || answer.lines.contains(where: { $0.contains("Invalid job id") }) {
         return nil
@@ -148,7 +148,7 @@ final class SallocProcess {
       self.error = error.takeRead()
     } catch {
       let hint = error == .noSuchFile ? " (are Slurm's programs installed here?)" : ""
-      throw LaunchFailure(what: "salloc cannot be started: \(error)\(hint)")
+      throw LaunchFailure(detail: "salloc cannot be started: \(error)\(hint)")
     }
   }
 

@@ -36,14 +36,14 @@ protocol Launcher: AnyObject {
 }
 
 struct LaunchFailure: Error {
-  let what: String
+  let detail: String
   /// It may be possible in a moment.
   var isShortage = false
 
   static func naming<Result: ~Copyable>(
-    _ what: String, _ body: @autoclosure () throws(Errno) -> Result
+    _ detail: String, _ body: @autoclosure () throws(Errno) -> Result
   ) throws(LaunchFailure) -> Result {
-    try rethrowing(body()) { LaunchFailure(what: "\(what): \($0)", isShortage: $0.isShortage) }
+    try rethrowing(body()) { LaunchFailure(detail: "\(detail): \($0)", isShortage: $0.isShortage) }
   }
 }
 

@@ -9,8 +9,8 @@ internal import OpflowWorker
 
 /// Starts workers on this machine: this program again, with a session and two pipes of its own.
 final class LocalLauncher: Launcher {
-  private let site: Int
-  private var watch: Watch
+  private let node: Int
+  private var watch: EventLoop
   private let folder: RunFolder
   private let runID: String
   private var arguments: TaskArguments?
@@ -21,7 +21,7 @@ final class LocalLauncher: Launcher {
   private lazy var host = Machine.hostName
   /// Standard error of all workers.
   private let complaints: ComplaintFile
-  private let groups: RunGroups
+  private let groups: WorkerCgroups
   /// Over all sessions; numbers the control groups.
   private var startedCount: Int32 = 0
   /// A command worker started before it was requested.
@@ -31,23 +31,23 @@ final class LocalLauncher: Launcher {
   /// The children of this process that are not workers, such as transports.
   var startedChildren: () -> [Int32] = { [] }
   /// Process IDs that could not be killed.
-  private var immortals: Set<Int32> = []
+  private var unkillable: Set<Int32> = []
 
   /// From SIGKILL until a worker counts as unkillable.
   private static let killPatienceMilliseconds: Int64 = 10_000
 
   init(
-    site: Int, watch: Watch, folder: RunFolder, runID: String, complaints path: String,
+    node: Int, watch: EventLoop, folder: RunFolder, runID: String, complaints path: String,
     variables: [String],
     arguments: TaskArguments? = nil, delegation: consuming MemoryDelegation? = nil
   ) throws(Errno) {
-    self.site = site
+    self.node = node
     self.watch = watch
     self.folder = folder
     self.runID = runID
     self.arguments = arguments
     self.variables = variables
-    groups = RunGroups(run: runID, delegation: delegation)
+    groups = WorkerCgroups(run: runID, delegation: delegation)
     complaints = try ComplaintFile(path)
   }
 
@@ -63,12 +63,12 @@ final class LocalLauncher: Launcher {
   ///
   /// The journal does not name it yet, as for a moment after every launch. If this process dies,
   /// the worker sees end-of-file and leaves, and the next session waits for its lock.
-  func startAhead() { ahead = try? start(.command) }
+  func startEarly() { ahead = try? start(.command) }
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
     let started = LocalWorker(
       try child(kind),
-      link: WorkerLink(id: worker, kind: kind, site: site, entry: nil, inbox: Inbox()))
+      link: WorkerLink(id: worker, kind: kind, node: node, entry: nil, inbox: Inbox()))
     started.link.entry = entry(for: started.pid, kind)
     do throws(Errno) {
       do throws(Errno) {
@@ -79,7 +79,7 @@ final class LocalLauncher: Launcher {
       }
     } catch {
       throw LaunchFailure(
-        what: "no worker could be watched: \(error)", isShortage: error.isShortage)
+        detail: "no worker could be watched: \(error)", isShortage: error.isShortage)
     }
     // The first worker needs time to start, so this costs nothing.
     if workers.isEmpty { groups.removeAbandoned() }
@@ -90,9 +90,9 @@ final class LocalLauncher: Launcher {
 
   private func listen(to worker: LocalWorker) throws(Errno) {
     let id = worker.link.id
-    try watch.add(worker.child.reports.rawValue, .site(site), Place.reports.of(id))
+    try watch.add(worker.child.reports.rawValue, .node(node), Place.reports.of(id))
     // Watched from the start: its end must be seen even if the watch is full later.
-    try watch.add(worker.child.process.descriptor.rawValue, .site(site), Place.process.of(id))
+    try watch.add(worker.child.process.descriptor.rawValue, .node(node), Place.process.of(id))
   }
 
   private static let unstartable = "no worker could be started"
@@ -119,7 +119,7 @@ final class LocalLauncher: Launcher {
     } catch {
       group?.remove()
       throw LaunchFailure(
-        what: WorkerProgram.complaint(error, of: kind), isShortage: error.errno.isShortage)
+        detail: WorkerProgram.complaint(error, of: kind), isShortage: error.errno.isShortage)
     }
     return WorkerChild(
       process: process, orders: orders.takeWrite(), reports: reports.takeRead(), group: group,
@@ -219,7 +219,7 @@ final class LocalLauncher: Launcher {
       // Name the signal if nothing was written: a crash, or a lack of memory, prints nothing.
       if complaint == nil, case .signal(let number) = end.status {
         complaint =
-          worker.isDeaf && number == Signal.kill.rawValue
+          worker.isUnheard && number == Signal.kill.rawValue
           ? WorkerLink.unsendable(.brokenPipe)
           : "it was ended by \(OutcomeText.text(Outcome(status: .signal(number))))"
       }
@@ -242,7 +242,7 @@ final class LocalLauncher: Launcher {
     guard worker.awaitsRoom != awaitedRoom else { return }
     let orders = worker.ordersRawDescriptor
     if worker.awaitsRoom {
-      try watch.add(orders, .site(site), Place.orders.of(worker.link.id), for: .writable)
+      try watch.add(orders, .node(node), Place.orders.of(worker.link.id), for: .writable)
     } else {
       try watch.remove(orders)
     }
@@ -268,20 +268,20 @@ final class LocalLauncher: Launcher {
   /// Handles a worker that survives SIGKILL, for example in uninterruptible sleep.
   func giveUp(_ link: WorkerLink) -> [String] {
     guard let worker = workers[link.id.index] else { return [] }
-    immortals.insert(worker.pid)
+    unkillable.insert(worker.pid)
     let survivors = forget(worker).map { "process \($0.names), left by it, could not be ended" }
     return ["worker \(worker.pid) could not be ended"] + [survivors].compactMap { $0 }
   }
 
   /// The children of this process that are not orphans of a worker that just ended.
   var children: Set<Int32> {
-    var children = Set(workers.compactMap { $0?.pid }).union(immortals)
+    var children = Set(workers.compactMap { $0?.pid }).union(unkillable)
     if let pid = ahead?.process.pid { children.insert(pid) }
     return children.union(startedChildren())
   }
 
   /// Notes orphans that could not be ended, so that they count for no other worker.
-  func spare(_ orphans: [Int32]) { immortals.formUnion(orphans) }
+  func spare(_ orphans: [Int32]) { unkillable.formUnion(orphans) }
 
   /// Ends the orphans of a worker. Returns newly found ones that survived; a worker that left by
   /// itself has reported them.
@@ -295,7 +295,7 @@ final class LocalLauncher: Launcher {
     }
     let survivors = Orphans.endAdopted(sparing: others)
     worker.releaseRecordLocks()
-    immortals.formUnion(survivors.map(\.mark.pid))
+    unkillable.formUnion(survivors.map(\.mark.pid))
     return hasLeft ? nil : LeftBehind(alive: survivors.map { ($0.title, $0.mark) })
   }
 
@@ -320,7 +320,7 @@ final class LocalLauncher: Launcher {
   // MARK: - Between sessions
 
   func goOn(
-    _ watch: Watch, variables: [String], arguments: TaskArguments?,
+    _ watch: EventLoop, variables: [String], arguments: TaskArguments?,
     with kept: [(WorkerLink, WorkerID)]
   ) throws(Errno) {
     self.watch = watch
@@ -338,8 +338,8 @@ final class LocalLauncher: Launcher {
   }
 
   /// Ends a service by its stop rule, and its worker, while no session is active.
-  func endBetweenDrives(
-    _ link: WorkerLink, _ held: HeldService, _ policy: TaskPolicy, _ ends: inout EndsBetweenDrives
+  func endBetweenSessions(
+    _ link: WorkerLink, _ held: HeldService, _ policy: TaskPolicy, _ ends: inout EndsBetweenSessions
   ) {
     guard let worker = workers[link.id.index] else { return }
     link.enqueue(.stop(held.service, attempt: held.attempt, reason: .unneeded))
@@ -370,14 +370,14 @@ final class LocalLauncher: Launcher {
       try? worker.child.endAtOnce()
       removeFolder(of: worker.pid, worker.link.kind)
     }
-    endAhead()
+    endPrefetched()
   }
 
   /// The session never began.
   deinit { if ahead != nil { cleanUp() } }
 
   /// The worker sees end-of-file and leaves.
-  private func endAhead() {
+  private func endPrefetched() {
     guard var waiting = ahead.take() else { return }
     waiting.orders = nil
     let hasLeft =
@@ -390,7 +390,7 @@ final class LocalLauncher: Launcher {
   private static let leavePatienceNanoseconds: Int64 = 1_000_000_000
 
   func cleanUp() {
-    endAhead()
+    endPrefetched()
     groups.remove()
     complaints.cleanUp()
   }
@@ -406,7 +406,7 @@ final class LocalWorker {
   /// The watch reports when the pipe has room again.
   private(set) var awaitsRoom = false
   /// It has closed its end of the input pipe.
-  private(set) var isDeaf = false
+  private(set) var isUnheard = false
 
   init(_ child: consuming WorkerChild, link: WorkerLink) {
     self.child = child
@@ -439,7 +439,7 @@ final class LocalWorker {
       awaitsRoom = true
       return
     } catch .brokenPipe {
-      isDeaf = true
+      isUnheard = true
       child.kill()
     }
     awaitsRoom = false
@@ -525,7 +525,7 @@ enum WorkerProgram {
 /// `memory_limit` the worker makes another group beside its own (`MemoryGroup`). Their names
 /// contain the run's ID, so that a resume finds even processes that shed the run's mark and the
 /// worker's session.
-struct RunGroups: ~Copyable {
+struct WorkerCgroups: ~Copyable {
   /// nil without cgroups.
   private let home: String?
   private let folder: String?
@@ -556,16 +556,16 @@ struct RunGroups: ~Copyable {
   }
 
   private static func removeAbandoned(in home: String) {
-    for name in (try? Path.names(in: home)) ?? [] where name.hasPrefix(family) {
-      let driver = name.utf8.lastIndex(of: UInt8(ascii: "-")).map { name[$0...].dropFirst() }
-      guard let driver, let pid = Int32(driver), ProcessStatus.read(pid) == nil else { continue }
+    for name in (try? Path.names(in: home)) ?? [] where name.hasPrefix(matrixGroup) {
+      let owner = name.utf8.lastIndex(of: UInt8(ascii: "-")).map { name[$0...].dropFirst() }
+      guard let owner, let pid = Int32(owner), ProcessStatus.read(pid) == nil else { continue }
       remove("\(home)/\(name)")
     }
   }
 
-  private static let family = "opflow-"
+  private static let matrixGroup = "opflow-"
 
-  private static func prefix(_ run: String) -> String { "\(family)\(run)-" }
+  private static func prefix(_ run: String) -> String { "\(matrixGroup)\(run)-" }
 
   /// Of earlier sessions.
   static func left(by run: String) -> [String] {
@@ -587,7 +587,7 @@ struct RunGroups: ~Copyable {
 }
 
 /// The trace context that a session gives its tasks.
-struct DriveTrace {
+struct SessionTrace {
   private let context: TraceParent
   private let hasParent: Bool
 
@@ -597,7 +597,7 @@ struct DriveTrace {
 
   /// `milliseconds` is the time of the journal's first line.
   init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64, parent: TraceParent?) {
-    context = RunTrace(open, openedMilliseconds: milliseconds).context(ofDrive: parent)
+    context = RunTrace(open, openedMilliseconds: milliseconds).context(ofSession: parent)
     hasParent = parent != nil
   }
 

@@ -7,15 +7,15 @@ struct MissingDevices {
   let wanted: Int
   let there: Int
 
-  /// `usesSites`: nodes report their GPUs later, so only tasks that stay here are checked.
+  /// `usesNodes`: nodes report their GPUs later, so only tasks that stay here are checked.
   static func first(
-    of plan: Plan, usesSites: Bool, _ initial: @autoclosure () -> [InitialState]
+    of plan: Plan, usesNodes: Bool, _ initial: @autoclosure () -> [InitialState]
   ) -> MissingDevices? {
     guard plan.gpuResource != nil else { return nil }
     let count = GraphicsProcessors.names.count
     let initial = initial()
     let task = plan.tasks.lazy.map { TaskID($0) }.first {
-      (!usesSites || plan.staysOnCoordinator($0)) && wanted(by: $0, plan) > count
+      (!usesNodes || plan.staysOnCoordinator($0)) && wanted(by: $0, plan) > count
         && !plan.flags($0).contains(.conditionFalse)
         && [.run, .afterNeeds].contains(initial[$0.index])
     }

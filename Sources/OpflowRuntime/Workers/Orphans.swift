@@ -66,25 +66,25 @@ package enum Orphans {
   ) -> [Survivor] {
     waitForWorkers(workersLock)
     let left = findLeft()
-    let groups = RunGroups.left(by: run)
+    let groups = WorkerCgroups.left(by: run)
     for group in groups { KillGroup.kill(group) }
-    defer { for group in groups { RunGroups.remove(group) } }
+    defer { for group in groups { WorkerCgroups.remove(group) } }
     let bootID = Machine.bootID
     let sessions = workers.filter { place(of: $0, bootID) == .here }
     let leftHere = Set(left.filter { place(of: $0, bootID) == .here }.map(mark))
-    let family = ancestors(of: ProcessID.own)
+    let matrixGroup = ancestors(of: ProcessID.own)
     var ended: Set<Int32> = []
     var survivors = endAll(
-      find: { processes().filter { !family.contains($0) } },
+      find: { processes().filter { !matrixGroup.contains($0) } },
       isPrey: { status in
-        !family.contains(status.pid)
+        !matrixGroup.contains(status.pid)
           && (ProcessStatus.environment(of: status.pid).map { RunsAround.isOf(run, $0) } == true
             || isInSession(of: sessions, status)
             || leftHere.contains(ProcessMark(pid: status.pid, startTime: status.startTime)))
       }, &ended)
     for survivor in alive(left) where !survivors.contains(survivor) { survivors.append(survivor) }
     if !freesNumbers { return survivors }
-    for pid in processes() where !family.contains(pid) {
+    for pid in processes() where !matrixGroup.contains(pid) {
       if let status = ProcessStatus.read(pid), status.isZombie, isInSession(of: sessions, status) {
         ended.insert(pid)
       }
@@ -289,12 +289,12 @@ package enum Orphans {
   }
 
   private static func ancestors(of pid: Int32) -> Set<Int32> {
-    var family: Set<Int32> = [1]
+    var matrixGroup: Set<Int32> = [1]
     var current = pid
-    while family.insert(current).inserted, let status = ProcessStatus.read(current) {
+    while matrixGroup.insert(current).inserted, let status = ProcessStatus.read(current) {
       current = status.parent
     }
-    return family
+    return matrixGroup
   }
 
   /// A worker leads its session, and its tasks stay in it. The session's number may be reused

@@ -35,11 +35,11 @@ package final class PassedServices {
   /// Ends the others by their stop rules. `kept` has task numbers of their session's plan.
   package func end(but kept: Set<TaskID>) {
     let ended = held.services.filter { !kept.contains($0.service) }
-    var ends = EndsBetweenDrives()
+    var ends = EndsBetweenSessions()
     // Dependents end first.
     for service in ended.reversed() {
       guard let link = links.removeValue(forKey: service.service) else { continue }
-      launcher.endBetweenDrives(link, service, held.plan.policy(service.service), &ends)
+      launcher.endBetweenSessions(link, service, held.plan.policy(service.service), &ends)
     }
     ends.leave()
     if links.isEmpty { launcher.cleanUp() }
@@ -91,7 +91,7 @@ package struct HeldServices: Sendable {
 
 /// Waits for services that end between two sessions. A first stop signal is kept for the next
 /// session, a second ends all waiting.
-struct EndsBetweenDrives: ~Copyable {
+struct EndsBetweenSessions: ~Copyable {
   private var signals: SignalDescriptor?
   private var first: Signal?
   private var isUrgent = false

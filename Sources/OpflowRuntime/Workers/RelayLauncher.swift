@@ -9,7 +9,7 @@ internal import OpflowWire
 /// A lost stream loses all its workers. It is lost at its end, on a read or write error, when no
 /// pulse arrives, and at a line that is too long, malformed or names an unknown worker, since
 /// nothing after it can be trusted. A malformed line of a worker costs only that worker. Before the
-/// agent's hello other lines are skipped, since a shell's start-up files may print. `Sites` decides
+/// agent's hello other lines are skipped, since a shell's start-up files may print. `Nodes` decides
 /// when the workers of a lost stream count as gone.
 ///
 /// Nothing blocks: unsent bytes are kept, and beyond `mostUnsentBytes` messages stay in the
@@ -18,7 +18,7 @@ internal import OpflowWire
 final class RelayLauncher: Launcher {
   /// In the session.
   let number: Int
-  private let watch: Watch
+  private let watch: EventLoop
   let name: String
   private(set) var hello: AgentHello?
   private var preamble: [UInt8] = []
@@ -29,8 +29,8 @@ final class RelayLauncher: Launcher {
   /// No worker process is left.
   private(set) var saidBye = false
   /// nil if another process carries the stream.
-  private let transport: SiteTransport?
-  private var killer: SiteKiller?
+  private let transport: NodeTransport?
+  private var killer: NodeKiller?
   private var input: Descriptor?
   private var output: Descriptor?
   private var lines = LineBuffer(
@@ -79,19 +79,19 @@ final class RelayLauncher: Launcher {
   /// `site` is the launcher's index in the session. `input` comes from the agent and is not the
   /// same descriptor as `output`.
   init(
-    site: Int, watch: Watch, name: String, input: consuming Descriptor,
-    output: consuming Descriptor, transport: SiteTransport? = nil, at now: Instant
+    node: Int, watch: EventLoop, name: String, input: consuming Descriptor,
+    output: consuming Descriptor, transport: NodeTransport? = nil, at now: Instant
   ) throws(Errno) {
-    number = site
+    number = node
     self.transport = transport
     self.watch = watch
     self.name = name
     heardAt = now
     try input.setNonblocking(true)
     try output.setNonblocking(true)
-    try watch.add(input.rawValue, .site(number), Place.reports)
+    try watch.add(input.rawValue, .node(number), Place.reports)
     if let transport {
-      try watch.add(transport.rawDescriptor, .site(number), Place.transport)
+      try watch.add(transport.rawDescriptor, .node(number), Place.transport)
     }
     self.input = consume input
     self.output = consume output
@@ -115,10 +115,10 @@ final class RelayLauncher: Launcher {
   }
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
-    if let loss { throw LaunchFailure(what: loss.complaint) }
-    if kind == .terminal { throw LaunchFailure(what: "\(name) has no terminal of this run") }
+    if let loss { throw LaunchFailure(detail: loss.complaint) }
+    if kind == .terminal { throw LaunchFailure(detail: "\(name) has no terminal of this run") }
     let link = WorkerLink(
-      id: worker, kind: kind, site: number, entry: nil, inbox: inbox, isNumbered: true)
+      id: worker, kind: kind, node: number, entry: nil, inbox: inbox, isNumbered: true)
     workers[worker] = link
     RelayLines.launch(worker, kind, into: &outbox)
     flush()
@@ -184,7 +184,7 @@ final class RelayLauncher: Launcher {
       RelayLines.pulse(number, into: &outbox)
       flush()
       return .heard
-    case .message(.leaving(let what)): return .leaving(self, what)
+    case .message(.leaving(let detail)): return .leaving(self, detail)
     case .message(.bye):
       saidBye = true
       lose("its agent left")
@@ -202,7 +202,7 @@ final class RelayLauncher: Launcher {
       self.hello = hello
       heardAt = Instant(nanoseconds: Clock.monotonicNanoseconds)
       return .joined(self, hello)
-    case .message(.refused(let what)): lose("its agent cannot work for this run: \(what)")
+    case .message(.refused(let detail)): lose("its agent cannot work for this run: \(detail)")
     case .message: return .heard
     case .malformed: lose("\(name) sent a line that is no message")
     case .needsMore:
@@ -250,7 +250,7 @@ final class RelayLauncher: Launcher {
     guard let raw = output?.rawValue else { return }
     do throws(Errno) {
       if awaitsRoom {
-        try watch.add(raw, .site(number), Place.orders, for: .writable)
+        try watch.add(raw, .node(number), Place.orders, for: .writable)
       } else {
         try watch.remove(raw)
       }
@@ -358,10 +358,10 @@ final class RelayLauncher: Launcher {
   var isOver: Bool { loss != nil && transport?.end() ?? true }
 
   func endAgent(_ words: [String], complaints: ComplaintFile, at now: Instant) {
-    guard let killer = SiteKiller(words, complaints: complaints, at: now) else { return }
+    guard let killer = NodeKiller(words, complaints: complaints, at: now) else { return }
     self.killer = killer
     // On failure its end is seen at its deadline.
-    try? watch.add(killer.process.rawDescriptor, .site(number), Place.killer)
+    try? watch.add(killer.process.rawDescriptor, .node(number), Place.killer)
   }
 
   /// The children of this process that it started.
@@ -392,7 +392,7 @@ final class RelayLauncher: Launcher {
 /// A command on this machine that carries the stream to an agent. It leads a session of its own, so
 /// that keys of the terminal do not reach it. Its whole process group is killed before it is reaped
 /// (`end`), since it may be a shell that ends before its children.
-final class SiteTransport {
+final class NodeTransport {
   private let process: StartedProcess
   private let complaints: ComplaintFile
   private let complaintStart: Int64
@@ -400,25 +400,25 @@ final class SiteTransport {
   /// `body` gets the near ends of its standard output and input.
   static func start<Result>(
     _ words: [String], complaints: ComplaintFile,
-    _ body: (SiteTransport, consuming Descriptor, consuming Descriptor) throws(Errno) -> Result
+    _ body: (NodeTransport, consuming Descriptor, consuming Descriptor) throws(Errno) -> Result
   ) throws(LaunchFailure) -> Result {
     let name = words.first ?? ""
-    let what = "`\(name)` cannot be started"
-    let orders = try LaunchFailure.naming(what, Pipe())
-    let reports = try LaunchFailure.naming(what, Pipe())
-    let start = try LaunchFailure.naming(what, complaints.end())
+    let detail = "`\(name)` cannot be started"
+    let orders = try LaunchFailure.naming(detail, Pipe())
+    let reports = try LaunchFailure.naming(detail, Pipe())
+    let start = try LaunchFailure.naming(detail, complaints.end())
     let process = try LaunchFailure.naming(
-      what,
+      detail,
       Program.spawn(
         searching: words, input: orders.read.rawValue, output: reports.write.rawValue,
         error: complaints.rawDescriptor, options: .newSession))
-    let transport = SiteTransport(StartedProcess(process), complaints, complaintStart: start)
+    let transport = NodeTransport(StartedProcess(process), complaints, complaintStart: start)
     do throws(Errno) {
       return try body(transport, reports.takeRead(), orders.takeWrite())
     } catch {
       transport.end()
       throw LaunchFailure(
-        what: "the stream of `\(name)` cannot be watched: \(error)", isShortage: error.isShortage)
+        detail: "the stream of `\(name)` cannot be watched: \(error)", isShortage: error.isShortage)
     }
   }
 
@@ -455,7 +455,7 @@ final class SiteTransport {
 /// react to the heartbeat timeout. opflow waits for it, within a limit. Its success is not checked,
 /// since only the timeout counts. Slurm takes twelve seconds to notice that a node has lost its
 /// network; the command continues by itself.
-final class SiteKiller {
+final class NodeKiller {
   let process: StartedProcess
   private let giveUpAt: Instant
 

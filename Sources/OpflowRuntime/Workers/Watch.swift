@@ -1,14 +1,14 @@
 internal import OpflowSystem
 
 /// The event loop's descriptors. Each owner numbers its own places.
-final class Watch {
+final class EventLoop {
   enum Owner: Equatable {
     case coordinator
     case control
     /// A client with external tasks.
     case program
     /// The launcher with this index.
-    case site(Int)
+    case node(Int)
   }
 
   private var poller: Poller
@@ -37,18 +37,18 @@ final class Watch {
     case .coordinator: UInt64(place)
     case .control: 1 << 32 | UInt64(place)
     case .program: 2 << 32 | UInt64(place)
-    case .site(let number): UInt64(number + 3) << 32 | UInt64(place)
+    case .node(let number): UInt64(number + 3) << 32 | UInt64(place)
     }
   }
 }
 
 extension PollEvent {
-  var owner: Watch.Owner {
+  var owner: EventLoop.Owner {
     switch token >> 32 {
     case 0: .coordinator
     case 1: .control
     case 2: .program
-    default: .site(Int(token >> 32) - 3)
+    default: .node(Int(token >> 32) - 3)
     }
   }
   var place: UInt32 { UInt32(truncatingIfNeeded: token) }

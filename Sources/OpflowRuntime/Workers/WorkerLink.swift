@@ -48,7 +48,7 @@ internal import OpflowWire
 ///   subreaper, and are ended before `gone` is reported.
 /// - Behind a stream, `gone N` says the same of the agent's machine. If the stream is lost, no
 ///   `gone` comes: the agent ends its workers at end-of-file, or at the latest when its heartbeat
-///   timeout expires, and only then do they count as gone (`Sites`). A scheduler that reassigns a
+///   timeout expires, and only then do they count as gone (`Nodes`). A scheduler that reassigns a
 ///   task after a missed heartbeat runs it twice (hashicorp/nomad issue 2185).
 /// - A stream may break in one direction only. A launcher that cannot write, or reads nonsense,
 ///   closes both.
@@ -63,7 +63,7 @@ final class WorkerLink {
 
   let id: WorkerID
   let kind: WorkerKind
-  let site: Int
+  let node: Int
   var state = State.talking
   /// While ending: when to stop waiting for its end.
   var giveUpAt = Instant(nanoseconds: .max)
@@ -83,12 +83,12 @@ final class WorkerLink {
   fileprivate let isNumbered: Bool
 
   init(
-    id: WorkerID, kind: WorkerKind, site: Int, entry: WorkerEntry?, inbox: Inbox,
+    id: WorkerID, kind: WorkerKind, node: Int, entry: WorkerEntry?, inbox: Inbox,
     isNumbered: Bool = false
   ) {
     self.id = id
     self.kind = kind
-    self.site = site
+    self.node = node
     self.entry = entry
     self.inbox = inbox
     self.isNumbered = isNumbered
@@ -96,14 +96,14 @@ final class WorkerLink {
 
   /// The same worker in a further session, where its task has another number.
   func handedOn(to id: WorkerID, as own: TaskID, from earlier: TaskID) -> WorkerLink {
-    let link = WorkerLink(id: id, kind: kind, site: site, entry: entry, inbox: inbox)
+    let link = WorkerLink(id: id, kind: kind, node: node, entry: entry, inbox: inbox)
     link.alias = TaskAlias(own: own, told: alias?.told ?? earlier)
     link.secrets = secrets
     link.outbox = outbox
     return link
   }
 
-  func enqueue(_ order: WorkerOrder) {
+  func enqueue(_ order: WorkerMessage) {
     if isNumbered { RelayLines.number(id, into: &outbox) }
     MessageCodec.encode(alias?.told(order) ?? order, into: &outbox)
   }

@@ -5,7 +5,7 @@ internal import OpflowPlan
 package struct DrawnGraph {
   enum Kind: Equatable {
     case task(ActionKind)
-    case family
+    case matrixGroup
     /// Of one included file, or with IDs that start alike up to a `/`.
     case group
     /// Tasks for which the picture has no room.
@@ -24,7 +24,7 @@ package struct DrawnGraph {
     var title: String {
       switch kind {
       case .task: name
-      case .family: "\(name) (\(taskCount) legs)"
+      case .matrixGroup: "\(name) (\(taskCount) legs)"
       case .group: "\(name)/ (\(taskCount) tasks)"
       case .rest: "… and \(taskCount) more tasks"
       }
@@ -141,7 +141,7 @@ enum GraphShade: String, CaseIterable {
     case .failed: self = .bad
     case .failedAllowed, .cancelled: self = .odd
     case .running, .suspended: self = .live
-    case .waiting, .ready, .checking, .handed: self = .waits
+    case .waiting, .ready, .checking, .prefetched: self = .waits
     case .skipped: self = .skipped
     }
   }
@@ -196,7 +196,7 @@ enum GraphShade: String, CaseIterable {
 extension DrawnGraph.Node {
   var status: (shade: GraphShade, words: String)? {
     guard let counts else { return nil }
-    let all = FamilyStatus(name: name, counts: counts)
+    let all = MatrixGroupStatus(name: name, counts: counts)
     if taskCount > 1, !all.words.isEmpty { return (GraphShade(all.state), all.words) }
     return (GraphShade(all.state), all.state == .upToDate ? "up to date" : all.state.shown)
   }

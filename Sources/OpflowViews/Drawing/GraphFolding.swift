@@ -10,7 +10,7 @@ package struct GraphFolding {
     var nodes = Int.max
     var edges = Int.max
     /// Whether to fold matrices even if there are few.
-    var foldsFamilies = false
+    var foldsMatrixGroups = false
     /// Collects what does not fit in one node.
     var gathersRest = true
 
@@ -22,7 +22,7 @@ package struct GraphFolding {
     static let mermaid = Limits(nodes: 300, edges: 500)
     /// More is left out line by line.
     package static let text = Limits(
-      nodes: 300, edges: 3000, foldsFamilies: true, gathersRest: false)
+      nodes: 300, edges: 3000, foldsMatrixGroups: true, gathersRest: false)
   }
 
   private let plan: Plan
@@ -51,14 +51,14 @@ package struct GraphFolding {
   ) -> DrawnGraph {
     var folding = GraphFolding(plan, included, status)
     var words: [String] = []
-    folding.fold(limits.foldsFamilies ? .families : .nothing)
+    folding.fold(limits.foldsMatrixGroups ? .matrixGroups : .nothing)
     let needCount = folding.needCount
-    if !folding.fits(limits), !limits.foldsFamilies, !plan.families.isEmpty {
-      folding.fold(.families)
+    if !folding.fits(limits), !limits.foldsMatrixGroups, !plan.matrixGroups.isEmpty {
+      folding.fold(.matrixGroups)
     }
     for depth in [Depth.files, .folders] where !folding.fits(limits) { folding.fold(depth) }
     let kinds = folding.nodes.map(\.kind)
-    if kinds.contains(.family) { words.append("families") }
+    if kinds.contains(.matrixGroup) { words.append("families") }
     if kinds.contains(.group) { words.append("tasks whose ids begin alike up to a `/`") }
     if !folding.fits(limits), limits.gathersRest {
       folding.gatherRest(limits)
@@ -81,7 +81,7 @@ package struct GraphFolding {
   // MARK: - Assigning tasks to nodes
 
   private enum Depth {
-    case nothing, families
+    case nothing, matrixGroups
     /// Tasks with the same ID up to the last `/`.
     case files
     /// Up to the first `/`.
@@ -91,17 +91,19 @@ package struct GraphFolding {
   private mutating func fold(_ depth: Depth) {
     nodes = []
     var groups: [String: Int32] = [:]
-    var families = [Int32](repeating: -1, count: plan.families.count)
+    var matrixGroups = [Int32](repeating: -1, count: plan.matrixGroups.count)
     for task in order {
-      let family = depth == .nothing ? nil : plan.family(of: task)
-      let name = family.map { plan.familyName($0) } ?? plan.nameString(task)
+      let matrixGroup = depth == .nothing ? nil : plan.matrixGroup(of: task)
+      let name = matrixGroup.map { plan.matrixGroupName($0) } ?? plan.nameString(task)
       let number: Int32
       if let group = Self.group(name, depth) {
         number = groups[group] ?? addNode(group, .group)
         groups[group] = number
-      } else if let family {
-        if families[family.index] < 0 { families[family.index] = addNode(name, .family) }
-        number = families[family.index]
+      } else if let matrixGroup {
+        if matrixGroups[matrixGroup.index] < 0 {
+          matrixGroups[matrixGroup.index] = addNode(name, .matrixGroup)
+        }
+        number = matrixGroups[matrixGroup.index]
       } else {
         number = addNode(name, .task(plan.kind(task)))
       }
@@ -118,7 +120,7 @@ package struct GraphFolding {
   private static func group(_ name: String, _ depth: Depth) -> String? {
     let slash: String.Index?
     switch depth {
-    case .nothing, .families: slash = nil
+    case .nothing, .matrixGroups: slash = nil
     case .files: slash = name.lastIndex(of: "/")
     case .folders: slash = name.firstIndex(of: "/")
     }

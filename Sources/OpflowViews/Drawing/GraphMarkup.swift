@@ -45,7 +45,7 @@ package enum GraphDot {
     switch node.kind {
     case .task(.download): attributes.append("shape=cylinder")
     case .task(.approve): attributes.append("shape=hexagon")
-    case .family, .group, .rest: attributes.append("shape=folder")
+    case .matrixGroup, .group, .rest: attributes.append("shape=folder")
     case .task: break
     }
     if GraphLabel.shortened(node.name) != node.name {
@@ -128,7 +128,7 @@ package enum GraphMermaid {
       case .task(.download): ("[(", ")]")
       case .task(.approve): ("{{", "}}")
       case .task: ("(", ")")
-      case .family, .group, .rest: ("[[", "]]")
+      case .matrixGroup, .group, .rest: ("[[", "]]")
       }
     text.add("t\(number)\(open)\"\(label)\"\(close)")
     if let status { text.add(":::\(status.shade.rawValue)") }

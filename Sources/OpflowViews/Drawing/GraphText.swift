@@ -281,7 +281,7 @@ package struct GraphText {
     var notes: [String] = []
     switch node.kind {
     case .task: break
-    case .family: notes.append("\(node.taskCount) legs")
+    case .matrixGroup: notes.append("\(node.taskCount) legs")
     case .group, .rest: notes.append("\(node.taskCount) tasks")
     }
     if !node.note.isEmpty { notes.append(node.note) }

@@ -18,7 +18,7 @@ package struct FetchReport: Equatable, Sendable {
   package var validator = Validator()
   /// After redirects; truncated if very long.
   package var url = ""
-  package var what = ""
+  package var detail = ""
 
   package init() {}
 
@@ -42,17 +42,17 @@ extension FetchReport {
   private static let longestURLBytes = 200
 
   /// Writes at most 960 bytes: `what` is truncated. Journal lines have `what` already.
-  package func write(to writer: inout FieldWriter, withWhat: Bool) {
+  package func write(to writer: inout FieldWriter, withDetail: Bool) {
     let start = writer.bytes.count
     var report = self
     if validator.etag.utf8.count > Self.longestETagBytes { report.validator.etag = "" }
     if validator.lastModified.utf8.count > 40 { report.validator.lastModified = "" }
     report.url = Self.cut(url, to: Self.longestURLBytes)
-    report.what = ""
+    report.detail = ""
     FieldPass.write(to: &writer) { report.list(&$0) }
-    if withWhat {
+    if withDetail {
       let room = Self.longestBytes - 6 - (writer.bytes.count - start)
-      writer.fieldUnlessEmpty(.what, Self.cut(what, to: room))
+      writer.fieldUnlessEmpty(.detail, Self.cut(detail, to: room))
     }
   }
 
@@ -68,7 +68,7 @@ extension FetchReport {
     pass.text(.etag, &validator.etag)
     pass.text(.date, &validator.lastModified)
     pass.text(.url, &url)
-    pass.text(.what, &what)
+    pass.text(.detail, &detail)
   }
 
   private static func digest(

@@ -44,7 +44,7 @@ package struct ResultCache {
   /// `path` is relative to the cache folder; nil for the folder itself.
   func unwritten(_ error: Errno, _ path: String? = nil) -> CacheFault {
     CacheFault(
-      what: "a result cannot be written to \(folder)\(path.map { "/" + $0 } ?? ""): \(error)")
+      detail: "a result cannot be written to \(folder)\(path.map { "/" + $0 } ?? ""): \(error)")
   }
 
   // MARK: - Reading
@@ -148,7 +148,7 @@ package struct ResultCache {
       try count(added, in: draft.store)
     } catch {
       throw CacheFault(
-        what: "how much it holds cannot be written to \(folder)/\(Self.size): \(error)")
+        detail: "how much it holds cannot be written to \(folder)/\(Self.size): \(error)")
     }
   }
 
@@ -239,7 +239,7 @@ package struct ResultCache {
 
 /// A message for the user.
 struct CacheFault: Error, Equatable {
-  let what: String
+  let detail: String
   /// The cause is in the project, so other results may still work.
   var isOfProject = false
 }

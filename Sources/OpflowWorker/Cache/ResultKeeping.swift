@@ -85,7 +85,7 @@ final class ResultKeeping {
       try reading(file.name) { () throws(Errno) in try begin(file) }
       if let badLink {
         throw CacheFault(
-          what: "the link `\(file.name)` leads \(badLink), and is not kept", isOfProject: true)
+          detail: "the link `\(file.name)` leads \(badLink), and is not kept", isOfProject: true)
       }
     case .target(let link, let path):
       try reading(link.name) { () throws(Errno) in try beginContent(of: path, source) }
@@ -186,7 +186,7 @@ final class ResultKeeping {
     }
     if got > 0 {
       guard cache.hasRoom(for: bytes + Int64(got)) else {
-        throw CacheFault(what: "a result is larger than the cache may be, and is not kept")
+        throw CacheFault(detail: "a result is larger than the cache may be, and is not kept")
       }
       do throws(Errno) {
         try chunk.withUnsafeBufferPointer { chunk throws(Errno) in
@@ -212,7 +212,7 @@ final class ResultKeeping {
     switch copying.source {
     case .project(let file):
       guard digest.high == file.seen.content else {
-        throw CacheFault(what: "`\(file.name)` changed while it was kept")
+        throw CacheFault(detail: "`\(file.name)` changed while it was kept")
       }
       (kind, name) = (file.seen.kind == .executable ? .executable : .file, file.path)
     case .target(let link, _): (kind, name) = (.target, link.path)
@@ -256,7 +256,7 @@ final class ResultKeeping {
       return try body()
     } catch {
       throw CacheFault(
-        what: error == .tooManyLinks
+        detail: error == .tooManyLinks
           ? "`\(name)` is not kept, since its path leads through a link"
           : "`\(name)` cannot be kept: \(error)",
         isOfProject: error == .tooManyLinks)

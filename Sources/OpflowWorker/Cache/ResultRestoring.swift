@@ -66,7 +66,7 @@ final class ResultRestoring {
       try Path.makeDirectories(stage)
     } catch {
       throw CacheFault(
-        what: "the result \(cache.place(of: key)) cannot be brought back: \(error)")
+        detail: "the result \(cache.place(of: key)) cannot be brought back: \(error)")
     }
   }
 
@@ -121,7 +121,7 @@ final class ResultRestoring {
             error == .damaged
             ? "it is damaged" + (badLink.map { ": its link `\($0)` leads elsewhere" } ?? "")
             : "\(error)"
-          throw CacheFault(what: "the result \(entryPlace) cannot be brought back: \(why)")
+          throw CacheFault(detail: "the result \(entryPlace) cannot be brought back: \(why)")
         }
       } else if checked < entry.items.count {
         let item = entry.items[checked]
@@ -144,7 +144,7 @@ final class ResultRestoring {
       let path = folder + "/" + name
       if item.kind == .link ? Path.exists(path) : (try? digest(path)) == item.digest { continue }
       throw CacheFault(
-        what: item.kind == .link
+        detail: item.kind == .link
           ? "the target of its link `\(name)` is missing, so that nothing is brought back"
           : "the target of its link `\(name)` has changed, so that nothing is brought back",
         isOfProject: true)
@@ -305,7 +305,7 @@ final class ResultPlacing {
 
   private static func inTheWay(_ path: [UInt8]) -> CacheFault {
     CacheFault(
-      what:
+      detail:
         "`\(NameCharacters.text(path))` is not what the task left there, so that nothing is "
         + "brought back over it",
       isOfProject: true)
@@ -323,7 +323,7 @@ final class ResultPlacing {
     } catch {
       let name = NameCharacters.text(path)
       throw CacheFault(
-        what: error == .tooManyLinks
+        detail: error == .tooManyLinks
           ? "nothing is brought back, since the path `\(name)` leads through a link"
           : "a result cannot be brought back: `\(name)`: \(error)",
         isOfProject: true)

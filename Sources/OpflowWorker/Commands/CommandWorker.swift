@@ -125,7 +125,7 @@ final class CommandWorker: WorkerRole {
     if frame.poll.isReady(Slot.task) || frame.poll.isReady(Slot.children) { try reap(now) }
   }
 
-  func obey(_ order: WorkerOrder, at now: Instant) {
+  func apply(_ order: WorkerMessage, at now: Instant) {
     openFiles(now)
     if case .watch(let task, let on) = order { watch.set(task, on: on) }
     if case .check(let check) = order { files?.ask(check, frame.masker) }
@@ -147,8 +147,8 @@ final class CommandWorker: WorkerRole {
       case .filesBroughtBack: takeValuesBroughtBack()
       case .broughtBack(let result): takeBroughtBack(result, now)
       case .notBroughtBack: tell(.notBroughtBack, now)
-      case .uncleaned(let what): endUncleaned(what, now)
-      case .complained(let what): frame.say(.warning(what))
+      case .uncleaned(let detail): endUncleaned(detail, now)
+      case .complained(let detail): frame.say(.warning(detail))
       }
     }
     if awaitsFiles, lateFiles.goOn() { tell(.notBroughtBack, now) }
@@ -237,9 +237,9 @@ final class CommandWorker: WorkerRole {
     isInteractive = plan.flags(task).contains(.interactive)
     isStopped = false
     log = WorkerLog(attempt: attempt)
-    if plan.isService(task), let what = prepareService(task) {
+    if plan.isService(task), let detail = prepareService(task) {
       ports.release()
-      return tell(.obstructed(what: what), now)
+      return tell(.obstructed(detail: detail), now)
     }
     masker = frame.masker
     isLogFailureTold = false
@@ -256,7 +256,7 @@ final class CommandWorker: WorkerRole {
   private func begin(_ task: TaskID, _ attempt: Int32, _ now: Instant) {
     // Measured before the spawn, which returns after the exec, when a short task is half done.
     let began = frame.now
-    do throws(LookFault) {
+    do throws(ScanFault) {
       if let files, try !files.begin(task, frame.masker) {
         files.end()
         return tell(.busy, now)
@@ -266,7 +266,7 @@ final class CommandWorker: WorkerRole {
       // A command among its inputs may be there still.
       tree.abandon()
       return tell(
-        error.isOfRecords ? .unwritten(what: error.what) : .unfit(what: error.what), now)
+        error.isOfRecords ? .unwritten(detail: error.detail) : .unfit(detail: error.detail), now)
     }
     if files?.beginBringingBack() == true {
       tree.begin(mainPID: 0)
@@ -334,7 +334,7 @@ final class CommandWorker: WorkerRole {
       terminal = try ControllingTerminal()
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, what: "it is interactive, and has no terminal: \(error)")
+        errorNumber: error.rawValue, detail: "it is interactive, and has no terminal: \(error)")
     }
     return try launch(task, attempt, late, .terminal(terminal.rawValue))
   }
@@ -359,7 +359,7 @@ final class CommandWorker: WorkerRole {
       return try Pipe()
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, what: "cannot make a pipe: \(error)",
+        errorNumber: error.rawValue, detail: "cannot make a pipe: \(error)",
         isShortage: error.isShortage)
     }
   }
@@ -386,7 +386,7 @@ final class CommandWorker: WorkerRole {
     if let fault = values.reaped(
       status: reaped.status, isGone: reaped.isGone, frame.masker)
     {
-      tell(.valueFailed(what: fault.what), now)
+      tell(.valueFailed(detail: fault.detail), now)
     }
     if let status = reaped.probeStatus { service?.noteProbe(status, at: now) }
     if reaped.status != nil || reaped.isGone { service?.end() }
@@ -477,7 +477,7 @@ final class CommandWorker: WorkerRole {
     // Collected now if abandoned processes prevented it before.
     if outcome.isSuccess, let fault = values.collect(frame.masker) {
       outcome.reason = .value
-      frame.say(.fault(task, attempt: attempt, what: fault.what))
+      frame.say(.fault(task, attempt: attempt, detail: fault.detail))
     }
     if outcome.isSuccess {
       for value in values.collected ?? [] { frame.say(.value(task, attempt: attempt, value)) }
@@ -542,14 +542,14 @@ extension CommandWorker {
     do throws(WorkerFailure) {
       files = try DeclaredFiles.of(frame.plans, runFolder: frame.runFolder)
     } catch {
-      frame.complain(error.what)
+      frame.complain(error.detail)
       endOfOrders(at: now)
     }
   }
 }
 
 extension CommandWorker {
-  func noteTokens(_ order: WorkerOrder, at now: Instant) {
+  func noteTokens(_ order: WorkerMessage, at now: Instant) {
     jobserver.note(order, running: running, at: now)
     awaitTokens()
   }
@@ -575,7 +575,7 @@ extension CommandWorker {
       return try jobserver.begin(task, style, at: frame.now)
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, what: "cannot make a jobserver for it: \(error)")
+        errorNumber: error.rawValue, detail: "cannot make a jobserver for it: \(error)")
     }
   }
 
@@ -594,9 +594,9 @@ extension CommandWorker {
   /// The task is gone and may have exceeded its limit.
   func endLimit(of task: TaskID, _ attempt: Int32, _ outcome: inout Outcome) {
     defer { limit.end() }
-    guard !outcome.isSuccess, outcome.reason == nil, let what = limit.overrun() else { return }
+    guard !outcome.isSuccess, outcome.reason == nil, let detail = limit.overrun() else { return }
     outcome.reason = .memory
-    frame.say(.fault(task, attempt: attempt, what: what))
+    frame.say(.fault(task, attempt: attempt, detail: detail))
   }
 }
 
@@ -610,7 +610,7 @@ extension CommandWorker {
       files.noteValuesBroughtBack(values.files(frame.masker))
     } catch {
       // The next `begin` makes the folder again.
-      files.giveUpBringingBack(CacheFault(what: error.what))
+      files.giveUpBringingBack(CacheFault(detail: error.detail))
     }
   }
 
@@ -622,9 +622,9 @@ extension CommandWorker {
   }
 
   /// Old outputs could not be removed.
-  func endUncleaned(_ what: String, _ now: Instant) {
+  func endUncleaned(_ detail: String, _ now: Instant) {
     files?.end()
-    tell(.unfit(what: what), now)
+    tell(.unfit(detail: detail), now)
   }
 
   private func replay(_ path: String) {
@@ -648,10 +648,10 @@ extension CommandWorker {
     case .ready(let note):
       if !note.isEmpty { frame.say(.warning("service \(plan.nameString(running)): \(note)")) }
       tell(.ready(ports: ports.ownNumbers), now)
-    case .gaveUp(let what):
+    case .gaveUp(let detail):
       _ = probeOutput?.take()
       keepLines(probeOutput?.takeLastLines() ?? [], now)
-      tell(.unready(what: what), now)
+      tell(.unready(detail: detail), now)
     }
   }
 
@@ -659,7 +659,7 @@ extension CommandWorker {
   func prepareService(_ task: TaskID) -> String? {
     do throws(Errno) {
       var watch = ServiceWatch(plan, task, try ports.reserve(for: task))
-      if let what = watch.obstacle() { return what }
+      if let detail = watch.obstacle() { return detail }
       service = consume watch
       return nil
     } catch {
@@ -686,7 +686,7 @@ extension CommandWorker {
     } catch {
       let command = words.joined(separator: " ")
       throw WatchFault(
-        what: "`\(command)` cannot be executed, which is to tell that it is ready: \(error)")
+        detail: "`\(command)` cannot be executed, which is to tell that it is ready: \(error)")
     }
   }
 

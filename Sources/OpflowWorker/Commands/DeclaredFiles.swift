@@ -41,7 +41,7 @@ final class DeclaredFiles {
   /// Read the records while idle: for a large project this takes longer than the coordinator needs
   /// to write its own files, before which it does not ask anything.
   private var readsAhead: Bool
-  private var look: (check: TaskCheck, look: TaskLook)?
+  private var look: (check: TaskCheck, look: TaskScan)?
   /// Checks that wait for another run's task or for the lock on the records.
   private var waiting: [TaskCheck] = []
   private var isHeldUp = false
@@ -179,7 +179,7 @@ final class DeclaredFiles {
       begin(questions.removeFirst())
     }
     guard let (check, look) = look else { return true }
-    do throws(LookFault) {
+    do throws(ScanFault) {
       guard let verdict = try look.goOn(until: deadline) else { return true }
       self.look = nil
       if let pattern = look.unmatched.first {
@@ -207,13 +207,13 @@ final class DeclaredFiles {
     return true
   }
 
-  private func refuse(_ check: TaskCheck, _ fault: LookFault) {
+  private func refuse(_ check: TaskCheck, _ fault: ScanFault) {
     if let path = fault.path, mayBeLate(.path(path), check) { return postpone(check) }
-    say(check, .unfit(what: fault.what))
+    say(check, .unfit(detail: fault.detail))
   }
 
   /// Whether a missing input may have been written by another machine and not be visible yet.
-  private func mayBeLate(_ input: FileLook.Item, _ check: TaskCheck) -> Bool {
+  private func mayBeLate(_ input: FileScan.Item, _ check: TaskCheck) -> Bool {
     if plan.needs(check.task).isEmpty { return false }
     let folder = declaring(check.task).absolute(input.surroundingFolder)
     guard hashes.network.have(folder: folder) else { return false }
@@ -227,14 +227,14 @@ final class DeclaredFiles {
 
   private func begin(_ check: TaskCheck) {
     let declaring = declaring(check.task)
-    do throws(LookFault) {
+    do throws(ScanFault) {
       guard try isFree(declaring) else { return wait(check) }
-      let record = try LookFault.reading { () throws(Errno) in
+      let record = try ScanFault.reading { () throws(Errno) in
         try book.record(of: declaring.identity)
       }
       look = (
         check,
-        try TaskLook(declaring, check, record: record, readings: readings, hashes: hashes, masker)
+        try TaskScan(declaring, check, record: record, readings: readings, hashes: hashes, masker)
       )
     } catch {
       refuse(check, error)
@@ -243,10 +243,10 @@ final class DeclaredFiles {
 
   /// Whether no other run holds the task; reads new records then. Usually no run holds any task,
   /// and one test for that per step saves three system calls per task.
-  private func isFree(_ declaring: DeclaringTask) throws(LookFault) -> Bool {
+  private func isFree(_ declaring: DeclaringTask) throws(ScanFault) -> Bool {
     if isUpToNow { return true }
     readsAhead = false
-    return try LookFault.reading { () throws(Errno) in
+    return try ScanFault.reading { () throws(Errno) in
       let isNoneTaken = try !book.isAnyTaken()
       if !isNoneTaken, try book.isTaken(declaring.identity) { return false }
       try book.follow()
@@ -273,7 +273,7 @@ final class DeclaredFiles {
       .complained("another process has \(book.path) locked: tasks wait until it gives that up"))
   }
 
-  private func answer(_ check: TaskCheck, _ verdict: TaskLook.Verdict) {
+  private func answer(_ check: TaskCheck, _ verdict: TaskScan.Verdict) {
     let declaring = declaring(check.task)
     let name = plan.nameBytes(check.task)
     let now = Clock.wallMilliseconds
@@ -290,7 +290,7 @@ final class DeclaredFiles {
         if !record.isFailure { try handOn(record.values ?? [], check) }
         say(check, .fresh(origin: record.origin))
       } catch {
-        say(check, .unwritten(what: error.what))
+        say(check, .unwritten(detail: error.detail))
       }
     case .stale(let reasons, let record):
       // The task could not start now.
@@ -301,8 +301,8 @@ final class DeclaredFiles {
       }
       if namesSecret(record) {
         try? Path.removeIfThere(seenPath(check.task))
-        let what = "\(RecordKeeping.secretName): its success is not kept"
-        news.append(.said(.warning("task \(plan.nameString(check.task)): \(what)")))
+        let detail = "\(RecordKeeping.secretName): its success is not kept"
+        news.append(.said(.warning("task \(plan.nameString(check.task)): \(detail)")))
         return say(check, .stale(why: Staleness.text(reasons)))
       }
       do throws(Errno) {
@@ -316,9 +316,9 @@ final class DeclaredFiles {
       } catch {
         // Remove the partial file: the journal may need the space to record the error.
         try? Path.removeIfThere(seenPath(check.task))
-        let fault = LookFault(
-          unwritten: seenPath(check.task), error, what: "what was seen of its inputs")
-        say(check, .unwritten(what: fault.what))
+        let fault = ScanFault(
+          unwritten: seenPath(check.task), error, detail: "what was seen of its inputs")
+        say(check, .unwritten(detail: fault.detail))
       }
     }
   }
@@ -334,8 +334,8 @@ final class DeclaredFiles {
     } catch {
       if isRefreshFaultTold { return }
       isRefreshFaultTold = true
-      let fault = LookFault(unwritten: book.path, error, what: "what was read of files")
-      news.append(.complained("\(fault.what): it will be read again"))
+      let fault = ScanFault(unwritten: book.path, error, detail: "what was read of files")
+      news.append(.complained("\(fault.detail): it will be read again"))
     }
   }
 
@@ -356,7 +356,7 @@ final class DeclaredFiles {
   // MARK: - Running
 
   /// Prepares the start of a task; returns false if another run holds it.
-  func begin(_ task: TaskID, _ masker: Masker?) throws(LookFault) -> Bool {
+  func begin(_ task: TaskID, _ masker: Masker?) throws(ScanFault) -> Bool {
     readsAhead = false
     guard plan.isChecked(task) || plan.declaresOutputs(task) else { return true }
     let keeping = RecordKeeping(
@@ -390,16 +390,16 @@ final class DeclaredFiles {
   }
 
   private func clean(_ running: RecordKeeping, until deadline: Int64) {
-    do throws(LookFault) {
+    do throws(ScanFault) {
       guard try running.clean(until: deadline) else { return }
-      if let what = running.keptByClean {
-        news.append(.complained("task \(running.name): \(what)"))
+      if let detail = running.keptByClean {
+        news.append(.complained("task \(running.name): \(detail)"))
       }
       bringing = nil
       news.append(.notBroughtBack)
     } catch {
       bringing = nil
-      news.append(.uncleaned(error.what))
+      news.append(.uncleaned(error.detail))
     }
   }
 
@@ -451,7 +451,7 @@ final class DeclaredFiles {
       isCacheFaultTold = true
     }
     let task = fault.isOfProject ? running.map { "task \($0.name): " } ?? "" : ""
-    news.append(.complained("cache: \(task)\(fault.what)"))
+    news.append(.complained("cache: \(task)\(fault.detail)"))
   }
 
   /// Starts recording a task after a success or an allowed failure.

@@ -28,7 +28,7 @@ struct RunningJobserver: ~Copyable {
 
   private static let lookMilliseconds: Int64 = 200
 
-  mutating func note(_ order: WorkerOrder, running: TaskID, at now: Instant) {
+  mutating func note(_ order: WorkerMessage, running: TaskID, at now: Instant) {
     if case .jobs(let task, let own, let all) = order { told = (task, own, all) }
     guard case .tokens(let task, let count) = order, task == running else { return }
     if count < 0 {
@@ -168,7 +168,7 @@ struct RunningDevices {
 
   init(names: [String] = GraphicsProcessors.names) { self.names = names }
 
-  mutating func note(_ order: WorkerOrder) {
+  mutating func note(_ order: WorkerMessage) {
     if case .devices(let task, let devices) = order { told[task] = devices }
   }
 
@@ -178,7 +178,7 @@ struct RunningDevices {
     if let missing = devices.numbers.first(where: { $0 >= names.count }) {
       throw WorkerRefusal(
         errorNumber: 0,
-        what: "it was given GPU number \(missing), and there are \(names.count) here")
+        detail: "it was given GPU number \(missing), and there are \(names.count) here")
     }
     let own = devices.numbers.map { names[$0] }.joined(separator: ",")
     return "\(GraphicsProcessors.variable)=\(own)"
@@ -213,9 +213,9 @@ struct RunningLimit: ~Copyable {
   /// nil unless the task was killed for exceeding its limit.
   mutating func overrun() -> String? {
     guard let hasOverrun = group?.hasOverrun, hasOverrun else { return nil }
-    let what = "it used more memory than its limit of \(SizeText.text(bytes: limitBytes))"
-    guard let peak = group?.peakBytes else { return what }
-    return "\(what) (\(SizeText.text(bytes: peak)) at its peak)"
+    let detail = "it used more memory than its limit of \(SizeText.text(bytes: limitBytes))"
+    guard let peak = group?.peakBytes else { return detail }
+    return "\(detail) (\(SizeText.text(bytes: peak)) at its peak)"
   }
 
   mutating func end() {

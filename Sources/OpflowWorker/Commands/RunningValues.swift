@@ -33,7 +33,7 @@ struct RunningValues {
 
   var path: String { own ?? unread }
 
-  mutating func note(_ order: WorkerOrder) { needed.note(order) }
+  mutating func note(_ order: WorkerMessage) { needed.note(order) }
 
   func files(readBy task: TaskID) -> [String] { needed.files(readBy: task) }
 
@@ -55,7 +55,7 @@ struct RunningValues {
       return late
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, what: "cannot make the folder for its values: \(error)")
+        errorNumber: error.rawValue, detail: "cannot make the folder for its values: \(error)")
     }
   }
 
@@ -65,7 +65,7 @@ struct RunningValues {
       if late.wantsFolder { needsPath = try needed.makeFolder(for: task, attempt: attempt) }
       return late
     } catch {
-      throw WorkerRefusal(errorNumber: 0, what: error.what, isOfValues: true)
+      throw WorkerRefusal(errorNumber: 0, detail: error.detail, isOfValues: true)
     }
   }
 
@@ -116,7 +116,7 @@ struct RunningValues {
         try file.close()
       } catch {
         throw WorkerRefusal(
-          errorNumber: error.rawValue, what: "cannot bring back \(name): \(error)")
+          errorNumber: error.rawValue, detail: "cannot bring back \(name): \(error)")
       }
     }
   }

@@ -5,14 +5,15 @@ internal import OpflowSystem
 /// A message for the user.
 struct WorkerRefusal: Error {
   let errorNumber: Int32
-  let what: String
+  let detail: String
   var isOfValues = false
   /// A retry may succeed soon.
   var isShortage = false
 
   var event: WorkerEvent {
-    if isOfValues { return .valueMissing(what: what) }
-    return isShortage ? .lacking(what: what) : .refused(errorNumber: errorNumber, what: what)
+    if isOfValues { return .valueMissing(detail: detail) }
+    return isShortage
+      ? .lacking(detail: detail) : .refused(errorNumber: errorNumber, detail: detail)
   }
 }
 
@@ -106,7 +107,7 @@ final class WorkerLauncher {
       plan, record.environment, record.texts[.secrets], secrets, late?.environment ?? [:],
       hasJobserver: jobserver != nil, hasDevices: devices != nil)
     {
-      throw WorkerRefusal(errorNumber: 0, what: "the secret \(missing) is not known here")
+      throw WorkerRefusal(errorNumber: 0, detail: "the secret \(missing) is not known here")
     }
     environment.set(
       task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion,
@@ -186,7 +187,7 @@ final class WorkerLauncher {
       }
     case .command:
       for (place, word) in plan.words(task).enumerated() {
-        if place == 0, plan.makesLegs(task) {
+        if place == 0, plan.makesInstances(task) {
           words.append(Array(Self.ownProgram.utf8))
         } else if let text = late.isEmpty ? nil : late[place] {
           words.append(text)
@@ -195,14 +196,16 @@ final class WorkerLauncher {
         }
       }
     case .download, .approve, .block:
-      throw WorkerRefusal(errorNumber: 0, what: "this worker runs commands, and nothing else")
+      throw WorkerRefusal(errorNumber: 0, detail: "this worker runs commands, and nothing else")
     }
     // Generators find the run by this folder.
-    if plan.makesLegs(task), let folder = plans.runFolder { words.append(Array(folder.utf8)) }
+    if plan.makesInstances(task), let folder = plans.runFolder { words.append(Array(folder.utf8)) }
     if let arguments, arguments.task == task {
       for word in arguments.words { words.append(word) }
     }
-    guard words.count > 0 else { throw WorkerRefusal(errorNumber: 0, what: "there is no command") }
+    guard words.count > 0 else {
+      throw WorkerRefusal(errorNumber: 0, detail: "there is no command")
+    }
   }
 
   /// For one argument or variable, its zero included (execve(2)).
@@ -214,7 +217,7 @@ final class WorkerLauncher {
     guard let before = plan.wordsBeforeScriptFile(task) else {
       throw WorkerRefusal(
         errorNumber: Errno.tooBig.rawValue,
-        what:
+        detail:
           "its script has \(SizeText.text(bytes: UInt64(script.count))), which is too long for an"
           + " argument (128 KiB): put it into a file")
     }
@@ -226,7 +229,7 @@ final class WorkerLauncher {
       hasScriptFile = true
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, what: "cannot write its script to \(path): \(error)")
+        errorNumber: error.rawValue, detail: "cannot write its script to \(path): \(error)")
     }
     for word in before { words.append(word) }
     words.append(path)
@@ -273,19 +276,19 @@ final class WorkerLauncher {
     _ error: ProgramError, in folder: UnsafeRawBufferPointer
   ) -> WorkerRefusal {
     let directory = String(decoding: folder, as: UTF8.self)
-    let what: String
+    let detail: String
     switch error.step {
     case .process, .session, .descriptors:
       return WorkerRefusal(
-        errorNumber: error.errno.rawValue, what: "cannot start a process: \(error.errno)",
+        errorNumber: error.errno.rawValue, detail: "cannot start a process: \(error.errno)",
         isShortage: error.errno.isShortage)
-    case .directory: what = "cannot enter folder \"\(directory)\": \(error.errno)"
+    case .directory: detail = "cannot enter folder \"\(directory)\": \(error.errno)"
     case .execute:
       // SAFETY: the words are still those of the call that failed.
       let file = String(cString: words[0])
-      what = "cannot execute \"\(file)\": \(error.errno)\(hint(error.errno, file, in: directory))"
+      detail = "cannot execute \"\(file)\": \(error.errno)\(hint(error.errno, file, in: directory))"
     }
-    return WorkerRefusal(errorNumber: error.errno.rawValue, what: what)
+    return WorkerRefusal(errorNumber: error.errno.rawValue, detail: detail)
   }
 
   /// What the kernel's error does not say.

@@ -3,27 +3,27 @@ package import OpflowWire
 
 /// Messages are for the user.
 package enum WorkerEvent {
-  case order(WorkerOrder)
+  case order(WorkerMessage)
   /// The coordinator is gone, or a signal asked this worker to end.
   case endOfOrders
   case started(pid: Int32)
-  case refused(errorNumber: Int32, what: String)
+  case refused(errorNumber: Int32, detail: String)
   /// No process can be made at the moment.
-  case lacking(what: String)
+  case lacking(detail: String)
   /// `status` is that of the task's main process, if it was among the reaped children; `isGone`: no
   /// process of the task is left.
   case reaped(status: ExitStatus?, isGone: Bool)
   case outputFailed(errorNumber: Int32)
   /// A value that the task reads is missing.
-  case valueMissing(what: String)
+  case valueMissing(detail: String)
   /// A value of the task is invalid; sent before `reaped` with `isGone`.
-  case valueFailed(what: String)
+  case valueFailed(detail: String)
   /// Another run of the state folder holds the task.
   case busy
   /// An input or output cannot be checked or prepared before the start.
-  case unfit(what: String)
+  case unfit(detail: String)
   /// The start cannot be recorded.
-  case unwritten(what: String)
+  case unwritten(detail: String)
   /// The end of `record`, finished or stopped.
   case recorded(RecordResult)
   /// The cached result is being restored, or the task waits for inputs.
@@ -33,9 +33,9 @@ package enum WorkerEvent {
   /// The restore failed, or the wait for inputs is over.
   case notBroughtBack
   /// A service cannot start: another process would be mistaken for it.
-  case obstructed(what: String)
+  case obstructed(detail: String)
   case ready(ports: [UInt16])
-  case unready(what: String)
+  case unready(detail: String)
   case timer
 }
 
@@ -129,7 +129,7 @@ package struct WorkerState {
   /// Prefetched tasks may follow the last task.
   private var hasEndedWell = false
   /// The coordinator is gone.
-  private var isForsaken = false
+  private var isOrphaned = false
 
   /// `OPFLOW_RUN_STATE` for tasks.
   package private(set) var conclusion: RunState?
@@ -155,15 +155,15 @@ package struct WorkerState {
     _ event: WorkerEvent, at now: Instant, into actions: inout [WorkerAction]
   ) {
     switch event {
-    case .order(let order): obey(order, at: now, into: &actions)
+    case .order(let order): apply(order, at: now, into: &actions)
     case .endOfOrders: endAll(at: now, into: &actions)
     case .started(let pid): noteStart(pid, at: now, into: &actions)
-    case .refused(let errorNumber, let what):
+    case .refused(let errorNumber, let detail):
       leaveUnstarted(into: &actions) {
-        .refused($0, attempt: $1, errorNumber: errorNumber, what: what)
+        .refused($0, attempt: $1, errorNumber: errorNumber, detail: detail)
       }
-    case .lacking(let what):
-      leaveUnstarted(into: &actions) { .lacks($0, attempt: $1, what: what) }
+    case .lacking(let detail):
+      leaveUnstarted(into: &actions) { .lacks($0, attempt: $1, detail: detail) }
     case .reaped(let status, let isGone):
       noteReaped(status, isGone: isGone, at: now, into: &actions)
     case .outputFailed(let errorNumber):
@@ -171,21 +171,21 @@ package struct WorkerState {
       current?.reason = .output
       current?.errorNumber = errorNumber
       stop(at: now, atOnce: false, into: &actions)
-    case .valueMissing(let what): endBeforeStart(.value, what, into: &actions)
-    case .valueFailed(let what):
+    case .valueMissing(let detail): endBeforeStart(.value, detail, into: &actions)
+    case .valueFailed(let detail):
       guard let held = current, held.reason == nil else { return }
       current?.reason = .value
-      current?.fault = what
+      current?.fault = detail
     case .busy: leaveUnstarted(into: &actions) { .revoked($0, attempt: $1) }
-    case .unfit(let what): endBeforeStart(.input, what, into: &actions)
-    case .unwritten(let what): endBeforeStart(.output, what, into: &actions)
-    case .obstructed(let what): endBeforeStart(.unready, what, into: &actions)
+    case .unfit(let detail): endBeforeStart(.input, detail, into: &actions)
+    case .unwritten(let detail): endBeforeStart(.output, detail, into: &actions)
+    case .obstructed(let detail): endBeforeStart(.unready, detail, into: &actions)
     case .recorded(let result): noteRecorded(result, into: &actions)
     case .bringingBack:
       guard current != nil else { return }
       current?.phase = .restoring
       current?.begin = now
-      if isForsaken { endAll(at: now, into: &actions) }
+      if isOrphaned { endAll(at: now, into: &actions) }
     case .broughtBack(let result):
       guard let held = current, case .restoring = held.phase else { return }
       current?.phase = .recording
@@ -200,10 +200,10 @@ package struct WorkerState {
     case .ready(let ports):
       guard let held = current, case .running = held.phase, held.reason == nil else { return }
       actions.append(.report(.ready(held.task, attempt: held.attempt, ports: ports)))
-    case .unready(let what):
+    case .unready(let detail):
       guard let held = current, case .running = held.phase, held.reason == nil else { return }
       current?.reason = .unready
-      current?.fault = what
+      current?.fault = detail
       stop(at: now, atOnce: false, into: &actions)
     case .timer: passTime(now, into: &actions)
     }
@@ -211,8 +211,8 @@ package struct WorkerState {
 
   // MARK: Orders
 
-  private mutating func obey(
-    _ order: WorkerOrder, at now: Instant, into actions: inout [WorkerAction]
+  private mutating func apply(
+    _ order: WorkerMessage, at now: Instant, into actions: inout [WorkerAction]
   ) {
     switch order {
     case .run(let task, let attempt):
@@ -234,7 +234,7 @@ package struct WorkerState {
     case .suspend(let task, let attempt): suspend(task, attempt, at: now, into: &actions)
     case .proceed(let task, let attempt): proceed(task, attempt, at: now, into: &actions)
     case .watch, .check, .pulse, .values, .value, .ports, .tokens, .jobs, .devices: break
-    case .conclude(let state): conclusion = state
+    case .setRunState(let state): conclusion = state
     case .bye:
       isLeaving = true
       if current == nil { actions.append(.leave) }
@@ -305,7 +305,7 @@ package struct WorkerState {
   /// The coordinator is gone; reports are useless then.
   private mutating func endAll(at now: Instant, into actions: inout [WorkerAction]) {
     isLeaving = true
-    isForsaken = true
+    isOrphaned = true
     ahead.removeAll()
     guard let held = current else {
       actions.append(.leave)
@@ -336,7 +336,7 @@ package struct WorkerState {
     }
     actions.append(.report(.started(held.task, attempt: held.attempt, pid: pid)))
     // The coordinator may have gone during the start.
-    if isForsaken { endAll(at: now, into: &actions) }
+    if isOrphaned { endAll(at: now, into: &actions) }
   }
 
   private mutating func noteReaped(
@@ -419,7 +419,7 @@ package struct WorkerState {
     guard let held = current else { return }
     current?.wallMicroseconds = (now.nanoseconds - held.begin.nanoseconds) / 1000
     let end = Outcome(status: held.status, reason: held.reason)
-    if !isForsaken, recordsEnd(held.task, end) {
+    if !isOrphaned, recordsEnd(held.task, end) {
       current?.phase = .recording
       actions.append(.record(held.task, isSuccess: end.isSuccess))
     } else {
@@ -436,14 +436,14 @@ package struct WorkerState {
       if let origin {
         actions.append(.report(.recorded(held.task, attempt: held.attempt, origin: origin)))
       }
-    case .unkept(let what):
-      actions.append(.report(.changed(held.task, attempt: held.attempt, what: what)))
-    case .noOutput(let what):
+    case .discarded(let detail):
+      actions.append(.report(.changed(held.task, attempt: held.attempt, detail: detail)))
+    case .noOutput(let detail):
       current?.reason = .noOutput
-      current?.fault = what
-    case .unwritten(let what):
+      current?.fault = detail
+    case .unwritten(let detail):
       current?.reason = .output
-      current?.fault = what
+      current?.fault = detail
     }
     finish(into: &actions)
   }
@@ -457,11 +457,11 @@ package struct WorkerState {
   }
 
   private mutating func endBeforeStart(
-    _ reason: EndReason, _ what: String, into actions: inout [WorkerAction]
+    _ reason: EndReason, _ detail: String, into actions: inout [WorkerAction]
   ) {
     guard let held = current else { return }
     let outcome = Outcome(status: .unknown, reason: reason)
-    actions.append(.report(.fault(held.task, attempt: held.attempt, what: what)))
+    actions.append(.report(.fault(held.task, attempt: held.attempt, detail: detail)))
     actions.append(.report(.ended(held.task, attempt: held.attempt, outcome)))
     next(afterSuccess: false, into: &actions)
   }
@@ -472,7 +472,7 @@ package struct WorkerState {
       status: held.status, reason: held.reason, errorNumber: held.errorNumber)
     outcome.usage.wallMicroseconds = held.wallMicroseconds
     if let fault = held.fault {
-      actions.append(.report(.fault(held.task, attempt: held.attempt, what: fault)))
+      actions.append(.report(.fault(held.task, attempt: held.attempt, detail: fault)))
     }
     actions.append(.finish(held.task, attempt: held.attempt, outcome))
     next(afterSuccess: outcome.isSuccess, into: &actions)

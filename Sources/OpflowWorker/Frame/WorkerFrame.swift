@@ -43,7 +43,7 @@ package final class WorkerFrame {
   private var isPaused = false
   private var isDone = false
   /// The coordinator has closed the pipe.
-  private var isDeaf = false
+  private var isUnheard = false
 
   private var collector = SecretCollector()
   /// Masks all known secrets; made on first use.
@@ -72,7 +72,7 @@ package final class WorkerFrame {
     do throws(Errno) {
       try self.reports.setNonblocking(true)
     } catch {
-      throw WorkerFailure(what: "cannot use standard output: \(error)")
+      throw WorkerFailure(detail: "cannot use standard output: \(error)")
     }
   }
 
@@ -99,7 +99,7 @@ package final class WorkerFrame {
       if poll.isReady(Slot.orders) { try readOrders(role, now) }
       role.passTime(at: now)
       passTime(now)
-      if isDeaf, isListening { endOrders(role, now) }
+      if isUnheard, isListening { endOrders(role, now) }
     }
     try sendRest()
   }
@@ -202,7 +202,7 @@ package final class WorkerFrame {
           refuseOrders(fault, role, now)
           return
         }
-        role.obey(order, at: now)
+        role.apply(order, at: now)
       case .needsMore: return
       case .malformed:
         refuseOrders("a line is no order", role, now)
@@ -212,7 +212,7 @@ package final class WorkerFrame {
   }
 
   /// Why a command is invalid; nil if it is valid.
-  private func fault(in order: WorkerOrder) -> String? {
+  private func fault(in order: WorkerMessage) -> String? {
     plans.extend(to: order.lastTask)
     if let fault = order.fault(in: plan) { return fault }
     guard let (task, _) = order.start, !trade.takes(plan.kind(task)) else { return nil }
@@ -220,8 +220,8 @@ package final class WorkerFrame {
   }
 
   /// The sender is not a coordinator of this version: stop as if it had exited.
-  private func refuseOrders<Role: WorkerRole>(_ what: String, _ role: Role, _ now: Instant) {
-    complain("standard input: \(what)")
+  private func refuseOrders<Role: WorkerRole>(_ detail: String, _ role: Role, _ now: Instant) {
+    complain("standard input: \(detail)")
     endOrders(role, now)
   }
 
@@ -236,12 +236,12 @@ package final class WorkerFrame {
   private func sendWhatGoes() {
     if output.isEmpty { return }
     do throws(Errno) {
-      if !isDeaf { try reports.write(output.bytes, behind: &sentBytes) }
+      if !isUnheard { try reports.write(output.bytes, behind: &sentBytes) }
     } catch .wouldBlock {
       waitForReader()
       return
     } catch {
-      isDeaf = true
+      isUnheard = true
     }
     output.removeAll()
     sentBytes = 0
@@ -322,7 +322,7 @@ package protocol WorkerRole: AnyObject {
   func takeEvents(at now: Instant) throws(Errno)
 
   /// Handles a command, which was checked against the plan.
-  func obey(_ order: WorkerOrder, at now: Instant)
+  func apply(_ order: WorkerMessage, at now: Instant)
 
   /// Ends the work, then leaves: the coordinator is gone or this worker is asked to end. May be
   /// called more than once.
@@ -342,17 +342,17 @@ extension WorkerRole {
 
 /// Why a worker cannot work, as a message for the user.
 package struct WorkerFailure: Error {
-  package let what: String
-  package init(what: String) { self.what = what }
+  package let detail: String
+  package init(detail: String) { self.detail = detail }
 
   /// Returns the result of `body`, or throws a failure that names the operation.
   package static func naming<Result: ~Copyable>(
-    _ what: @autoclosure () -> String, _ body: () throws(Errno) -> Result
+    _ detail: @autoclosure () -> String, _ body: () throws(Errno) -> Result
   ) throws(WorkerFailure) -> Result {
     do throws(Errno) {
       return try body()
     } catch {
-      throw WorkerFailure(what: "\(what()): \(error)")
+      throw WorkerFailure(detail: "\(detail()): \(error)")
     }
   }
 }

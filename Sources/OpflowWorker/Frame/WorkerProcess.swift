@@ -38,7 +38,7 @@ package enum WorkerProcess {
       // worker, kill it and assume that it left its folders behind.
       withExtendedLifetime(frame) { ProcessID.exitNow(0) }
     } catch {
-      trade.complain(error.what)
+      trade.complain(error.detail)
       return 74
     }
   }
@@ -126,7 +126,7 @@ package final class WorkerPlan {
   /// Reopens the file if `last`, the highest task that a command names, is unknown. The coordinator
   /// names a task, or a dependent of matrix tasks, only after they are in the file.
   func extend(to last: TaskID) {
-    guard !last.isNone, last.index >= current.taskCount || current.lacksLegs(last), let path,
+    guard !last.isNone, last.index >= current.taskCount || current.lacksInstances(last), let path,
       let mapping = mapped(path), let grown = try? Self.open(mapping, path),
       grown.key == current.key,
       grown.taskCount > current.taskCount
@@ -156,7 +156,7 @@ package final class WorkerPlan {
       return try Plan(bytes: mapping.bytes, checksum: false, release: mapping.release)
     } catch {
       throw WorkerFailure(
-        what: "\(path) is no plan that this opflow can use: \(error.message)")
+        detail: "\(path) is no plan that this opflow can use: \(error.message)")
     }
   }
 }

@@ -79,7 +79,7 @@ final class CachedResult {
       guard let files = declaring.projectFiles(outputs) else {
         let odd = outputs.lazy.map(\.path).first { String(validating: $0, as: UTF8.self) == nil }
         throw CacheFault(
-          what: odd.map {
+          detail: odd.map {
             "the output `\(NameCharacters.text($0))` is not kept, since its name is not UTF-8"
           } ?? "an output lies outside of the manifest's folder, and is not kept",
           isOfProject: odd != nil)
@@ -126,7 +126,7 @@ struct CachedOutputs {
       declaring.outputs)
   }
 
-  init(project: String, folder: String, _ outputs: [FileLook.Item]) {
+  init(project: String, folder: String, _ outputs: [FileScan.Item]) {
     self.project = project
     for output in outputs {
       declared.add(output, in: folder)

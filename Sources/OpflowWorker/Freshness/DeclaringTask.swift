@@ -56,7 +56,7 @@ package struct DeclaringTask {
 
   var folder: String { plan.string(plan.record(task).directory) }
 
-  var inputs: [FileLook.Item] {
+  var inputs: [FileScan.Item] {
     plan.inputs(of: task).compactMap { entry in
       switch entry {
       case .path(let path): .path(path)
@@ -66,7 +66,7 @@ package struct DeclaringTask {
     }
   }
 
-  var outputs: [FileLook.Item] {
+  var outputs: [FileScan.Item] {
     plan.outputs(of: task).map { entry in
       switch entry {
       case .path(let path): .path(path)
@@ -77,7 +77,7 @@ package struct DeclaringTask {
 
   /// How links among the inputs count. The task's own outputs and the state folder are not inputs,
   /// even if a pattern, folder or link includes them.
-  var followedLinks: FileLook.Links {
+  var followedLinks: FileScan.Links {
     var own = LeftOutPaths(folder)
     for output in outputs { own.add(output) }
     addState(to: &own)
@@ -87,7 +87,7 @@ package struct DeclaringTask {
   }
 
   /// How links among the outputs count when dependents read them.
-  var followedOutputLinks: FileLook.Links {
+  var followedOutputLinks: FileScan.Links {
     var own = LeftOutPaths(folder)
     addState(to: &own)
     return .followed(
@@ -174,7 +174,7 @@ package struct DeclaringTask {
   /// Tells whether a path relative to the manifest's folder is an output or lies in one.
   var leaves: ([UInt8]) -> Bool { covers(outputs) }
 
-  private func covers(_ items: [FileLook.Item]) -> ([UInt8]) -> Bool {
+  private func covers(_ items: [FileScan.Item]) -> ([UInt8]) -> Bool {
     let project = plan.string(plan.manifest.folder)
     var declared = DeclaredOutputs()
     for item in items { declared.add(item, in: folder) }
@@ -228,7 +228,7 @@ struct DeclaredOutputs {
   private var paths: Set<[[UInt8]]> = []
   private var patterns: [PlacedPattern] = []
 
-  mutating func add(_ output: FileLook.Item, in folder: String) {
+  mutating func add(_ output: FileScan.Item, in folder: String) {
     switch output {
     case .path(let path): paths.insert(DeclaringTask.names(path, in: folder))
     case .glob(let text):

@@ -49,9 +49,9 @@ struct FilePlaces {
   ///   - folder: the base of relative paths.
   ///   - written: when a file counts whose name is the pattern's text.
   init(
-    _ items: [FileLook.Item], in folder: String, _ hashes: FileMemory, _ links: FileLook.Links,
+    _ items: [FileScan.Item], in folder: String, _ hashes: FileMemory, _ links: FileScan.Links,
     _ written: FileNames.WrittenName
-  ) throws(LookFault) {
+  ) throws(ScanFault) {
     self.folder = folder
     self.written = written
     start = Array(folder.utf8)
@@ -93,13 +93,13 @@ struct FilePlaces {
 
   // MARK: - Patterns
 
-  private mutating func find(_ pattern: String) throws(LookFault) {
+  private mutating func find(_ pattern: String) throws(ScanFault) {
     let found: FileNames.Found
     switch FileNames.all(
       fitting: pattern, in: folder, folders: hashes.folders, written: written,
       links: hashes.links)
     {
-    case .failure(let fault): throw LookFault(what: "`\(pattern)`: \(fault.text)")
+    case .failure(let fault): throw ScanFault(detail: "`\(pattern)`: \(fault.text)")
     case .success(let names): found = names
     }
     let names = found.names
@@ -147,7 +147,7 @@ struct FilePlaces {
   /// Adds a path; a folder with everything in it.
   private mutating func add(
     _ path: [UInt8], _ kind: FolderEntries.Kind = .unknown
-  ) throws(LookFault) {
+  ) throws(ScanFault) {
     // Usually it is not a folder.
     guard let folder = try addNamed(path, kind) else { return }
     var open = try entries(of: folder)
@@ -162,7 +162,7 @@ struct FilePlaces {
 
   private mutating func addNamed(
     _ path: [UInt8], _ kind: FolderEntries.Kind
-  ) throws(LookFault) -> Folder? {
+  ) throws(ScanFault) -> Folder? {
     let isPlain = path.withUnsafeBytes { bytes -> Bool? in
       if leftOut.path(bytes) { return nil }
       return !follows || hashes.links.isPlain(bytes, from: start)
@@ -172,14 +172,14 @@ struct FilePlaces {
     return try add(LinkWalk.found(at: path, from: start), path, isLink: nil)
   }
 
-  private mutating func add(_ entry: Entry) throws(LookFault) -> Folder? {
+  private mutating func add(_ entry: Entry) throws(ScanFault) -> Folder? {
     let isListed = entry.real == nil
     let isLeftOut = entry.path.withUnsafeBytes { isListed ? leftOut.listed($0) : leftOut.path($0) }
     return isLeftOut ? nil : try addItself(entry)
   }
 
   /// Returns the folder to enter, if it is one.
-  private mutating func addItself(_ entry: Entry) throws(LookFault) -> Folder? {
+  private mutating func addItself(_ entry: Entry) throws(ScanFault) -> Folder? {
     if entry.kind == .link, follows { return try addLink(entry) }
     let status: FileStatus
     do throws(Errno) {
@@ -216,7 +216,7 @@ struct FilePlaces {
   }
 
   /// The entries of a folder in reverse order.
-  private mutating func entries(of folder: Folder) throws(LookFault) -> [Entry] {
+  private mutating func entries(of folder: Folder) throws(ScanFault) -> [Entry] {
     var entries: [Entry] = []
     let path = folder.path
     do throws(Errno) {
@@ -237,22 +237,22 @@ struct FilePlaces {
     return entries
   }
 
-  private mutating func note(_ error: Errno, at path: [UInt8]) throws(LookFault) {
+  private mutating func note(_ error: Errno, at path: [UInt8]) throws(ScanFault) {
     let name = NameCharacters.text(path)
     guard error == .noSuchFile || error == .notADirectory else {
-      throw LookFault(what: "cannot look at `\(name)`: \(error)")
+      throw ScanFault(detail: "cannot look at `\(name)`: \(error)")
     }
     missing.append(name)
   }
 
-  private static func fault(_ error: Errno, _ path: [UInt8], leadsTo real: [UInt8]) -> LookFault {
+  private static func fault(_ error: Errno, _ path: [UInt8], leadsTo real: [UInt8]) -> ScanFault {
     let (name, target) = (NameCharacters.text(path), NameCharacters.text(real))
-    return LookFault(what: "cannot read `\(name)`, which leads to `\(target)`: \(error)")
+    return ScanFault(detail: "cannot read `\(name)`, which leads to `\(target)`: \(error)")
   }
 
   // MARK: - Links
 
-  private mutating func addLink(_ entry: Entry) throws(LookFault) -> Folder? {
+  private mutating func addLink(_ entry: Entry) throws(ScanFault) -> Folder? {
     let name = Self.name(entry.path)
     let real = entry.real ?? hashes.links.parent(of: entry.path, from: start)
     let found = hashes.links.follow(name, count: entry.path.count, in: real)
@@ -262,7 +262,7 @@ struct FilePlaces {
   /// - Parameter isLink: whether the path itself is a link; nil if unknown.
   private mutating func add(
     _ found: LinkWalk.Found, _ path: [UInt8], isLink: Bool?
-  ) throws(LookFault) -> Folder? {
+  ) throws(ScanFault) -> Folder? {
     let isLink = isLink ?? (found.links.last.map { $0.end >= path.count } ?? false)
     switch found.end {
     case .missing: missing.append(NameCharacters.text(path))

@@ -206,7 +206,7 @@ final class FileCleaning {
   deinit { own.closeFolders() }
 
   /// Continues until the deadline; returns whether all files are gone.
-  func goOn(until deadline: Int64) throws(LookFault) -> Bool {
+  func goOn(until deadline: Int64) throws(ScanFault) -> Bool {
     while left > 0 {
       // In reverse, because folders come before their contents.
       left -= 1
@@ -216,8 +216,8 @@ final class FileCleaning {
       } catch .tooManyLinks {
         behindLink = file.name
       } catch {
-        throw LookFault(
-          what: "`\(file.name)`, which it left the last time, cannot be removed: \(error)")
+        throw ScanFault(
+          detail: "`\(file.name)`, which it left the last time, cannot be removed: \(error)")
       }
       if Clock.monotonicNanoseconds >= deadline { return left == 0 }
     }

@@ -77,7 +77,9 @@ final class LateFiles {
 
   private func needs(of task: TaskID, in plan: Plan) -> [TaskID] {
     let needs = plan.needs(task).map { TaskID(plan.needTargets[$0]) }
-    return needs.flatMap { need in plan.legs(madeBy: need).map { $0.map { TaskID($0) } } ?? [need] }
+    return needs.flatMap { need in
+      plan.instances(madeBy: need).map { $0.map { TaskID($0) } } ?? [need]
+    }
   }
 
   /// Returns whether the wait is over.

@@ -49,7 +49,7 @@ struct LeftOutPaths {
 
   init(_ folder: String) { self.folder = folder }
 
-  mutating func add(_ item: FileLook.Item) {
+  mutating func add(_ item: FileScan.Item) {
     switch item {
     case .glob(let text):
       if let pattern = PlacedPattern(text, in: folder) { patterns.append(pattern) }
@@ -107,7 +107,7 @@ struct LeftOutPaths {
   private var unlinked: LeftOutPaths? {
     if let known = names.unlinked { return known }
     let links = LinkWalk()
-    let items = (paths.map(FileLook.Item.path) + globs.map(FileLook.Item.glob)).compactMap {
+    let items = (paths.map(FileScan.Item.path) + globs.map(FileScan.Item.glob)).compactMap {
       $0.unlinked(links, in: folder)
     }
     var unlinked = LeftOutPaths(folder)
@@ -193,9 +193,9 @@ struct LeftOutPaths {
   }
 }
 
-extension FileLook.Item {
+extension FileScan.Item {
   /// Resolves the item's folder; nil if no link is on the way to it.
-  fileprivate func unlinked(_ links: LinkWalk, in folder: String) -> FileLook.Item? {
+  fileprivate func unlinked(_ links: LinkWalk, in folder: String) -> FileScan.Item? {
     let outer = surroundingFolder
     let (path, start) = (Array(outer.utf8), Array(folder.utf8))
     guard outer != ".", outer != "/", links.hasLinks(toFolder: path, from: start),

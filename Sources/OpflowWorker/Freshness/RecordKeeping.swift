@@ -54,9 +54,9 @@ final class RecordKeeping {
   private var isHeld = false
   /// The start is recorded, but not yet an end.
   private var isStarted = false
-  private var inputs: FileLook?
-  private var outputs: FileLook?
-  private var needs = TaskReadings.NeedsLook()
+  private var inputs: FileScan?
+  private var outputs: FileScan?
+  private var needs = TaskReadings.NeedsScan()
   /// nil if nothing is cached or cleaned: then no outputs are ever removed.
   private var found: FoundOutputs?
   private var earlier = LeftFiles()
@@ -115,16 +115,16 @@ final class RecordKeeping {
 
   /// Prepares the start. Returns false if another run holds the task or the records, or has run the
   /// task since its check.
-  func begin() throws(LookFault) -> Bool {
+  func begin() throws(ScanFault) -> Bool {
     if let book {
       do throws(Errno) {
         guard try book.take(identity) else { return false }
         isHeld = true
       } catch {
-        throw LookFault(what: "its record cannot be locked: \(error)")
+        throw ScanFault(detail: "its record cannot be locked: \(error)")
       }
       if declaring.plan.hasCaches || declaring.plan.cleans(declaring.task) {
-        earlier = try LookFault.reading { () throws(Errno) in
+        earlier = try ScanFault.reading { () throws(Errno) in
           try book.follow()
           return try book.leftFiles(of: identity)
         }
@@ -139,7 +139,7 @@ final class RecordKeeping {
         isStarted = true
       } catch {
         if error == .wouldBlock { return false }
-        throw LookFault(unwritten: book.path, error, what: "that it starts")
+        throw ScanFault(unwritten: book.path, error, detail: "that it starts")
       }
     }
     try makeFolders()
@@ -155,7 +155,7 @@ final class RecordKeeping {
     return holdsSecret ? nil : paths
   }
 
-  private func makeFolders() throws(LookFault) {
+  private func makeFolders() throws(ScanFault) {
     for output in declaring.outputs {
       let folder = output.surroundingFolder
       let whole =
@@ -165,7 +165,7 @@ final class RecordKeeping {
       do throws(Errno) {
         try Path.makeDirectories(whole, mode: 0o777)
       } catch {
-        throw LookFault(what: "cannot make the folder `\(folder)` of an output: \(error)")
+        throw ScanFault(detail: "cannot make the folder `\(folder)` of an output: \(error)")
       }
     }
   }
@@ -189,7 +189,7 @@ final class RecordKeeping {
   }
 
   /// Returns whether the removal is done.
-  func clean(until deadline: Int64) throws(LookFault) -> Bool {
+  func clean(until deadline: Int64) throws(ScanFault) -> Bool {
     guard let cleaning, try cleaning.goOn(until: deadline) else { return cleaning == nil }
     keptByClean =
       cleaning.link.map { "`\($0)` is a symbolic link, and `clean` removes nothing behind it" }
@@ -211,7 +211,7 @@ final class RecordKeeping {
     do throws(Errno) {
       own = try declaring.ownFiles(earlier)
     } catch {
-      throw CacheFault(what: "the manifest's folder cannot be opened: \(error)")
+      throw CacheFault(detail: "the manifest's folder cannot be opened: \(error)")
     }
     return try cache.begin(stage: stage, own: own)
   }
@@ -224,12 +224,12 @@ final class RecordKeeping {
   /// Scans and records the restored files; nil if there is more to do.
   func lookAtBroughtBack(until deadline: Int64) throws(CacheFault) -> RecordResult? {
     let result: RecordResult?
-    do throws(LookFault) {
+    do throws(ScanFault) {
       result = try look(until: deadline)
     } catch {
-      throw CacheFault(what: error.what)
+      throw CacheFault(detail: error.detail)
     }
-    if case .noOutput(let what) = result { throw CacheFault(what: what) }
+    if case .noOutput(let detail) = result { throw CacheFault(detail: detail) }
     return result
   }
 
@@ -240,7 +240,7 @@ final class RecordKeeping {
     cache?.takeAway()
     cache?.end()
     (inputs, outputs, heldUp) = (nil, nil, nil)
-    needs = TaskReadings.NeedsLook()
+    needs = TaskReadings.NeedsScan()
   }
 
   /// Stores the recorded result in the cache; returns whether that is done.
@@ -259,15 +259,15 @@ final class RecordKeeping {
 
   func stop() -> RecordResult {
     if let origin { return .kept(origin: origin) }
-    return unkept(
+    return discarded(
       heldUp == nil
         ? "the run was stopped before its files were looked at"
         : "the run was stopped before its success could be written down")
   }
 
   /// Discards a record; for a failure, no report beyond the failure is needed.
-  private func unkept(_ what: String) -> RecordResult {
-    isFailure ? .kept(origin: nil) : .unkept(what: what)
+  private func discarded(_ detail: String) -> RecordResult {
+    isFailure ? .kept(origin: nil) : .discarded(detail: detail)
   }
 
   /// Scans and records the files until the deadline; nil if there is more to do.
@@ -275,7 +275,7 @@ final class RecordKeeping {
     if let lookAgainAt, Clock.monotonicNanoseconds < lookAgainAt { return nil }
     lookAgainAt = nil
     if let origin { return keep(until: deadline) ? .kept(origin: origin) : nil }
-    do throws(LookFault) {
+    do throws(ScanFault) {
       let result = try look(until: deadline)
       if case .kept(let origin?) = result, cache != nil, !isFailure {
         self.origin = origin
@@ -283,11 +283,11 @@ final class RecordKeeping {
       }
       return result
     } catch {
-      return unkept(error.what)
+      return discarded(error.detail)
     }
   }
 
-  private func look(until deadline: Int64) throws(LookFault) -> RecordResult? {
+  private func look(until deadline: Int64) throws(ScanFault) -> RecordResult? {
     if let heldUp, let book { return write(heldUp, to: book) }
     let outputs = try look(
       &self.outputs, declaring.outputs, memory: [], links: .themselves, written: .insteadOfNone)
@@ -298,13 +298,13 @@ final class RecordKeeping {
         return nil
       }
       return .noOutput(
-        what: "it succeeded, and its output `\(path)` is not there\(declaring.nameNote(path))")
+        detail: "it succeeded, and its output `\(path)` is not there\(declaring.nameNote(path))")
     }
     if let cache, cache.brought != nil, !cache.isWhole(outputs.files) {
-      return .noOutput(what: "what came back was changed at once")
+      return .noOutput(detail: "what came back was changed at once")
     }
     guard let book else { return .kept(origin: nil) }
-    guard let before else { return unkept("what it read was not noted before it started") }
+    guard let before else { return discarded("what it read was not noted before it started") }
     let inputs = try look(
       &self.inputs, declaring.inputs, memory: before.inputs,
       links: declaring.followedLinks)
@@ -319,7 +319,7 @@ final class RecordKeeping {
     }
     after.readings = try readings.all(of: declaring, needs, after: nil)
     if !after.failures.isEmpty {
-      return unkept("\(Staleness.text(after.failures)): it will run again")
+      return discarded("\(Staleness.text(after.failures)): it will run again")
     }
     var changes = before.answered(by: after.readings)
       .differences(to: after, linkText: inputs.text)
@@ -327,7 +327,7 @@ final class RecordKeeping {
       changes = (inputs.replaced + inputs.replacedLinks(since: before.links)).map { .changed($0) }
     }
     if !changes.isEmpty {
-      return unkept("\(Staleness.text(changes)) while it ran: it will run again")
+      return discarded("\(Staleness.text(changes)) while it ran: it will run again")
     }
     after.outputs = outputs.files
     found?.note(in: &after)
@@ -336,10 +336,10 @@ final class RecordKeeping {
     do throws(ValueFault) {
       after.values = try values.get()
     } catch {
-      return unkept("what it left for others cannot be written down: \(error.what)")
+      return discarded("what it left for others cannot be written down: \(error.detail)")
     }
     if let masker, after.namesSecret(masker) {
-      return .unkept(what: "\(Self.secretName): it will run again")
+      return .discarded(detail: "\(Self.secretName): it will run again")
     }
     after.origin = UInt64.random(in: 0 ... .max)
     return write(after, to: book)
@@ -373,8 +373,8 @@ final class RecordKeeping {
         heldUp = success
         return nil
       }
-      let fault = LookFault(unwritten: book.path, error, what: "it succeeded, and its record")
-      return .unwritten(what: fault.what)
+      let fault = ScanFault(unwritten: book.path, error, detail: "it succeeded, and its record")
+      return .unwritten(detail: fault.detail)
     }
     heldUp = nil
     isStarted = false
@@ -384,11 +384,11 @@ final class RecordKeeping {
   /// Returns the scan at `place`, starting it if needed. The arguments are lazy, since they may be
   /// long and the scan is continued many times.
   private func look(
-    _ place: inout FileLook?, _ items: @autoclosure () -> [FileLook.Item], memory: SeenFiles,
-    links: @autoclosure () -> FileLook.Links, written: FileNames.WrittenName = .beside
-  ) throws(LookFault) -> FileLook {
+    _ place: inout FileScan?, _ items: @autoclosure () -> [FileScan.Item], memory: SeenFiles,
+    links: @autoclosure () -> FileScan.Links, written: FileNames.WrittenName = .beside
+  ) throws(ScanFault) -> FileScan {
     if let place { return place }
-    let look = try FileLook(
+    let look = try FileScan(
       items(), in: declaring.folder, memory: memory, hashes: hashes, links: links(),
       written: written)
     place = look
@@ -420,9 +420,9 @@ package enum RecordResult: Equatable, Sendable {
   /// Under that number; nil if there is nothing to record.
   case kept(origin: UInt64?)
   /// The success is discarded: the task is not up to date afterwards.
-  case unkept(what: String)
+  case discarded(detail: String)
   /// An output is missing.
-  case noOutput(what: String)
+  case noOutput(detail: String)
   /// The run cannot continue.
-  case unwritten(what: String)
+  case unwritten(detail: String)
 }

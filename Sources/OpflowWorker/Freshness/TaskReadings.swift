@@ -13,7 +13,7 @@ final class TaskReadings {
   /// Whether the output of a failed command may be shown.
   private let showsPrinted: Bool
   /// By command, with the number of tasks that had ended before.
-  private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, LookFault>)] =
+  private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, ScanFault>)] =
     [:]
   /// The same for the outputs of dependencies.
   private var left: [TaskID: (after: Int32, content: PlanKey)] = [:]
@@ -46,22 +46,22 @@ final class TaskReadings {
     left.removeAll()
   }
 
-  fileprivate struct NeedLook {
-    let files: FileLook
+  fileprivate struct NeedScan {
+    let files: FileScan
     let known: (record: SuccessRecord, place: RecordIndex.Place?)?
   }
 
   /// Of the outputs of a task's dependencies, in small steps.
-  struct NeedsLook {
+  struct NeedsScan {
     fileprivate var contents: [TaskID: PlanKey] = [:]
-    fileprivate var look: NeedLook?
+    fileprivate var look: NeedScan?
   }
 
   /// `needs` is a complete scan. Results are reused while `after`, the number of tasks that have
   /// ended in this session, is the same; nil reads everything again.
   func all(
-    of declaring: DeclaringTask, _ needs: NeedsLook, after: Int32?
-  ) throws(LookFault) -> [SuccessRecord.Reading] {
+    of declaring: DeclaringTask, _ needs: NeedsScan, after: Int32?
+  ) throws(ScanFault) -> [SuccessRecord.Reading] {
     var readings: [SuccessRecord.Reading] = []
     for entry in plan.otherInputs(of: declaring.task) {
       switch entry {
@@ -95,13 +95,13 @@ final class TaskReadings {
 
   private func reading(
     _ words: [String], of declaring: DeclaringTask, _ after: Int32?
-  ) throws(LookFault) -> SuccessRecord.Reading {
+  ) throws(ScanFault) -> SuccessRecord.Reading {
     let key = Command(
       words: words.map { Array($0.utf8) }, folder: Array(declaring.folder.utf8),
       environment: plan.record(declaring.task).environment)
     if let after, let known = printed[key], known.after == after { return try known.result.get() }
-    var result: Result<SuccessRecord.Reading, LookFault>
-    do throws(LookFault) {
+    var result: Result<SuccessRecord.Reading, ScanFault>
+    do throws(ScanFault) {
       result = .success(try print(words, of: declaring))
     } catch {
       result = .failure(error)
@@ -113,7 +113,7 @@ final class TaskReadings {
 
   private func print(
     _ words: [String], of declaring: DeclaringTask
-  ) throws(LookFault) -> SuccessRecord.Reading {
+  ) throws(ScanFault) -> SuccessRecord.Reading {
     let name = words.joined(separator: " ")
     let (end, printed, complaints): (PrintingCommand.End, [UInt8], [UInt8])
     let left: String
@@ -125,7 +125,7 @@ final class TaskReadings {
       complaints = command.complaints
       left = command.leftText
     } catch {
-      throw LookFault(what: "the input `\(name)` cannot be run: \(error)")
+      throw ScanFault(detail: "the input `\(name)` cannot be run: \(error)")
     }
     switch end {
     case .exit(0):
@@ -134,17 +134,17 @@ final class TaskReadings {
         content: hashes.hash.of(Array("0\n".utf8) + printed + [0] + complaints))
     case .exit(let code):
       let last = showsPrinted ? (complaints.isEmpty ? printed : complaints) : []
-      let what = Self.failure(name, code, last)
+      let detail = Self.failure(name, code, last)
       return SuccessRecord.Reading(
-        kind: .failure, name: what, content: hashes.hash.of(what))
+        kind: .failure, name: detail, content: hashes.hash.of(detail))
     case .signal(let number):
-      throw LookFault(what: "the input `\(name)` was ended by signal \(number)")
+      throw ScanFault(detail: "the input `\(name)` was ended by signal \(number)")
     case .printedTooMuch:
-      throw LookFault(
-        what: "the input `\(name)` printed more than \(Self.mostPrinted >> 20) MiB\(left)")
+      throw ScanFault(
+        detail: "the input `\(name)` printed more than \(Self.mostPrinted >> 20) MiB\(left)")
     case .tookTooLong:
-      throw LookFault(
-        what: "the input `\(name)` took longer than \(Self.patienceSeconds) seconds\(left)")
+      throw ScanFault(
+        detail: "the input `\(name)` took longer than \(Self.patienceSeconds) seconds\(left)")
     }
   }
 
@@ -167,8 +167,8 @@ final class TaskReadings {
   /// Returns whether the scan is complete. `after` as above, since thousands of tasks may have the
   /// same dependency.
   func goOn(
-    _ needs: inout NeedsLook, of declaring: DeclaringTask, after: Int32?, until deadline: Int64
-  ) throws(LookFault) -> Bool {
+    _ needs: inout NeedsScan, of declaring: DeclaringTask, after: Int32?, until deadline: Int64
+  ) throws(ScanFault) -> Bool {
     for edge in plan.needs(declaring.task) {
       let need = TaskID(plan.needTargets[edge])
       guard plan.declaresOutputs(need), needs.contents[need] == nil else { continue }
@@ -188,20 +188,20 @@ final class TaskReadings {
     return true
   }
 
-  private func look(at need: TaskID) throws(LookFault) -> NeedLook {
+  private func look(at need: TaskID) throws(ScanFault) -> NeedScan {
     let declaring = DeclaringTask(plan: plan, task: need, records: records)
     let identity = declaring.identity
     var known: (record: SuccessRecord, place: RecordIndex.Place?)?
     if let record = (try? book?.record(of: identity)) ?? nil, record.hash == hashes.hash {
       known = (record, book?.place(of: identity))
     }
-    let look = try FileLook(
+    let look = try FileScan(
       declaring.outputs, in: declaring.folder, memory: known?.record.followedOutputs ?? [],
       hashes: hashes, links: declaring.followedOutputLinks, written: .insteadOfNone)
-    return NeedLook(files: look, known: known)
+    return NeedScan(files: look, known: known)
   }
 
-  private func content(of look: FileLook) -> PlanKey {
+  private func content(of look: FileScan) -> PlanKey {
     var bytes: [UInt8] = []
     for files in [look.files, look.links] {
       for place in files.indices {
@@ -216,7 +216,7 @@ final class TaskReadings {
 
   /// The scan of the dependency itself does not read link targets; recording their hashes saves
   /// later runs reading them.
-  private func remember(_ look: NeedLook, of need: TaskID) {
+  private func remember(_ look: NeedScan, of need: TaskID) {
     guard let book, let known = look.known, look.files.hasRead, !look.files.links.isEmpty else {
       return
     }

@@ -10,7 +10,7 @@ struct ServiceWatch: ~Copyable {
     /// A message for the user; may be empty.
     case ready(note: String)
     /// The checks have ended.
-    case gaveUp(what: String)
+    case gaveUp(detail: String)
   }
 
   private let readiness: ServiceReadiness
@@ -142,13 +142,14 @@ struct ServiceWatch: ~Copyable {
       }
     } catch {
       end()
-      return .gaveUp(what: error.what)
+      return .gaveUp(detail: error.detail)
     }
     guard timeout <= now else { return .again }
     if probePID != 0, found.isEmpty { found = "it has not ended" }
     end()
     let time = DurationText.text(milliseconds: Int64(clamping: readiness.timeoutMilliseconds))
-    return .gaveUp(what: "not ready after \(time): \(subject)\(found.isEmpty ? "" : ", \(found)")")
+    return .gaveUp(
+      detail: "not ready after \(time): \(subject)\(found.isEmpty ? "" : ", \(found)")")
   }
 
   /// For messages.
@@ -235,7 +236,7 @@ struct ServiceWatch: ~Copyable {
 
 /// Checking further is useless. A message for the user.
 struct WatchFault: Error {
-  let what: String
+  let detail: String
 }
 
 private struct LogLines {
@@ -438,7 +439,7 @@ struct KnownPorts {
 
   init(_ plans: WorkerPlan) { self.plans = plans }
 
-  mutating func note(_ order: WorkerOrder) {
+  mutating func note(_ order: WorkerMessage) {
     if case .ports(let service, let ports) = order { told[service] = ports }
   }
 

@@ -4,8 +4,8 @@ package import OpflowSystem
 
 /// A message for the user.
 package struct ValueFault: Error, Equatable {
-  package let what: String
-  package init(what: String) { self.what = what }
+  package let detail: String
+  package init(detail: String) { self.detail = detail }
 }
 
 /// The folders in which attempts leave values.
@@ -83,7 +83,7 @@ package struct LeftValues {
         ).writeAll(value.bytes)
       }
     } catch {
-      throw ValueFault(what: "what it left for others cannot be put in \(path): \(error)")
+      throw ValueFault(detail: "what it left for others cannot be put in \(path): \(error)")
     }
   }
 
@@ -96,7 +96,7 @@ package struct LeftValues {
       let file = SuccessRecord.Value(
         name: value.name, bytes: try read(value.name, in: path, lasts: false))
       guard Hash.xxh3(file.text) == value.hash else {
-        throw ValueFault(what: "$OPFLOW_VALUES/\(value.name) was changed since")
+        throw ValueFault(detail: "$OPFLOW_VALUES/\(value.name) was changed since")
       }
       files.append(file)
     }
@@ -114,19 +114,19 @@ package struct LeftValues {
     }
     guard names.count <= ValueRules.mostValues else {
       throw ValueFault(
-        what: "it left \(names.count) files in $OPFLOW_VALUES, and a task leaves at most"
+        detail: "it left \(names.count) files in $OPFLOW_VALUES, and a task leaves at most"
           + " \(ValueRules.mostValues) values")
     }
     var values: [TaskValue] = []
     for name in names {
       if hasSecret(Array(name.utf8)) {
         throw ValueFault(
-          what: "$OPFLOW_VALUES: the name of a file holds a secret, and names are written down")
+          detail: "$OPFLOW_VALUES: the name of a file holds a secret, and names are written down")
       }
       let bytes = try read(name, in: path, lasts: lasts)
       if hasSecret(bytes) {
         throw ValueFault(
-          what: "$OPFLOW_VALUES/\(name): it holds a secret, and values are written down")
+          detail: "$OPFLOW_VALUES/\(name): it holds a secret, and values are written down")
       }
       values.append(
         TaskValue(name: name, text: ValueRules.value(ofFile: bytes), keepsText: keepsTexts))
@@ -148,14 +148,14 @@ package struct LeftValues {
   ) throws(ValueFault) -> [UInt8] {
     guard ValueRules.isName(name.utf8) else {
       throw ValueFault(
-        what: "$OPFLOW_VALUES/\(name): a value's name is at most \(ValueRules.longestNameBytes)"
+        detail: "$OPFLOW_VALUES/\(name): a value's name is at most \(ValueRules.longestNameBytes)"
           + " letters, digits and _")
     }
     let path = folder + "/" + name
     // Opening a device may have side effects.
     let kind = try doing("read", name) { () throws(Errno) in try Path.linkStatus(path).kind }
     guard kind == .file else {
-      throw ValueFault(what: "$OPFLOW_VALUES/\(name): it is \(Self.word(kind)), and no file")
+      throw ValueFault(detail: "$OPFLOW_VALUES/\(name): it is \(Self.word(kind)), and no file")
     }
     let bytes = try doing("read", name) { () throws(Errno) in
       let file = try File.openRegular(path, .readOnly)
@@ -166,12 +166,12 @@ package struct LeftValues {
     let value = ValueRules.value(ofFile: bytes)
     if value.count > ValueRules.longestBytes {
       throw ValueFault(
-        what:
+        detail:
           "$OPFLOW_VALUES/\(name): it has more than the \(ValueRules.longestBytes) bytes of a value"
       )
     }
     if let fault = ValueRules.fault(in: value) {
-      throw ValueFault(what: "$OPFLOW_VALUES/\(name): \(fault)")
+      throw ValueFault(detail: "$OPFLOW_VALUES/\(name): \(fault)")
     }
     return bytes
   }
@@ -195,7 +195,7 @@ package struct LeftValues {
       return try body()
     } catch {
       throw ValueFault(
-        what: "cannot \(doing) $OPFLOW_VALUES\(name.isEmpty ? "" : "/\(name)"): \(error)")
+        detail: "cannot \(doing) $OPFLOW_VALUES\(name.isEmpty ? "" : "/\(name)"): \(error)")
     }
   }
 }

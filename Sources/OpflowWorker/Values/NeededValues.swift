@@ -27,7 +27,7 @@ package struct NeededValues {
     folder = runFolder + "/" + ValueFolder.name
   }
 
-  package mutating func note(_ order: WorkerOrder) {
+  package mutating func note(_ order: WorkerMessage) {
     if case .values(let task, let attempt) = order {
       left[task] = attempt.map { ($0, [:]) }
     }
@@ -60,8 +60,8 @@ package struct NeededValues {
     }
     switch result {
     case .text(let text): return text
-    case .lacking(let missing): throw ValueFault(what: missing.text(plan))
-    case .tooLong: throw ValueFault(what: "a text that values are filled in grows beyond 4 MiB")
+    case .lacking(let missing): throw ValueFault(detail: missing.text(plan))
+    case .tooLong: throw ValueFault(detail: "a text that values are filled in grows beyond 4 MiB")
     }
   }
 
@@ -93,11 +93,11 @@ package struct NeededValues {
       let file = try File.openRegular(path, .readOnly)
       bytes = try file.readAll(atMost: ValueRules.longestBytes + 2)
     } catch {
-      throw ValueFault(what: "cannot read `needs.\(plan.nameString(need)).\(name)`: \(error)")
+      throw ValueFault(detail: "cannot read `needs.\(plan.nameString(need)).\(name)`: \(error)")
     }
     guard Hash.xxh3(ValueRules.value(ofFile: bytes)) == hash else {
       throw ValueFault(
-        what: "`needs.\(plan.nameString(need)).\(name)` is not what the task left: \(path) was"
+        detail: "`needs.\(plan.nameString(need)).\(name)` is not what the task left: \(path) was"
           + " changed since")
     }
     return bytes
@@ -113,20 +113,21 @@ package struct NeededValues {
       var made: Set<String> = []
       for need in plan.valueSources(of: task) {
         guard let left = left[need] else { continue }
-        let family = plan.family(of: need)
-        let id = family.map { Array(plan.familyName($0).utf8) } ?? Array(plan.nameBytes(need))
+        let matrixGroup = plan.matrixGroup(of: need)
+        let id =
+          matrixGroup.map { Array(plan.matrixGroupName($0).utf8) } ?? Array(plan.nameBytes(need))
         let own = "\(path)/\(LogName.stem(of: id))"
         for (name, hash) in left.hashes.sorted(by: { $0.key < $1.key }) {
           let bytes = try read(name, of: need, left.attempt, hash)
           var folders = [own]
-          if family != nil { folders.append("\(own)/\(name)") }
+          if matrixGroup != nil { folders.append("\(own)/\(name)") }
           try Self.making { () throws(Errno) in
             for folder in folders where made.insert(folder).inserted {
               try Path.makeDirectory(folder)
             }
             let target =
-              family == nil
-              ? "\(own)/\(name)" : "\(own)/\(name)/\(leg(need, familyBytes: id.count))"
+              matrixGroup == nil
+              ? "\(own)/\(name)" : "\(own)/\(name)/\(instance(need, matrixGroupBytes: id.count))"
             try File.open(target, [.writeOnly, .create, .exclusive], mode: 0o600).writeAll(bytes)
           }
         }
@@ -150,7 +151,7 @@ package struct NeededValues {
     do throws(Errno) {
       try body()
     } catch {
-      throw ValueFault(what: "cannot make $OPFLOW_NEEDS: \(error)")
+      throw ValueFault(detail: "cannot make $OPFLOW_NEEDS: \(error)")
     }
   }
 
@@ -160,8 +161,8 @@ package struct NeededValues {
   }
 
   /// The part in brackets of a matrix task's ID, which already has most bytes as `%XX`.
-  private func leg(_ task: TaskID, familyBytes: Int) -> String {
-    let values = plan.nameBytes(task).dropFirst(familyBytes + 1).dropLast()
+  private func instance(_ task: TaskID, matrixGroupBytes: Int) -> String {
+    let values = plan.nameBytes(task).dropFirst(matrixGroupBytes + 1).dropLast()
     return LogName.stem(of: values, keeping: [UInt8(ascii: ","), UInt8(ascii: "%")])
   }
 
@@ -171,6 +172,7 @@ package struct NeededValues {
       hash.utf8.count == 64
       && hash.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     if isHash { return hash }
-    throw ValueFault(what: "`sha256` must be 64 hexadecimal digits, and came out as something else")
+    throw ValueFault(
+      detail: "`sha256` must be 64 hexadecimal digits, and came out as something else")
   }
 }

@@ -91,10 +91,10 @@ final class LiveProcess {
       status: status ?? -1000, outputBytes: output.bytes, errorBytes: errors.bytes)
   }
 
-  private func pump(until done: () -> Bool, for what: String) throws {
+  private func pump(until done: () -> Bool, for detail: String) throws {
     while !done() {
       guard status == nil else {
-        throw HarnessFailure("it ended with \(status ?? 0) before \(what)\n\(transcript)")
+        throw HarnessFailure("it ended with \(status ?? 0) before \(detail)\n\(transcript)")
       }
       var events = [
         pollfd(fd: exitDescriptor, events: Int16(POLLIN), revents: 0),
@@ -103,7 +103,7 @@ final class LiveProcess {
       ]
       let count = poll(&events, 3, Int32(Self.hangLimitMilliseconds))
       if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw HarnessFailure("waited in vain for \(what)\n\(transcript)") }
+      guard count > 0 else { throw HarnessFailure("waited in vain for \(detail)\n\(transcript)") }
       if events[1].revents != 0 { output.readOnce() }
       if events[2].revents != 0 { errors.readOnce() }
       // The end counts once both streams are read to theirs.

@@ -104,8 +104,8 @@ final class NetworkMount {
   }
 
   private func command(_ words: String, _ machine: String?, _ agents: [String?]) -> String {
-    let sites = agents.map { " --on \"\(agent($0))\"" }.joined()
-    return "\(on(machine))$opflow \(words)\(sites)"
+    let nodes = agents.map { " --on \"\(agent($0))\"" }.joined()
+    return "\(on(machine))$opflow \(words)\(nodes)"
   }
 
   /// Where a process of any machine finds what another one sees.

@@ -30,7 +30,7 @@ struct HarnessFailure: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 
-  static func errno(_ what: String, _ number: Int32 = Glibc.errno) -> HarnessFailure {
-    HarnessFailure("\(what): \(String(cString: strerror(number)))")
+  static func errno(_ detail: String, _ number: Int32 = Glibc.errno) -> HarnessFailure {
+    HarnessFailure("\(detail): \(String(cString: strerror(number)))")
   }
 }

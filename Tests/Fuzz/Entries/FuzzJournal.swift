@@ -62,7 +62,7 @@ enum FuzzJournal {
           "\(record.state) \(record.why?.word ?? "") \(record.attempts) \(record.startSequence)"
           + " \(record.settleSequence) \(record.isUnproven) \(record.isChanged)"
       }
-      return "\(tasks) \(history.drives) \(history.isSuspended)\(history.orders.all.count)"
+      return "\(tasks) \(history.sessions) \(history.isSuspended)\(history.orders.all.count)"
         + " \(String(describing: history.close))"
         + " \(history.removed) \(recovery.lineCount) \(recovery.lastSequence)"
     }
@@ -117,7 +117,7 @@ enum FuzzJournal {
         try expect(told("failure"), "task \(index) failed, and no line says so")
       case .skipped: try expect(told("skip"), "task \(index) was skipped, and no line says so")
       case .cancelled: try expect(told("cancel"), "task \(index): no line says cancelled")
-      case .handed, .running, .suspended:
+      case .prefetched, .running, .suspended:
         try expect(told("start"), "task \(index) runs without a start")
       case .upToDate: try expect(told("fresh"), "task \(index) is up to date, and no line says so")
       case .waiting, .ready, .checking: break
@@ -140,7 +140,7 @@ enum FuzzJournal {
     if let run = journal.withUnsafeBytes({ try? RunModel.readRun($0) }) {
       try expect(
         run.close == reading.history.close && run.set == reading.history.set
-          && run.drives == reading.history.drives, "without a plan the run is another")
+          && run.sessions == reading.history.sessions, "without a plan the run is another")
     }
   }
 

@@ -8,12 +8,15 @@ enum FuzzLate {
 
   static func readAll(_ plan: Plan) throws(FuzzFinding) {
     var size = 0
-    for index in plan.families.indices {
-      let family = FamilyID(index)
-      size += plan.familyName(family).utf8.count + plan.axes(family).count
-      for leg in plan.legs(family) {
-        for value in plan.legValues(TaskID(leg), of: family) { size += plan.text(value).count }
-        try expect(plan.family(of: TaskID(leg)) == family, "a leg is of another family")
+    for index in plan.matrixGroups.indices {
+      let matrixGroup = MatrixGroupID(index)
+      size += plan.matrixGroupName(matrixGroup).utf8.count + plan.axes(matrixGroup).count
+      for instance in plan.instances(matrixGroup) {
+        for value in plan.instanceValues(TaskID(instance), of: matrixGroup) {
+          size += plan.text(value).count
+        }
+        try expect(
+          plan.matrixGroup(of: TaskID(instance)) == matrixGroup, "a leg is of another family")
       }
     }
     for name in plan.foldedNames { size += name.utf8.count }

@@ -9,7 +9,7 @@ enum FuzzMessage {
       let line = UnsafeRawBufferPointer(rebasing: line)
       try check(line, MessageCodec.order) { MessageCodec.encode($0, into: &$1) }
       try check(line, SecretPart.init) { $0.write(to: &$1) }
-      try check(line, BlockLines.fact) { BlockLines.encode($0, into: &$1) }
+      try check(line, ExternalTaskLines.fact) { ExternalTaskLines.encode($0, into: &$1) }
       try check(line, MessageCodec.report) { MessageCodec.encode($0, into: &$1) }
     }
     try checkStream(bytes)

@@ -21,7 +21,7 @@ enum FuzzPlan {
     var size = 0
     for index in plan.tasks.prefix(400) {
       let task = TaskID(index)
-      guard WorkerOrder.run(task, attempt: 1).fault(in: plan) == nil else { continue }
+      guard WorkerMessage.run(task, attempt: 1).fault(in: plan) == nil else { continue }
       size += plan.nameBytes(task).count + plan.text(plan.record(task).directory).count
       size += texts(plan, plan.record(task).shell)
       for item in plan.environmentList(plan.record(task).environment) {

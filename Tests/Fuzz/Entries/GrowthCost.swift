@@ -95,10 +95,10 @@ package enum GrowthCheck {
     _ small: GrowthCost, _ large: GrowthCost, _ growths: [ManifestGrowth], _ count: Int
   ) -> FuzzFinding? {
     let factor = Double(large.size) / Double(small.size)
-    func finding(_ what: String, _ less: Int, _ more: Int, _ unit: String) -> FuzzFinding {
+    func finding(_ detail: String, _ less: Int, _ more: Int, _ unit: String) -> FuzzFinding {
       let names = growths.map(\.description).joined(separator: " with ")
       return FuzzFinding(
-        "\(what) grows faster than the manifest: \(names), \(count) and \(count * 4) of it:"
+        "\(detail) grows faster than the manifest: \(names), \(count) and \(count * 4) of it:"
           + " \(small.size) and \(large.size) bytes take \(less) and \(more) \(unit)")
     }
     if large.planBytes > littleBytes, small.planBytes > 0,

@@ -23,7 +23,7 @@ struct PlanRun: ~Copyable {
       maxParallel: 3, memoryBytes: 1 << 30, maxFailures: 0, seed: 1)
     engine = Engine(
       plan: plan, options: options,
-      entering: Entering(
+      resumeState: ResumeState(
         initial: [InitialState](repeating: .run, count: plan.taskCount),
         attempts: [Int32](repeating: 0, count: plan.taskCount)),
       journal: JournalEncoder())
@@ -32,7 +32,7 @@ struct PlanRun: ~Copyable {
   mutating func toTheEnd() throws(FuzzFinding) {
     engine.begin(at: now, wall: 1)
     try perform("the beginning")
-    try offerBlocks()
+    try offerExternalTasks()
     while !isOver {
       if let worker = launched.popLast() {
         try tell(.workerReady(worker, WorkerOffer(cores: 1, actions: .all)))
@@ -51,10 +51,10 @@ struct PlanRun: ~Copyable {
   }
 
   /// A program is there that does all of them.
-  private mutating func offerBlocks() throws(FuzzFinding) {
-    guard plan.hasBlocks else { return }
-    try tell(.block(HostID(1), .joined))
-    for task in plan.tasks { try tell(.block(HostID(1), .offers(TaskID(task)))) }
+  private mutating func offerExternalTasks() throws(FuzzFinding) {
+    guard plan.hasExternalTasks else { return }
+    try tell(.block(ClientID(1), .joined))
+    for task in plan.tasks { try tell(.block(ClientID(1), .offers(TaskID(task)))) }
   }
 
   private mutating func endNext(on worker: WorkerID) throws(FuzzFinding) {
@@ -95,9 +95,9 @@ struct PlanRun: ~Copyable {
 
   private mutating func perform(_ step: EngineStep) throws(FuzzFinding) {
     switch step {
-    case .tell, .began, .answer, .seat, .dismiss, .passOn: break
+    case .tell, .began, .answer, .slot, .dismiss, .passOn: break
     // Its file is not there: what was added stays.
-    case .withdraw(let withdrawal): answer(.withdrawn(withdrawal))
+    case .retract(let retraction): answer(.retracted(retraction))
     case .write: engine.take(.wrote, at: now, wall: 1)
     case .sync(let place, _): engine.take(.synced(upTo: place), at: now, wall: 1)
     case .launch(let worker, _, _): launched.append(worker)

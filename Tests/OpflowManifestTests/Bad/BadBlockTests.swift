@@ -7,7 +7,7 @@ import Testing
 struct BadBlockTests {
   @Test(arguments: cases)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
-    #expect(mistakes(in: bad.text) == bad.mistakes)
+    #expect(errors(in: bad.text) == bad.errors)
   }
 
   static let cases: [BadManifest] = [
@@ -67,7 +67,7 @@ struct BadBlockTests {
         b: { block: true, needs: [a], if: false }
         c: { needs: [b], block: true, manual: true, matrix: { n: [1, 2] } }
       """)
-    #expect(plan.hasBlocks)
+    #expect(plan.hasExternalTasks)
     let task = try #require(plan.task(named: "a"))
     #expect(plan.kind(task) == .block)
     #expect(plan.policy(task).timeoutMilliseconds == 60_000)

@@ -26,9 +26,9 @@ struct BadCellTests {
           priority: ${{ matrix.prio }}
           run: x
       """
-    let sheet = "name,note,prio\nx,,high\n\n\"y\",\"a, \"\"b\"\"\nc\",soon\nz,é,later\n"
+    let valueTable = "name,note,prio\nx,,high\n\n\"y\",\"a, \"\"b\"\"\nc\",soon\nz,é,later\n"
     #expect(
-      told(tasks, ["s.csv": sheet]) == [
+      told(tasks, ["s.csv": valueTable]) == [
         """
         m.yaml:4:15: `priority` \(priorities), not `soon`
         s.csv:5:4: `matrix.prio` is `soon` here

@@ -5,7 +5,7 @@ import Testing
 struct BadDeclaredFileTests {
   @Test(arguments: entries + tasks)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
-    #expect(mistakes(in: bad.text) == bad.mistakes)
+    #expect(errors(in: bad.text) == bad.errors)
   }
 
   static let entries: [BadManifest] = [
@@ -99,12 +99,12 @@ struct BadDeclaredFileTests {
   ]
 
   @Test func `a path longer than any can be is refused, one byte less is not`() {
-    func mistakes(_ count: Int) -> [String] {
-      OpflowManifestTests.mistakes(
+    func errors(_ count: Int) -> [String] {
+      OpflowManifestTests.errors(
         in: "tasks: { a: { run: x, inputs: [\(String(repeating: "a/", count: count / 2))b] } }")
     }
-    #expect(mistakes(4094) == [])
-    #expect(mistakes(4096).map { $0.hasSuffix("is longer than a path can be") } == [true])
+    #expect(errors(4094) == [])
+    #expect(errors(4096).map { $0.hasSuffix("is longer than a path can be") } == [true])
   }
 
   @Test(arguments: [

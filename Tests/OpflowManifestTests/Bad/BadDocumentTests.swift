@@ -4,7 +4,7 @@ import Testing
 struct BadDocumentTests {
   @Test(arguments: cases)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
-    #expect(mistakes(in: bad.text) == bad.mistakes)
+    #expect(errors(in: bad.text) == bad.errors)
   }
 
   static let cases: [BadManifest] = [

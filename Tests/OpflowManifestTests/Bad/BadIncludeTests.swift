@@ -5,7 +5,7 @@ import Testing
 struct BadIncludeTests {
   @Test(arguments: items + files + rings)
   func `is refused with every mistake in its file`(_ bad: BadProject) {
-    #expect(bad.project.mistakes() == bad.mistakes)
+    #expect(bad.project.errors() == bad.errors)
   }
 
   static let items: [BadProject] = [
@@ -183,14 +183,14 @@ struct BadIncludeTests {
       "b.yaml": "tasks: { b: { run: x } }\ninclude:\n  - link.yaml\n",
     ])
     project.links["link.yaml"] = "m.yaml"
-    let mistake = try #require(project.diagnostics().first)
+    let problem = try #require(project.diagnostics().first)
     #expect(
-      mistake.message == "files include each other in a ring: m.yaml -> b.yaml -> m.yaml")
+      problem.message == "files include each other in a ring: m.yaml -> b.yaml -> m.yaml")
     #expect(
-      mistake.notes.map { "\($0.file):\($0.line): \($0.message)" } == [
+      problem.notes.map { "\($0.file):\($0.line): \($0.message)" } == [
         "m.yaml:1: `m.yaml` includes `b.yaml` here", "b.yaml:3: `b.yaml` includes `m.yaml` here",
       ])
-    #expect(mistake.help == "take one of these includes away")
+    #expect(problem.help == "take one of these includes away")
   }
 
   @Test func `what to do is said`() {
@@ -216,7 +216,7 @@ struct BadIncludeTests {
       files["\(level).yaml"] = "tasks: { t\(level): { run: x } }\ninclude: [\(level + 1).yaml]"
     }
     #expect(
-      Project(files).mistakes() == ["64.yaml:2:11: files are included deeper than 64 levels"])
+      Project(files).errors() == ["64.yaml:2:11: files are included deeper than 64 levels"])
   }
 
   @Test func `files that include one file twice each do not grow without end`() {
@@ -226,8 +226,8 @@ struct BadIncludeTests {
         "include: [{ path: \(level + 1).yaml, as: l }, { path: \(level + 1).yaml, as: r }]"
     }
     files["41.yaml"] = "tasks: { a: { run: x } }"
-    let mistakes = Project(files).mistakes()
-    #expect(mistakes.contains { $0.hasSuffix(": more than 10000 files are included") })
-    #expect(mistakes.count <= 50)
+    let errors = Project(files).errors()
+    #expect(errors.contains { $0.hasSuffix(": more than 10000 files are included") })
+    #expect(errors.count <= 50)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 struct BadIncludedFileTests {
   @Test(arguments: tops + tasks + between)
   func `is refused with every mistake in its file`(_ bad: BadProject) {
-    #expect(bad.project.mistakes() == bad.mistakes)
+    #expect(bad.project.errors() == bad.errors)
   }
 
   static let tops: [BadProject] = [
@@ -196,7 +196,7 @@ struct BadIncludedFileTests {
   @Test func `what is no text of UTF-8 has its place in its file`() {
     var project = Project(["m.yaml": "include: [db.yaml]\ntasks: { a: { run: x } }"])
     project.files["db.yaml"] = Array("tasks:\n  b: { run: ".utf8) + [0xFF, 10]
-    #expect(project.mistakes() == ["db.yaml:2:13: the manifest is not UTF-8 from here on"])
+    #expect(project.errors() == ["db.yaml:2:13: the manifest is not UTF-8 from here on"])
   }
 
   @Test func `one id in two files is told with both places`() throws {
@@ -204,11 +204,11 @@ struct BadIncludedFileTests {
       "m.yaml": "include: [a.yaml, b.yaml]", "a.yaml": "tasks:\n  x: { run: x }",
       "b.yaml": "tasks:\n\n  x: { run: x }",
     ])
-    let mistake = try #require(project.diagnostics().first)
-    #expect(mistake.file == "b.yaml" && mistake.line == 3 && mistake.column == 3)
+    let problem = try #require(project.diagnostics().first)
+    #expect(problem.file == "b.yaml" && problem.line == 3 && problem.column == 3)
     #expect(
-      mistake.notes.map { "\($0.file):\($0.line): \($0.message)" } == ["a.yaml:2: the first `x`"])
-    #expect(mistake.help == "rename one of them, or include one of the files with an `as`")
+      problem.notes.map { "\($0.file):\($0.line): \($0.message)" } == ["a.yaml:2: the first `x`"])
+    #expect(problem.help == "rename one of them, or include one of the files with an `as`")
   }
 
   @Test func `a need has the name as its file would write it for help`() {
@@ -229,7 +229,7 @@ struct BadIncludedFileTests {
       "db.yaml": "vars: { port: 1 }\ntasks: { b: { run: x } }",
     ])
     #expect(
-      project.mistakes(variables: [("port", "2")])
+      project.errors(variables: [("port", "2")])
         == ["--set port:0:0: the manifest has no variable `port`"])
   }
 

@@ -5,7 +5,7 @@ import Testing
 struct BadMatrixTests {
   @Test(arguments: shapes + axes + ranges + rows + lists)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
-    #expect(mistakes(in: bad.text, files: Self.files) == bad.mistakes)
+    #expect(errors(in: bad.text, files: Self.files) == bad.errors)
   }
 
   private static let files = [
@@ -19,10 +19,9 @@ struct BadMatrixTests {
   ]
 
   /// A task with that matrix, whose value begins at 3:13.
-  private static func matrix(_ title: String, _ text: String, _ mistakes: String...) -> BadManifest
-  {
+  private static func matrix(_ title: String, _ text: String, _ errors: String...) -> BadManifest {
     var bad = BadManifest(title, "tasks:\n  a:\n    matrix: \(text)\n    run: x\n")
-    bad.mistakes = mistakes
+    bad.errors = errors
     return bad
   }
 
@@ -292,14 +291,14 @@ struct BadMatrixTests {
 }
 
 /// What is wrong with needs on families.
-struct BadFamilyNeedTests {
+struct BadMatrixGroupNeedTests {
   @Test(arguments: cases)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
-    #expect(mistakes(in: bad.text) == bad.mistakes)
+    #expect(errors(in: bad.text) == bad.errors)
   }
 
   /// A task with those keys, which begin at 4:8, below a family and a task.
-  private static func task(_ title: String, _ keys: String, _ mistakes: String...) -> BadManifest {
+  private static func task(_ title: String, _ keys: String, _ errors: String...) -> BadManifest {
     var bad = BadManifest(
       title,
       """
@@ -308,7 +307,7 @@ struct BadFamilyNeedTests {
         build: { run: x, matrix: { arch: [x86, arm], mode: [d, r], exclude: [{ arch: arm, mode: d }] } }
         t: { \(keys), run: x }
       """)
-    bad.mistakes = mistakes
+    bad.errors = errors
     return bad
   }
 

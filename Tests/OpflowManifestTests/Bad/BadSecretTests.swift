@@ -5,7 +5,7 @@ import Testing
 struct BadSecretTests {
   @Test(arguments: cases)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
-    #expect(mistakes(in: bad.text) == bad.mistakes)
+    #expect(errors(in: bad.text) == bad.errors)
   }
 
   /// What the plan would hold of a secret.
@@ -13,7 +13,7 @@ struct BadSecretTests {
     let task = "tasks: { b: { run: x, secrets: [TOKEN] } }"
     let said = "`TOKEN` is a secret, and `env` or `env_file` sets"
     let root = "tasks: { a: { run: x } }\n"
-    for (files, mistakes) in [
+    for (files, errors) in [
       (
         ["m.yaml": "env_file: [.env]\ninclude: [b.yaml]\n" + root, "b.yaml": task],
         ["b.yaml:1:33: \(said) it"]
@@ -61,7 +61,7 @@ struct BadSecretTests {
     ] as [([String: String], [String])] {
       var files = files
       files[".env"] = "TOKEN=from-a-file\n"
-      #expect(Project(files).mistakes() == mistakes)
+      #expect(Project(files).errors() == errors)
     }
     let project = Project([
       "m.yaml": "env: { A: b, TOKEN: abcd }\ninclude: [b.yaml]\n" + root, "b.yaml": task,

@@ -4,7 +4,7 @@ import Testing
 struct BadServiceTests {
   @Test(arguments: cases)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
-    #expect(mistakes(in: bad.text) == bad.mistakes)
+    #expect(errors(in: bad.text) == bad.errors)
   }
 
   @Test func `a service that is needed in two ways is counted once`() {
@@ -18,7 +18,7 @@ struct BadServiceTests {
         other: { service: true, run: x, resources: { slots: 1 } }
         b: { run: x, needs: [other] }
       """
-    #expect(mistakes(in: text).isEmpty)
+    #expect(errors(in: text).isEmpty)
   }
 
   private static func beside(_ key: String, _ value: String) -> BadManifest {

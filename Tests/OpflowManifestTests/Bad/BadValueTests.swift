@@ -4,18 +4,18 @@ import Testing
 struct BadValueTests {
   @Test(arguments: cases)
   func `is refused with every mistake at its place`(_ bad: BadManifest) {
-    #expect(mistakes(in: bad.text) == bad.mistakes)
+    #expect(errors(in: bad.text) == bad.errors)
   }
 
   /// A task `b` that needs `a` and has these keys, which begin at line 5, column 5.
   private static func reader(
-    _ title: String, _ task: String, _ mistakes: String...
+    _ title: String, _ task: String, _ errors: String...
   ) -> BadManifest {
     var bad = BadManifest(
       title,
       "tasks:\n  a: { run: x }\n  b:\n    needs: [a]\n"
         + task.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n"))
-    bad.mistakes = mistakes
+    bad.errors = errors
     return bad
   }
 

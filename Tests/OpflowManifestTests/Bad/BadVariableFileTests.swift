@@ -5,13 +5,13 @@ import Testing
 struct BadVariableFileTests {
   @Test(arguments: files + items)
   func `is refused with every mistake in its file`(_ bad: BadProject) {
-    #expect(bad.project.mistakes() == bad.mistakes)
+    #expect(bad.project.errors() == bad.errors)
   }
 
-  private static func file(_ text: String, _ mistakes: String...) -> BadProject {
+  private static func file(_ text: String, _ errors: String...) -> BadProject {
     var bad = BadProject(
       text, ["m.yaml": "env_file: [.env]\ntasks: { a: { run: x } }", ".env": text])
-    bad.mistakes = mistakes
+    bad.errors = errors
     return bad
   }
 
@@ -53,9 +53,9 @@ struct BadVariableFileTests {
       ".env:2:7: nothing may follow the closing quote", ".env:4:1: \(unnamed)"),
   ]
 
-  private static func item(_ item: String, _ mistakes: String...) -> BadProject {
+  private static func item(_ item: String, _ errors: String...) -> BadProject {
     var bad = BadProject(item, ["m.yaml": "env_file: \(item)\ntasks: { a: { run: x } }"])
-    bad.mistakes = mistakes
+    bad.errors = errors
     return bad
   }
 
@@ -98,17 +98,17 @@ struct BadVariableFileTests {
     for path in [".env", "?.env"] {
       var project = Project(["m.yaml": "env_file: ['\(path)']\ntasks: { a: { run: x } }"])
       project.faults[".env"] = fault
-      #expect(project.mistakes().first?.hasPrefix("m.yaml:1:12: cannot read `.env`: ") == true)
+      #expect(project.errors().first?.hasPrefix("m.yaml:1:12: cannot read `.env`: ") == true)
     }
   }
 
   @Test func `a file that is no text has its place`() {
     var project = Project(["m.yaml": "env_file: [.env]\ntasks: { a: { run: x } }"])
     project.files[".env"] = Array("A=b\nC=".utf8) + [0xC3, 10]
-    #expect(project.mistakes() == [".env:2:3: the file is not UTF-8 from here on"])
+    #expect(project.errors() == [".env:2:3: the file is not UTF-8 from here on"])
     project.files[".env"] = [UInt8](repeating: 65, count: 2 << 20)
     #expect(
-      project.mistakes() == [
+      project.errors() == [
         "m.yaml:1:12: cannot read `.env`: it is larger than 1 MiB, or all files are together"
       ])
   }

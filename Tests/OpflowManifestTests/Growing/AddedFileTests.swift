@@ -46,12 +46,12 @@ struct AddedFileTests {
   @Test(arguments: bad)
   func `is refused with every mistake at its place`(_ bad: BadManifest) throws {
     let text = bad.text.replacing("  a:\n", with: "  t:\n")
-    #expect(try GrowingRun(Self.first).mistakes(in: text) == bad.mistakes)
+    #expect(try GrowingRun(Self.first).errors(in: text) == bad.errors)
   }
 
   @Test func `a task may make what is added`() throws {
     let run = try GrowingRun("tasks:\n  gen: { run: x, outputs: [add.yaml], control: true }")
-    #expect(run.mistakes(in: "tasks:\n  t: { run: x, outputs: [o] }") == [])
+    #expect(run.errors(in: "tasks:\n  t: { run: x, outputs: [o] }") == [])
   }
 
   private func warnings(_ task: String) throws -> [String] {

@@ -40,14 +40,16 @@ struct AddedNeedTests {
     #expect(try plan.needTexts("one") == ["fetch on success", "plain on finished"])
     // Those of what is added come first.
     #expect(try plan.needTexts("two") == ["one on success", "plain on success"])
-    let legs = ["a,mode=debug", "a,mode=release", "b,mode=debug", "b,mode=release"]
+    let instances = ["a,mode=debug", "a,mode=release", "b,mode=debug", "b,mode=release"]
       .map { "build[arch=\($0)]" }
-    #expect(try plan.needTexts("three") == legs.map { "\($0) on success" })
+    #expect(try plan.needTexts("three") == instances.map { "\($0) on success" })
     #expect(
       try plan.needTexts("four")
-        == ["\(legs[0]) on success", "\(legs[1]) on success", "\(legs[2]) on ran"])
+        == ["\(instances[0]) on success", "\(instances[1]) on success", "\(instances[2]) on ran"])
     #expect(
-      try plan.needTexts("five[arch=b]") == ["\(legs[2]) on success", "\(legs[3]) on success"])
+      try plan.needTexts("five[arch=b]") == [
+        "\(instances[2]) on success", "\(instances[3]) on success",
+      ])
     #expect(try plan.needTexts("six") == ["last on success"])
   }
 
@@ -158,7 +160,7 @@ struct AddedNeedTests {
 
   @Test(arguments: bad)
   func `is refused with every mistake at its place`(_ bad: BadManifest) throws {
-    #expect(try run().mistakes(in: bad.text) == bad.mistakes)
+    #expect(try run().errors(in: bad.text) == bad.errors)
   }
 
   @Test func `the nearest name is told out of both`() throws {

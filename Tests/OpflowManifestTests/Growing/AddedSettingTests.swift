@@ -71,7 +71,7 @@ struct AddedSettingTests {
 
   @Test(arguments: bad)
   func `is refused with every mistake at its place`(_ bad: BadManifest) throws {
-    #expect(try GrowingRun(Self.first).mistakes(in: bad.text) == bad.mistakes)
+    #expect(try GrowingRun(Self.first).errors(in: bad.text) == bad.errors)
   }
 
   @Test func `a file of variables sets no secret of the run, and a task its own variable`() throws {

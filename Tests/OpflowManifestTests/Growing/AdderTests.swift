@@ -3,7 +3,7 @@ import OpflowPlan
 import Testing
 
 /// What a task of a run adds needs that task.
-struct AdderTests {
+struct GeneratorTests {
   private static let first = """
     tasks:
       scan: { run: x, control: true }
@@ -45,10 +45,10 @@ struct AdderTests {
     let text = "tasks: { a: { run: x }, f: { run: x, needs: a, matrix: { n: [1, 2] } } }"
     try run.add(text, by: "scan")
     #expect(try run.add(text, by: "scan").unchanged == ["a", "f"])
-    for adder in [nil, "other"] {
-      #expect(try run.compiled(text, by: adder).unchanged == ["a", "f"])
+    for generator in [nil, "other"] {
+      #expect(try run.compiled(text, by: generator).unchanged == ["a", "f"])
       #expect(throws: ManifestError.self) {
-        try run.compiled("tasks: { a: { run: x, needs: other } }", by: adder)
+        try run.compiled("tasks: { a: { run: x, needs: other } }", by: generator)
       }
     }
   }

@@ -19,9 +19,9 @@ struct GrowingRun {
   /// Compiles what is added, in a file `add.yaml` beside the manifest, and writes it into the plan.
   @discardableResult
   mutating func add(
-    _ text: String, files: [String: String] = [:], by adder: String? = nil
+    _ text: String, files: [String: String] = [:], by generator: String? = nil
   ) throws -> CompiledSegment {
-    let segment = try compiled(text, files: files, by: adder)
+    let segment = try compiled(text, files: files, by: generator)
     try grow(by: segment)
     return segment
   }
@@ -30,16 +30,16 @@ struct GrowingRun {
   ///
   /// - Parameter names: that every pattern fits.
   @discardableResult
-  mutating func addLegs(
-    _ family: String, _ files: [String: String], names: [String] = []
+  mutating func addInstances(
+    _ matrixGroup: String, _ files: [String: String], names: [String] = []
   ) throws -> CompiledSegment {
     var options = Self.options(files, in: "/data/project")
     options.fileNames = { _, _ in .success(names) }
     let source = ManifestSource(
       bytes: Array(first.utf8), displayPath: "opflow.yaml", path: "/data/project/opflow.yaml",
       folder: "/data/project", defaultName: "opflow.yaml")
-    let made = try ManifestCompiler.compileLegs(
-      source, madeBy: try plan.id(family), of: plan, options: options)
+    let made = try ManifestCompiler.compileInstances(
+      source, madeBy: try plan.id(matrixGroup), of: plan, options: options)
     let segment = try #require(made)
     try grow(by: segment)
     return segment
@@ -69,18 +69,18 @@ struct GrowingRun {
 
   func compiled(
     _ text: String, files: [String: String] = [:], folder: String = "/data/project",
-    by adder: String? = nil
+    by generator: String? = nil
   ) throws(ManifestError) -> CompiledSegment {
     let options = Self.options(files, in: folder)
     let source = ManifestSource(
       bytes: Array(text.utf8), displayPath: "add.yaml", path: "\(folder)/add.yaml",
       folder: folder, defaultName: "add")
     return try ManifestCompiler.compile(
-      source, addedTo: plan, by: adder.flatMap { plan.task(named: $0) }, options: options)
+      source, addedTo: plan, by: generator.flatMap { plan.task(named: $0) }, options: options)
   }
 
   /// `line:column: message` of each mistake, with the file before it where it is another.
-  func mistakes(in text: String, files: [String: String] = [:]) -> [String] {
+  func errors(in text: String, files: [String: String] = [:]) -> [String] {
     diagnostics(in: text, files: files).map {
       ($0.file == "add.yaml" ? "" : "\($0.file):") + "\($0.line):\($0.column): \($0.message)"
     }

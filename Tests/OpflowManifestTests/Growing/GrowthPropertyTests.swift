@@ -167,9 +167,9 @@ struct GrowthPropertyTests {
       if plan.isService(task) {
         parts.append("\(plan.readiness(of: task)) \(plan.portNames(of: task))")
       }
-      if let family = plan.family(of: task) {
-        parts.append("\(plan.familyName(family)) \(texts(plan.axes(family)))")
-        parts.append("\(texts(plan.legValues(task, of: family)))")
+      if let matrixGroup = plan.matrixGroup(of: task) {
+        parts.append("\(plan.matrixGroupName(matrixGroup)) \(texts(plan.axes(matrixGroup)))")
+        parts.append("\(texts(plan.instanceValues(task, of: matrixGroup)))")
       }
       return parts.joined(separator: "; ")
     }

@@ -86,14 +86,16 @@ struct RedeclarationTests {
   ]
 
   @Test(arguments: changed)
-  func `another definition is a mistake at its place`(_ task: String, _ what: String) throws {
+  func `another definition is a mistake at its place`(_ task: String, _ detail: String) throws {
     let run = try GrowingRun(Self.first)
     let name = try #require(task.split(separator: ":").first)
     let line = try #require(
       Self.first.split(separator: "\n").firstIndex { $0.hasPrefix("  \(name):") })
     #expect(
-      run.mistakes(in: "tasks:\n  new: { run: x }\n  \(task)")
-        == ["3:3: `\(name)` is in the run already, with \(what) (/data/project/m.yaml:\(line + 1))"]
+      run.errors(in: "tasks:\n  new: { run: x }\n  \(task)")
+        == [
+          "3:3: `\(name)` is in the run already, with \(detail) (/data/project/m.yaml:\(line + 1))"
+        ]
     )
   }
 

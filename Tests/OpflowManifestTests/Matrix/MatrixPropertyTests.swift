@@ -5,23 +5,23 @@ import Testing
 /// Random matrices, expanded by the compiler and by a few lines that make all combinations of names
 /// and texts and take away what is to go.
 struct MatrixPropertyTests {
-  private typealias Leg = [String: String]
+  private typealias Instance = [String: String]
 
   private struct Imagined {
     /// Names that stand in ids, in their order.
     var naming: [String] = []
     var names: [String] = []
     var lines: [String] = []
-    var legs: [Leg] = [[:]]
+    var instances: [Instance] = [[:]]
     var files: [String: String] = [:]
 
-    mutating func multiply(_ rows: [Leg]) {
-      legs = legs.flatMap { leg in rows.map { leg.merging($0) { a, _ in a } } }
+    mutating func multiply(_ rows: [Instance]) {
+      instances = instances.flatMap { instance in rows.map { instance.merging($0) { a, _ in a } } }
     }
 
-    func id(_ leg: Leg) -> String {
+    func id(_ instance: Instance) -> String {
       let parts = naming.map { name -> String in
-        let value = (leg[name] ?? "").utf8.map { byte -> String in
+        let value = (instance[name] ?? "").utf8.map { byte -> String in
           let isPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@:/"
             .utf8.contains(byte)
           let digits = String(byte, radix: 16, uppercase: true)
@@ -97,34 +97,36 @@ struct MatrixPropertyTests {
   }
 
   private func exclude(from matrix: inout Imagined, _ random: inout SplitMix64) {
-    var items: [Leg] = []
+    var items: [Instance] = []
     for _ in 0..<Int.random(in: 0...3, using: &random) {
-      guard let leg = matrix.legs.randomElement(using: &random) else { return }
-      let item = leg.filter { _ in Bool.random(using: &random) }
-      let isLeft = matrix.legs.contains { leg in item.contains { leg[$0.key] != $0.value } }
+      guard let instance = matrix.instances.randomElement(using: &random) else { return }
+      let item = instance.filter { _ in Bool.random(using: &random) }
+      let isLeft = matrix.instances.contains { instance in
+        item.contains { instance[$0.key] != $0.value }
+      }
       if item.isEmpty || !isLeft { continue }
       items.append(item)
-      matrix.legs.removeAll { leg in item.allSatisfy { leg[$0.key] == $0.value } }
+      matrix.instances.removeAll { instance in item.allSatisfy { instance[$0.key] == $0.value } }
     }
     add("exclude", items, to: &matrix)
   }
 
   private func include(in matrix: inout Imagined, _ random: inout SplitMix64) {
-    var items: [Leg] = []
+    var items: [Instance] = []
     for _ in 0..<Int.random(in: 0...2, using: &random) {
-      var leg: Leg = [:]
-      for name in matrix.names { leg[name] = pick(&random)[0] }
-      let isThere = matrix.legs.contains { other in
-        matrix.naming.allSatisfy { other[$0] == leg[$0] }
+      var instance: Instance = [:]
+      for name in matrix.names { instance[name] = pick(&random)[0] }
+      let isThere = matrix.instances.contains { other in
+        matrix.naming.allSatisfy { other[$0] == instance[$0] }
       }
       if isThere { continue }
-      items.append(leg)
-      matrix.legs.append(leg)
+      items.append(instance)
+      matrix.instances.append(instance)
     }
     add("include", items, to: &matrix)
   }
 
-  private func add(_ key: String, _ items: [Leg], to matrix: inout Imagined) {
+  private func add(_ key: String, _ items: [Instance], to matrix: inout Imagined) {
     if items.isEmpty { return }
     let maps = items.map { item in
       "{ " + item.map { "\($0.key): '\($0.value)'" }.joined(separator: ", ") + " }"
@@ -145,14 +147,15 @@ struct MatrixPropertyTests {
         all: { run: x, needs: t }
       """
     let plan = try plan(text, files: matrix.files)
-    let ids = matrix.legs.map { matrix.id($0) }
+    let ids = matrix.instances.map { matrix.id($0) }
     #expect(plan.ids == ids + ids.map { "u" + $0.dropFirst() } + ["all"], "\(text)")
-    for leg in matrix.legs {
+    for instance in matrix.instances {
       #expect(
-        try plan.wordTexts(matrix.id(leg)) == ["x"] + matrix.names.map { leg[$0] ?? "" }, "\(text)")
-      let partners = matrix.legs.filter { $0[join] == leg[join] }
+        try plan.wordTexts(matrix.id(instance)) == ["x"] + matrix.names.map { instance[$0] ?? "" },
+        "\(text)")
+      let partners = matrix.instances.filter { $0[join] == instance[join] }
       #expect(
-        try plan.needTexts("u" + matrix.id(leg).dropFirst())
+        try plan.needTexts("u" + matrix.id(instance).dropFirst())
           == partners.map { matrix.id($0) + " on success" }, "\(text)")
     }
     #expect(try plan.needTexts("all") == ids.map { "\($0) on success" })

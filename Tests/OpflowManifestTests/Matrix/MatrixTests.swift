@@ -5,13 +5,13 @@ import Testing
 /// Which legs a `matrix` makes, what they are called, and what they do.
 struct MatrixTests {
   /// The ids of the legs of a task `t` with that matrix.
-  private func legs(_ matrix: String, files: [String: String] = [:]) throws -> [String] {
+  private func instances(_ matrix: String, files: [String: String] = [:]) throws -> [String] {
     try plan("tasks:\n  t:\n    run: x\n    matrix: \(matrix)\n", files: files).ids
   }
 
   @Test func `a leg is made for each combination, the last axis going first`() throws {
     #expect(
-      try legs("{ arch: [x86_64, aarch64], mode: [debug, release] }") == [
+      try instances("{ arch: [x86_64, aarch64], mode: [debug, release] }") == [
         "t[arch=x86_64,mode=debug]", "t[arch=x86_64,mode=release]",
         "t[arch=aarch64,mode=debug]", "t[arch=aarch64,mode=release]",
       ])
@@ -25,15 +25,16 @@ struct MatrixTests {
 
   @Test func `values keep the text that they are written with`() throws {
     #expect(
-      try legs("{ v: [3.10, 3.1, \"1\", 0x10, true, yes, 007, 1e3, -5] }") == [
+      try instances("{ v: [3.10, 3.1, \"1\", 0x10, true, yes, 007, 1e3, -5] }") == [
         "t[v=3.10]", "t[v=3.1]", "t[v=1]", "t[v=0x10]", "t[v=true]", "t[v=yes]", "t[v=007]",
         "t[v=1e3]", "t[v=-5]",
       ])
   }
 
   @Test func `a range counts from its first number to its last`() throws {
-    #expect(try legs("{ n: { range: [-1, 2] } }") == ["t[n=-1]", "t[n=0]", "t[n=1]", "t[n=2]"])
-    #expect(try legs("{ n: { range: [3, 3] } }") == ["t[n=3]"])
+    #expect(
+      try instances("{ n: { range: [-1, 2] } }") == ["t[n=-1]", "t[n=0]", "t[n=1]", "t[n=2]"])
+    #expect(try instances("{ n: { range: [3, 3] } }") == ["t[n=3]"])
   }
 
   @Test func `bounds of a range and values may be expressions`() throws {
@@ -50,7 +51,8 @@ struct MatrixTests {
 
   @Test func `bytes that no id may have are escaped, and an empty value is one`() throws {
     #expect(
-      try legs("{ v: [\"a b\", \"x,y=[z]\", \"50%\", \"é\", \"\", \"a/b.c-d+e@f:g_h\", \"~\"] }")
+      try instances(
+        "{ v: [\"a b\", \"x,y=[z]\", \"50%\", \"é\", \"\", \"a/b.c-d+e@f:g_h\", \"~\"] }")
         == [
           "t[v=a%20b]", "t[v=x%2Cy%3D%5Bz%5D]", "t[v=50%25]", "t[v=%C3%A9]", "t[v=]",
           "t[v=a/b.c-d+e@f:g_h]", "t[v=%7E]",
@@ -59,7 +61,7 @@ struct MatrixTests {
 
   @Test func `an id of more than two hundred bytes is cut, and ended by a hash`() throws {
     let long = String(repeating: "x", count: 195)
-    let ids = try legs("{ v: [\(long), \(long)y, \(long)z, \"\(long)  é\"] }")
+    let ids = try instances("{ v: [\(long), \(long)y, \(long)z, \"\(long)  é\"] }")
     #expect(ids[0] == "t[v=\(long)]")
     #expect(ids[0].utf8.count == 200)
     for id in ids[1...] {
@@ -79,16 +81,18 @@ struct MatrixTests {
 
   @Test func `exclude takes legs away by some of their values`() throws {
     #expect(
-      try legs(
+      try instances(
         "{ a: [1, 2], b: [x, y], exclude: [{ a: 1, b: x }, { b: \"y\", a: 2 }] }")
         == ["t[a=1,b=y]", "t[a=2,b=x]"])
     #expect(
-      try legs("{ a: [1, 2], b: [x, y], exclude: [{ a: 1 }] }") == ["t[a=2,b=x]", "t[a=2,b=y]"])
+      try instances("{ a: [1, 2], b: [x, y], exclude: [{ a: 1 }] }") == [
+        "t[a=2,b=x]", "t[a=2,b=y]",
+      ])
   }
 
   @Test func `include adds whole legs, also one that exclude took, and changes none`() throws {
     #expect(
-      try legs(
+      try instances(
         "{ a: [1, 2], b: [x], exclude: [{ a: 1 }], include: [{ b: x, a: 1 }, { a: 9, b: z }] }")
         == ["t[a=2,b=x]", "t[a=1,b=x]", "t[a=9,b=z]"])
   }
@@ -146,13 +150,13 @@ struct MatrixTests {
 
   @Test func `lines of a file are values, empty ones are none`() throws {
     #expect(
-      try legs("{ f: { lines: list.txt } }", files: ["list.txt": "a\r\n\nb c\n#d"])
+      try instances("{ f: { lines: list.txt } }", files: ["list.txt": "a\r\n\nb c\n#d"])
         == ["t[f=a]", "t[f=b%20c]", "t[f=%23d]"])
   }
 
   @Test func `files that fit a pattern are values, sorted`() throws {
     #expect(
-      try legs("{ f: { glob: \"d/*.csv\" } }", files: ["d/b.csv": "", "d/a.csv": "", "e": ""])
+      try instances("{ f: { glob: \"d/*.csv\" } }", files: ["d/b.csv": "", "d/a.csv": "", "e": ""])
         == ["t[f=d/a.csv]", "t[f=d/b.csv]"])
   }
 
@@ -183,7 +187,7 @@ struct MatrixTests {
 
   @Test func `include gives legs where a file gives none`() throws {
     #expect(
-      try legs("{ f: { glob: \"*.zip\" }, include: [{ f: a.zip }] }") == ["t[f=a.zip]"])
+      try instances("{ f: { glob: \"*.zip\" }, include: [{ f: a.zip }] }") == ["t[f=a.zip]"])
   }
 
   @Test func `an item of exclude that fits no leg is told`() throws {
@@ -250,12 +254,14 @@ struct MatrixTests {
         t: { run: x, matrix: { rows: [{ s: p, d: q }], m: [1, 2] } }
         e: { run: x, matrix: { f: { glob: none } } }
       """)
-    #expect(plan.families.count == 1)
-    #expect(plan.familyName(FamilyID(0)) == "t")
-    #expect(plan.legs(FamilyID(0)) == 1..<3)
-    #expect(plan.axes(FamilyID(0)).map { plan.string($0) } == ["s", "d", "m"])
+    #expect(plan.matrixGroups.count == 1)
+    #expect(plan.matrixGroupName(MatrixGroupID(0)) == "t")
+    #expect(plan.instances(MatrixGroupID(0)) == 1..<3)
+    #expect(plan.axes(MatrixGroupID(0)).map { plan.string($0) } == ["s", "d", "m"])
     #expect(
-      plan.legValues(TaskID(2), of: FamilyID(0)).map { plan.string($0) } == ["p", "q", "2"])
-    #expect(plan.tasks.map { plan.family(of: TaskID($0))?.index } == [nil, 0, 0, nil])
+      plan.instanceValues(TaskID(2), of: MatrixGroupID(0)).map { plan.string($0) } == [
+        "p", "q", "2",
+      ])
+    #expect(plan.tasks.map { plan.matrixGroup(of: TaskID($0))?.index } == [nil, 0, 0, nil])
   }
 }

@@ -1,0 +1,245 @@
+internal import OpflowJournal
+internal import OpflowPlan
+
+/// Control requests in order of arrival. One about tasks is decided when none of them is
+/// prefetched: until then they are *fenced* (do not start), and prefetched ones are recalled.
+struct RequestQueue {
+  struct Entry {
+    var order: ControlRequest
+    var connection: ConnectionID
+    /// Nil before its turn.
+    var fenced: [TaskID]?
+    /// Fenced tasks that were prefetched at the last check.
+    var onTheirWay: [TaskID] = []
+  }
+
+  private var entries: [Entry] = []
+  /// Applied requests, with their numbers of tasks.
+  private var known: [RequestID: Int]
+  /// The latest refusals: a repeated request gets the same answer.
+  private var refusals: [RequestID: String] = [:]
+  private var refused: [RequestID] = []
+  private var nextRefused = 0
+
+  private static let mostRefusals = 1024
+
+  init(known: [RequestID: Int]) { self.known = known }
+
+  var isEmpty: Bool { entries.isEmpty }
+  var first: Entry? { entries.first }
+
+  mutating func append(_ order: ControlRequest, from connection: ConnectionID) {
+    entries.append(Entry(order: order, connection: connection))
+  }
+
+  mutating func fence(_ tasks: [TaskID]) {
+    entries[0].fenced = (entries[0].fenced ?? []) + tasks
+    entries[0].onTheirWay = tasks
+  }
+
+  mutating func awaits(_ isOnItsWay: (TaskID) -> Bool) -> Bool {
+    while let task = entries[0].onTheirWay.last {
+      if isOnItsWay(task) { return true }
+      entries[0].onTheirWay.removeLast()
+    }
+    return false
+  }
+
+  mutating func removeFirst() -> Entry { entries.removeFirst() }
+
+  func count(of id: RequestID) -> Int? { known[id] }
+
+  func refusal(of id: RequestID) -> String? { refusals.isEmpty ? nil : refusals[id] }
+
+  mutating func note(refusal detail: String, of id: RequestID) {
+    guard refusals.updateValue(detail, forKey: id) == nil else { return }
+    if refused.count < Self.mostRefusals { return refused.append(id) }
+    refusals[refused[nextRefused]] = nil
+    refused[nextRefused] = id
+    nextRefused = (nextRefused + 1) % Self.mostRefusals
+  }
+
+  mutating func note(_ id: RequestID, count: Int) { known[id] = count }
+}
+
+extension Scheduler {
+  mutating func apply() {
+    while let entry = orders.first {
+      let order = entry.order
+      if let count = orders.count(of: order.id) {
+        answer(.done(count: count))
+        continue
+      }
+      if let detail = orders.refusal(of: order.id) {
+        answer(.refused(detail: detail))
+        continue
+      }
+      if entry.fenced == nil {
+        if let fault = faultOfRun(order) {
+          answer(.refused(detail: fault))
+          continue
+        }
+      } else if orders.awaits({ graph.state($0) == .prefetched }) {
+        return
+      }
+      // A task that ran meanwhile may be ready again, for example after a lost worker.
+      fence(order)
+      if orders.awaits({ graph.state($0) == .prefetched }) { return }
+      decide(order)
+    }
+  }
+
+  private mutating func answer(_ answer: RequestAnswer) {
+    let entry = orders.removeFirst()
+    steps.append(.answer(entry.connection, entry.order.id, answer))
+    if case .refused(let detail) = answer { orders.note(refusal: detail, of: entry.order.id) }
+    for task in entry.fenced ?? [] { graph.unmark(task, .fenced) }
+    for task in entry.fenced ?? [] { letGo(task) }
+  }
+
+  private mutating func decide(_ order: ControlRequest) {
+    var entry = RequestEntry(id: order.id, verb: order.verb, requester: order.requester)
+    entry.expects = order.expects
+    // The run may have ended while the request waited.
+    if let fault = faultOfRun(order) ?? fault(order, choosing: &entry.tasks) {
+      return answer(.refused(detail: fault))
+    }
+    entry.carried = CarriedValue(order.value, of: plan)
+    prepare(&entry)
+    orders.note(order.id, count: entry.tasks.count)
+    steps.append(.tell(.order(entry)))
+    perform(order, on: entry.tasks)
+    answer(.done(count: entry.tasks.count))
+  }
+}
+
+extension Scheduler {
+  /// Holds the request's tasks until it is decided.
+  mutating func fence(_ order: ControlRequest) {
+    var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
+    if order.verb == .retry { tasks += thatWouldLose(order.tasks + order.among) }
+    orders.fence(tasks)
+    if tasks.isEmpty { return }
+    for task in tasks { graph.mark(task, .fenced) }
+    pull(tasks)
+  }
+
+  /// Takes tasks out of all queues and holds them.
+  mutating func pull(_ tasks: [TaskID]) {
+    returnSetAside()
+    var ranks: Set<Int32> = []
+    var demandClasses: Set<Int> = []
+    var isAway: Set<TaskID> = []
+    for task in tasks {
+      switch graph.state(task) {
+      case .ready where isApproval(task):
+        if graph.has(.held, task) { break }
+        approvals.removeReady(task)
+        graph.mark(task, .held)
+      case .ready where blocks.stopWaiting(task): graph.mark(task, .held)
+      case .checking: retractCheck(of: task)
+      case .ready where wantsCheck(task):
+        if !graph.has(.held, task) { retractCheck(of: task) }
+      case .ready where services.taken[task] != nil: retractToHold(task)
+      case .ready where isService(task) && !stands(task): break
+      case .ready where !graph.has(.held, task):
+        ranks.insert(ranking.rank[task.index])
+        demandClasses.insert(resources.demandClass(of: task))
+        isAway.insert(task)
+      case .prefetched: isAway.insert(task)
+      default: break
+      }
+    }
+    if isAway.isEmpty { return }
+    ready.remove(ranks, of: demandClasses)
+    takeBack(isAway)
+    for task in isAway where graph.state(task) == .ready { graph.mark(task, .held) }
+  }
+
+  private mutating func retractToHold(_ task: TaskID) {
+    let users = takenUsers(of: task)
+    if let entry = services.taken.remove(task) { release(entry.share, of: task) }
+    retractTaken(users)
+    if !isService(task) || stands(task) { graph.mark(task, .held) }
+  }
+
+  private mutating func takeBack(_ tasks: Set<TaskID>) {
+    for worker in workforce.living {
+      let record = workforce.workers[worker.index]
+      if record.phase == .launching, tasks.contains(record.current) {
+        let freed = workforce.retract(worker)
+        release(freed.share, of: freed.task)
+      }
+      if record.isDiscarded { continue }
+      for place in record.ahead.indices where tasks.contains(record.ahead[place].task) {
+        revokePrefetched(place, of: worker)
+      }
+    }
+  }
+}
+
+extension Scheduler {
+  func faultOfRun(_ order: ControlRequest) -> String? {
+    if phase.step == .done { return "the run has ended" }
+    for task in order.tasks + order.among where !plan.tasks.contains(task.index) {
+      return "there is no task number \(task.rawValue)"
+    }
+    if let fault = faultOfVerb(order) { return fault }
+    return order.isOfRun && order.verb.row.about == .tasks ? "it names no task" : nil
+  }
+
+  /// Chooses the tasks to which the request applies, or returns why it does not.
+  func fault(_ order: ControlRequest, choosing tasks: inout [TaskID]) -> String? {
+    if order.isOfRun { return nil }
+    let back = order.verb == .retry ? comingBack(with: order.tasks) : []
+    // Tasks that come back in any case do not make a retry.
+    let named = Set(order.tasks).union(back)
+    var chosen = Set(order.tasks).subtracting(back)
+    for task in order.tasks where !back.contains(task) {
+      if let fault = fault(order, task, among: named) { return "\(plan.nameString(task)) \(fault)" }
+    }
+    var first: String?
+    for task in order.among where !chosen.contains(task) && !back.contains(task) {
+      if let fault = fault(order, task, among: named) {
+        if first == nil { first = "\(plan.nameString(task)) \(fault)" }
+      } else {
+        chosen.insert(task)
+      }
+    }
+    if chosen.isEmpty {
+      let others = order.among.count - 1
+      return (first ?? "") + (others > 0 ? ", and it applies to none of \(others) others" : "")
+    }
+    tasks = chosen.sorted { $0.rawValue < $1.rawValue }
+    return nil
+  }
+
+  private func fault(_ order: ControlRequest, _ task: TaskID, among named: Set<TaskID>) -> String? {
+    if graph.leftOut?.contains(task) == true { return "is no part of this run" }
+    if order.expects > 0, attempt[task.index] != order.expects {
+      return "is at try \(attempt[task.index]) by now, not \(order.expects)"
+    }
+    return fault(order.verb, of: task, among: named)
+  }
+
+  func ended(_ task: TaskID) -> String {
+    let state = graph.state(task)
+    let verb =
+      switch state {
+      case .succeeded: "has succeeded"
+      case .upToDate: "is up to date"
+      case .failedAllowed: "has failed"
+      case .failed: "has failed"
+      case .skipped: "was skipped"
+      case .cancelled: "was cancelled"
+      case .waiting, .ready, .checking, .prefetched, .running, .suspended: "has no end"
+      }
+    let isOlder = graph.endedBefore?.contains(task) == true
+    return (isOlder ? "\(verb) in an earlier drive" : "\(verb) already")
+      + (state == .failedAllowed ? ", which is allowed" : "")
+  }
+
+  func isStopping(_ task: TaskID) -> Bool {
+    phase.stopCause != nil && graph.state(task).isRunning
+  }
+}

@@ -1,0 +1,205 @@
+internal import OpflowPlan
+
+/// A matrix that a task needs, of the manifest or of the run.
+struct NeededMatrixGroup {
+  /// Counts those of the run behind those of the manifest.
+  let number: Int
+  let matrixGroup: MatrixGroup
+  let firstTask: Int
+}
+
+struct MatrixGroupNeeds {
+  let diagnostics: Diagnostics
+  let suggestions: Suggestions
+  let texts: MatrixTexts
+  private let store = TextStore()
+  /// For each matrix and condition, the digest of a need for the whole matrix.
+  private var wholeDigests: [Int: [NeedCondition: UInt64]] = [:]
+  private var indices: [IndexKey: InstanceIndex] = [:]
+  /// For each matrix, the bracketed parts of shortened IDs.
+  private var cutIDs: [Int: [String: Int]] = [:]
+
+  private struct IndexKey: Hashable {
+    var matrixGroup: Int
+    var names: [Int]
+  }
+
+  private struct InstanceIndex {
+    var table = TupleTable()
+    /// Matrix tasks, by the number of their values in `table`.
+    var instances: [Int32: [Int32]] = [:]
+  }
+
+  /// `written` is nil for the dependent's own value.
+  private struct WantedValue {
+    var name: Int
+    var value: Int32
+    var written: ByteView?
+  }
+
+  /// The size of all indices together. At the limit, all are dropped.
+  private var indexedCount = 0
+  private static let mostIndexed = 10_000_000
+
+  struct Needer {
+    var name: ByteView
+    /// The matrix and the index of the dependent; nil for a single task.
+    var instance: (matrixGroup: MatrixGroup, number: Int)?
+  }
+
+  init(diagnostics: Diagnostics, suggestions: Suggestions, texts: MatrixTexts) {
+    self.diagnostics = diagnostics
+    self.suggestions = suggestions
+    self.texts = texts
+  }
+
+  /// Returns what a need for a whole matrix adds to a fingerprint.
+  mutating func digest(of needed: NeededMatrixGroup, _ condition: NeedCondition) -> UInt64 {
+    if let known = wholeDigests[needed.number]?[condition] { return known }
+    let digest = needed.matrixGroup.ids.reduce(0) { $0 &+ Digest.need($1, condition) }
+    wholeDigests[needed.number, default: [:]][condition] = digest
+    return digest
+  }
+
+  /// Returns the selected matrix tasks; nil, after an error, if there are none.
+  mutating func instances(
+    _ selector: InstanceSelector, written text: ByteView, of needed: NeededMatrixGroup,
+    for needer: Needer,
+    at place: Place
+  ) -> [Int32]? {
+    let (number, matrixGroup) = (needed.number, needed.matrixGroup)
+    if InstanceName.isCut(text), let instance = cutInstance(text, of: number, matrixGroup) {
+      return [instance]
+    }
+    guard let wanted = values(selector, matrixGroup, for: needer, at: place) else { return nil }
+    let names = wanted.map(\.name)
+    let index = index(of: number, matrixGroup, names: names)
+    if let key = index.table.find(wanted.lazy.map(\.value)), let instances = index.instances[key] {
+      return instances
+    }
+    reportNone(selector, wanted, matrixGroup, needer, place)
+    return nil
+  }
+
+  private mutating func cutInstance(_ id: ByteView, of number: Int, _ matrixGroup: MatrixGroup)
+    -> Int32?
+  {
+    if cutIDs[number] == nil {
+      var ids: [String: Int] = [:]
+      for (instance, id) in matrixGroup.ids.enumerated() where InstanceName.isCut(id) {
+        ids[Self.brackets(of: id)] = instance
+      }
+      cutIDs[number] = ids
+    }
+    return cutIDs[number]?[Self.brackets(of: id)].map { Int32(truncatingIfNeeded: $0) }
+  }
+
+  /// Returns the bracketed part. What is before it may be shorter in another file.
+  private static func brackets(of id: ByteView) -> String {
+    id.part((id.firstIndex(of: UInt8(ascii: "[")) ?? 0)..<id.count).string
+  }
+
+  private mutating func index(of number: Int, _ matrixGroup: MatrixGroup, names: [Int])
+    -> InstanceIndex
+  {
+    let key = IndexKey(matrixGroup: number, names: names)
+    if let known = indices[key] { return known }
+    if indexedCount > Self.mostIndexed {
+      indices.removeAll()
+      indexedCount = 0
+    }
+    indexedCount += matrixGroup.ids.count
+    var index = InstanceIndex()
+    for instance in matrixGroup.ids.indices {
+      let (number, _) = index.table.insert(names.lazy.map { matrixGroup.value($0, of: instance) })
+      index.instances[number, default: []].append(Int32(truncatingIfNeeded: instance))
+    }
+    indices[key] = index
+    return index
+  }
+
+  /// Returns the required values sorted by name; nil after an error.
+  private func values(
+    _ selector: InstanceSelector, _ matrixGroup: MatrixGroup, for needer: Needer, at place: Place
+  ) -> [WantedValue]? {
+    var wanted: [WantedValue] = []
+    for part in selector.parts {
+      let axis = part.axis.string
+      guard let name = matrixGroup.names.index(of: part.axis) else {
+        diagnostics.error(
+          place, "the `matrix` of `\(selector.matrixGroup.string)` has no `\(axis)`",
+          help: suggestions.help(for: part.axis, among: matrixGroup.names.texts)
+            ?? Suggestion.names(matrixGroup.names.texts))
+        return nil
+      }
+      if let written = part.value {
+        let value = texts.knownNumber(of: InstanceName.unescaped(written, store: store)) ?? -1
+        wanted.append(WantedValue(name: name, value: value, written: written))
+        continue
+      }
+      guard let instance = needer.instance else {
+        diagnostics.error(
+          place,
+          "`\(needer.name.string)` has no `matrix` to join `\(selector.matrixGroup.string)` by",
+          help: "name the legs: `\(selector.matrixGroup.string)[\(axis)=…]`, or all of them:"
+            + " `\(selector.matrixGroup.string)`")
+        return nil
+      }
+      guard let own = instance.matrixGroup.names.index(of: part.axis) else {
+        diagnostics.error(
+          place,
+          "the task's own `matrix` has no `\(axis)` to join `\(selector.matrixGroup.string)` by",
+          help: suggestions.help(for: part.axis, among: instance.matrixGroup.names.texts)
+            ?? Suggestion.names(instance.matrixGroup.names.texts))
+        return nil
+      }
+      wanted.append(
+        WantedValue(name: name, value: instance.matrixGroup.value(own, of: instance.number)))
+    }
+    wanted.sort { $0.name < $1.name }
+    if let twice = zip(wanted, wanted.dropFirst()).first(where: { $0.name == $1.name })?.0.name {
+      diagnostics.error(
+        place,
+        "`\(matrixGroup.names.texts[twice].string)` stands twice in what is needed of"
+          + " `\(selector.matrixGroup.string)`")
+      return nil
+    }
+    return wanted
+  }
+
+  private func reportNone(
+    _ selector: InstanceSelector, _ wanted: [WantedValue], _ matrixGroup: MatrixGroup,
+    _ needer: Needer,
+    _ place: Place
+  ) {
+    let isJoin = selector.parts.contains { $0.value == nil }
+    let parts = wanted.map {
+      "\(matrixGroup.names.texts[$0.name].string)=\(($0.written ?? texts[$0.value]).string)"
+    }
+    diagnostics.error(
+      place,
+      "no leg of `\(selector.matrixGroup.string)` has \(parts.joined(separator: ", "))"
+        + (isJoin ? ", which `\(needer.name.string)` needs" : ""),
+      help: nearestHelp(selector, wanted, matrixGroup)
+        ?? (isJoin
+          ? "every leg of a task that joins needs a partner: `exclude` it, or add one" : nil))
+  }
+
+  private func nearestHelp(
+    _ selector: InstanceSelector, _ wanted: [WantedValue], _ matrixGroup: MatrixGroup
+  ) -> String? {
+    for want in wanted {
+      guard let value = want.written else { continue }
+      var seen: Set<Int32> = []
+      for instance in matrixGroup.ids.indices where seen.count < 1000 {
+        seen.insert(matrixGroup.value(want.name, of: instance))
+      }
+      if seen.contains(want.value) { continue }
+      if let nearest = suggestions.nearest(to: value, among: seen.sorted().map { texts[$0] }) {
+        let axis = matrixGroup.names.texts[want.name].string
+        return "did you mean `\(selector.matrixGroup.string)[\(axis)=\(nearest.string)]`?"
+      }
+    }
+    return nil
+  }
+}

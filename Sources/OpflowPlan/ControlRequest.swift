@@ -1,0 +1,361 @@
+package import OpflowBase
+
+/// A control request to a live run (control.md). It is journaled before it takes effect and
+/// answered after. Its tasks are resolved in the run's plan; the engine decides the effect on each.
+package struct ControlRequest: Equatable, Sendable {
+  /// Chosen by the requester; a repeated one is applied once.
+  package var id: RequestID
+  package var requester: Requester
+  package let verb: ControlAction
+  package let value: RequestValue
+  /// If it does not apply to one of these, it is refused.
+  package var tasks: [TaskID] = []
+  /// From patterns, matrices and tags: tasks to which it does not apply are passed over, but
+  /// together with `tasks` one must remain.
+  package var among: [TaskID] = []
+  /// The attempt that the requester saw; refused if there is a newer one. 0: any.
+  package var expects: Int32 = 0
+
+  package init(
+    id: RequestID, requester: Requester, verb: ControlAction, value: RequestValue = .nothing
+  ) {
+    precondition(value.isOf(verb.row.carries), "`\(verb)` was given another value than it has")
+    self.id = id
+    self.requester = requester
+    self.verb = verb
+    self.value = value
+  }
+
+  package var isOfRun: Bool { tasks.isEmpty && among.isEmpty }
+}
+
+/// 1 to 64 of `A-Z a-z 0-9 . _ -`.
+package struct RequestID: Hashable, Sendable {
+  package let text: String
+
+  package init?(_ text: String) {
+    guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy(Self.mayContain) else {
+      return nil
+    }
+    self.text = text
+  }
+
+  /// Shared with `RunName`.
+  static func mayContain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+}
+
+package struct Requester: Equatable, Sendable {
+  package var pid: Int32
+  package var user: UInt32
+  /// The command, such as `opflow cancel`, or `task NAME`.
+  package var name: String
+
+  package init(pid: Int32, user: UInt32, name: String) {
+    self.pid = pid
+    self.user = user
+    self.name = name
+  }
+
+  /// `opflow cancel (pid 123)`.
+  package var text: String { "\(name) (pid \(pid))" }
+}
+
+package enum RequestAnswer: Equatable, Sendable {
+  /// Journaled and applied to that many tasks; 0 for the run.
+  case done(count: Int)
+  /// `what` is a sentence without capital and period.
+  case refused(detail: String)
+}
+
+package struct RequestRefusal: Error, Equatable, Sendable {
+  /// A sentence without capital and period.
+  package var detail: String
+  package init(detail: String) { self.detail = detail }
+}
+
+/// What a request carries apart from its tasks.
+package enum RequestValue: Equatable, Sendable {
+  case nothing
+  /// Its meaning depends on the verb (`RequestNumber`).
+  case number(Int64)
+  case capacity(resource: Int, UInt64)
+
+  package enum Kind: Sendable {
+    case nothing
+    case number(RequestNumber)
+    case capacity
+  }
+
+  func isOf(_ kind: Kind) -> Bool {
+    switch (self, kind) {
+    case (.nothing, .nothing), (.number, .number), (.capacity, .capacity): true
+    case (.nothing, _), (.number, _), (.capacity, _): false
+    }
+  }
+}
+
+/// The value as written: the keys `resource` and `value`.
+package struct CarriedValue: Equatable, Sendable {
+  package var resource = ""
+  package var number: Int64?
+
+  package init(resource: String = "", number: Int64? = nil) {
+    self.resource = resource
+    self.number = number
+  }
+
+  package init(_ value: RequestValue, of plan: Plan) {
+    switch value {
+    case .nothing: break
+    case .number(let number): self.number = number
+    case .capacity(let index, let amount):
+      resource = plan.string(plan.resources[index].name)
+      number = Int64(clamping: amount)
+    }
+  }
+
+  /// Clamped: a journal may hold any number.
+  package var priority: Int16 { Int16(clamping: number ?? 0) }
+
+  // MARK: - Lines
+
+  package mutating func list(_ pass: inout FieldPass) {
+    pass.text(.resource, &resource)
+    pass.number(.value, &number)
+  }
+
+  // MARK: - Requests
+
+  package func fault(of verb: ControlAction) -> String? {
+    let word = verb.rawValue
+    switch verb.row.carries {
+    case .nothing, .number:
+      if !resource.isEmpty { return "`\(word)` is about no resource" }
+    case .capacity:
+      if resource.isEmpty { return "`\(word)` names no resource" }
+    }
+    switch (verb.row.carries, number) {
+    case (.nothing, nil): return nil
+    case (.nothing, .some): return "`\(word)` has no `value`, and it is given one"
+    case (.number, nil), (.capacity, nil): return "`\(word)` has no `value`"
+    case (.number(let kind), let number?): return kind.fault(number)
+    case (.capacity, let number?):
+      return number >= 0 ? nil : "a capacity is not negative, and `value` is \(number)"
+    }
+  }
+
+  /// Requires that `fault(of:)` is nil.
+  package func value(_ kind: RequestValue.Kind, of plan: Plan) throws(RequestRefusal)
+    -> RequestValue
+  {
+    switch kind {
+    case .nothing: return .nothing
+    case .number: return .number(number ?? 0)
+    case .capacity:
+      guard let index = resourceIndex(in: plan) else {
+        throw RequestRefusal(detail: "the plan has no resource `\(resource)`")
+      }
+      return .capacity(resource: index, UInt64(clamping: number ?? 0))
+    }
+  }
+
+  private func resourceIndex(in plan: Plan) -> Int? {
+    plan.resources.indices.first {
+      plan.text(plan.resources[$0].name).elementsEqual(resource.utf8)
+    }
+  }
+
+  // MARK: - Text
+
+  /// `5` or `net=3`.
+  package func text(_ kind: RequestValue.Kind, plan: Plan) -> String {
+    switch kind {
+    case .nothing: return ""
+    case .number: return "\(number ?? 0)"
+    case .capacity:
+      let amount = UInt64(clamping: number ?? 0)
+      let index = resourceIndex(in: plan).map { UInt32(truncatingIfNeeded: $0) }
+      return "\(resource)=\(index.map { ResourceEntry.text(amount, of: $0) } ?? "\(amount)")"
+    }
+  }
+}
+
+/// A number with its range and words for some values.
+package struct RequestNumber: Sendable {
+  let detail: String
+  package let range: ClosedRange<Int64>
+  package let words: [(word: StaticString, value: Int16)]
+  package let example: String
+
+  /// Of ready tasks, those with a higher one start first.
+  package static let priority = RequestNumber(
+    detail: "a priority", range: -1000...1000, words: PriorityLevels.all, example: "high")
+
+  /// `low, high or a number from -5 to 5`.
+  package var known: String {
+    let numbers = "a number from \(range.lowerBound) to \(range.upperBound)"
+    if words.isEmpty { return numbers }
+    return words.map(\.word.description).joined(separator: ", ") + " or \(numbers)"
+  }
+
+  func fault(_ number: Int64) -> String? {
+    if range.contains(number) { return nil }
+    return "\(detail) is a number from \(range.lowerBound) to \(range.upperBound), not \(number)"
+  }
+}
+
+/// Numbers in between are valid too.
+package enum PriorityLevels {
+  package static let all: [(word: StaticString, value: Int16)] = [
+    ("very_low", -8), ("low", -4), ("normal", 0), ("high", 4), ("very_high", 8),
+  ]
+
+  package static var words: [String] { all.map { $0.word.description } }
+}
+
+/// The verbs of control requests.
+///
+/// A new one needs a case and a row here, its effect on the run (`ControlAction.effect`), and the
+/// help of its command (`CommandRow.order`).
+package enum ControlAction: String, CaseIterable, Sendable {
+  case cancel, pause
+  case proceed = "continue"
+  case suspend, priority, parallel, retry, skip, approve, reject, close
+
+  package var row: ActionRow {
+    switch self {
+    case .cancel:
+      ActionRow(
+        about: .either, effect: .cancels, standing: .session, undoes: [.suspend], stopsRun: true,
+        ofRun: "cancel the run"
+      ) { order in
+        order.isOfRun
+          ? "cancelled the run: what runs is ended; `\(order.resumeCommand())` continues it"
+          : "cancelled \(order.tasks)"
+      }
+    case .pause:
+      ActionRow(about: .run, standing: .session, holdsBack: true) {
+        "paused; `\($0.controlCommand(.proceed, []))` goes on"
+      }
+    case .proceed:
+      ActionRow(about: .either, effect: .proceeds, undoes: [.pause, .suspend]) {
+        $0.isOfRun ? "continued" : "continued \($0.tasks)"
+      }
+    case .suspend:
+      ActionRow(
+        about: .tasks, effect: .suspends, standing: .session, holdsBack: true,
+        phrase: ActionRow.Phrase(short: { _ in "held" }, sentence: { _ in "it is held" })
+      ) { order in
+        "suspended \(order.tasks); `\(order.controlCommand(.proceed, order.words))` goes on with"
+          + (order.count == 1 ? " it" : " them")
+      }
+    case .priority:
+      ActionRow(
+        about: .tasks, carries: .number(.priority), standing: .run,
+        phrase: ActionRow.Phrase(
+          short: { "priority \($0.priority)" }, sentence: { "its priority is \($0.priority)" })
+      ) { "set the priority of \($0.tasks) to \($0.carried.number ?? 0)" }
+    case .parallel:
+      ActionRow(about: .run, carries: .capacity, standing: .session) {
+        "set \(CleanText.string($0.carried.resource)) to \($0.amount)"
+      }
+    case .retry:
+      ActionRow(about: .tasks, effect: .retries, undoes: [.suspend, .cancel]) {
+        "set \($0.tasks) to run again"
+      }
+    case .skip:
+      ActionRow(about: .tasks, effect: .skips, standing: .run, undoes: [.suspend, .cancel]) {
+        "skipped \($0.tasks)"
+      }
+    // Approvals end on their own journal lines.
+    case .approve:
+      ActionRow(about: .tasks, isAnswer: true, standing: .run, undoes: [.reject]) {
+        "approved \($0.tasks)"
+      }
+    case .reject:
+      ActionRow(about: .tasks, isAnswer: true, standing: .run, undoes: [.approve]) {
+        "rejected \($0.tasks)"
+      }
+    case .close:
+      ActionRow(about: .run, standing: .run) { _ in "closed: the run ends when nothing is left" }
+    }
+  }
+}
+
+/// The properties of a verb, from which lines, commands, the run model and views are derived.
+/// `ControlAction.effect` has its effect on a live run.
+package struct ActionRow: Sendable {
+  package enum Scope: Sendable {
+    case run, tasks
+    /// The named tasks, or the whole run.
+    case either
+  }
+
+  /// The effect on named tasks that do not run, by the journal.
+  package enum Effect: Sendable { case none, cancels, skips, suspends, proceeds, retries }
+
+  /// How long it holds and is shown.
+  package enum Standing: Sendable { case none, session, run }
+
+  /// Words about a task that has not begun.
+  package struct Phrase: Sendable {
+    /// Before the requester: `held by opflow suspend (pid 12)`.
+    package let short: @Sendable (CarriedValue) -> String
+    /// `it is held`.
+    package let sentence: @Sendable (CarriedValue) -> String
+  }
+
+  package let about: Scope
+  package var carries = RequestValue.Kind.nothing
+  /// To approvals; the run's own tasks may not give it.
+  package var isAnswer = false
+  package var effect = Effect.none
+  package var standing = Standing.none
+  /// Earlier requests about the same tasks or run that it ends.
+  package var undoes: [ControlAction] = []
+  /// Holds starts back, or suspends the named tasks, until `continue`.
+  package var holdsBack = false
+  /// Even a paused run, if it names no tasks.
+  package var stopsRun = false
+  /// The name for the whole run, if not the verb.
+  package var ofRun: String?
+  package var phrase: Phrase?
+  package let done: @Sendable (AppliedRequest) -> String
+}
+
+/// An applied request, as reported to the requester.
+package struct AppliedRequest {
+  let isOfRun: Bool
+  let count: Int
+  let words: [String]
+  let carried: CarriedValue
+  let amount: String
+  let resumeCommand: () -> String
+  let controlCommand: RequestLineText
+
+  package init(
+    isOfRun: Bool, count: Int, words: [String], carried: CarriedValue, amount: String,
+    resumeCommand: @escaping () -> String, controlCommand: @escaping RequestLineText
+  ) {
+    self.isOfRun = isOfRun
+    self.count = count
+    self.words = words
+    self.carried = carried
+    self.amount = amount
+    self.resumeCommand = resumeCommand
+    self.controlCommand = controlCommand
+  }
+
+  var tasks: String { "\(count) task\(count == 1 ? "" : "s")" }
+}
+
+/// The command line of a request, as the user can type it.
+package typealias RequestLineText = @Sendable (ControlAction, [String]) -> String

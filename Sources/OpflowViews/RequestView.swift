@@ -1,0 +1,128 @@
+internal import OpflowBase
+package import OpflowJournal
+package import OpflowPlan
+package import OpflowWire
+
+package enum RequestView {
+  /// - Parameter words: the tasks as the user named them.
+  package static func text(
+    _ request: ClientRequest, count: Int, amount: String, words: [String],
+    resumeCommand: @autoclosure @escaping () -> String, controlCommand: @escaping RequestLineText
+  ) -> String {
+    request.verb.row.done(
+      AppliedRequest(
+        isOfRun: request.tasks.isEmpty && request.among.isEmpty, count: count, words: words,
+        carried: request.carried, amount: amount, resumeCommand: resumeCommand,
+        controlCommand: controlCommand))
+  }
+
+  package static func json(_ request: ClientRequest, run: String, _ answer: RequestAnswer)
+    -> [UInt8]
+  {
+    switch answer {
+    case .done(let count):
+      json(request.verb.rawValue, run: run, request.id, isDone: true) { $0.add("tasks", count) }
+    case .refused(let detail):
+      json(request.verb.rawValue, run: run, request.id, isDone: false) { $0.add("what", detail) }
+    }
+  }
+
+  package static func json(_ verb: ControlAction, refused detail: String) -> [UInt8] {
+    json(verb.rawValue, refused: detail)
+  }
+
+  static func json(_ verb: String, refused detail: String) -> [UInt8] {
+    json(verb, run: nil, nil, isDone: false) { $0.add("what", detail) }
+  }
+
+  static func json(
+    _ verb: String, run: String?, _ id: RequestID?, isDone: Bool, _ rest: (inout JSONWriter) -> Void
+  ) -> [UInt8] {
+    JSONWriter.line { json in
+      json.add("run", run)
+      json.add("order", id?.text)
+      json.add("verb", verb)
+      json.add("done", isDone)
+      rest(&json)
+    }
+  }
+
+  /// Describes a run without a session: `it failed 2 h ago`.
+  package static func state(_ status: RunStatus, nowMilliseconds: Int64) -> String {
+    let age = RunsView.age(nowMilliseconds - status.lastMilliseconds)
+    switch status.state {
+    case .succeeded: return "it succeeded \(age)"
+    case .failed: return "it failed \(age)"
+    case .cancelled: return "it was cancelled \(age)"
+    case .interrupted: return "it was interrupted \(age)"
+    case .running: return "it runs"
+    }
+  }
+}
+
+package enum RequestText {
+  private static let maxNames = 5
+
+  /// `cancel a, b and 3 more, asked by opflow cancel (pid 123)`
+  static func text(_ order: RequestEntry, plan: Plan) -> String {
+    "\(detail(order, plan: plan)), asked by \(order.requester.text)"
+  }
+
+  package static func text(_ entry: ExtendEntry) -> String {
+    "add \(CountText.tasks(entry.added)), asked by \(entry.requester.text)"
+  }
+
+  static func text(_ entry: RetractEntry, plan: Plan) -> String {
+    let generator = entry.generator.isNone ? "a task" : plan.nameString(entry.generator)
+    return "withdraw \(CountText.tasks(entry.count)) that \(generator) added before this try"
+  }
+
+  private static func detail(_ order: RequestEntry, plan: Plan) -> String {
+    let row = order.verb.row
+    let carried = order.carried.text(row.carries, plan: plan)
+    let asked = order.verb.rawValue + (carried.isEmpty ? "" : " \(carried)")
+    if order.tasks.isEmpty { return row.ofRun ?? asked }
+    let names = NameList.text(order.tasks, plan: plan, limit: maxNames)
+    return carried.isEmpty ? "\(asked) \(names)" : "\(asked) of \(names)"
+  }
+}
+
+package enum AddView {
+  private static let mostNames = 5
+
+  /// - Parameter added: the IDs as declared: a matrix has one, also in `unchanged`.
+  package static func text(
+    run: String, count: Int, _ added: [String], unchanged: [String]
+  ) -> String {
+    let there = unchanged.isEmpty ? "" : names(unchanged)
+    if count == 0 {
+      return there.isEmpty
+        ? "nothing to add to run \(run)"
+        : "nothing to add: run \(run) has \(there) already"
+    }
+    let tasks = "\(count) task\(count == 1 ? "" : "s")"
+    return "added \(tasks) to run \(run): \(names(added))"
+      + (there.isEmpty ? "" : "; it has \(there) already")
+  }
+
+  private static func names(_ ids: [String]) -> String {
+    NameList.text(ids, limit: mostNames) { CleanText.string($0) }
+  }
+
+  /// - Parameter id: of the request; nil if there was nothing to add.
+  package static func json(
+    run: String, _ id: RequestID?, count: Int, _ added: [String], unchanged: [String]
+  ) -> [UInt8] {
+    RequestView.json(verb, run: run, id, isDone: true) { json in
+      json.add("tasks", count)
+      json.add("ids", added)
+      json.add("unchanged", unchanged)
+    }
+  }
+
+  package static func json(refused detail: String) -> [UInt8] {
+    RequestView.json(verb, refused: detail)
+  }
+
+  private static let verb = "add"
+}

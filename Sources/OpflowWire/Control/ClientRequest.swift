@@ -1,0 +1,197 @@
+internal import OpflowBase
+package import OpflowPlan
+
+/// A control request before the requester is known.
+package struct ClientRequest: Equatable, Sendable {
+  package var id: RequestID
+  package var verb: ControlAction
+  package var planKey: String
+  package var tasks = TaskRanges()
+  package var among = TaskRanges()
+  package var carried = CarriedValue()
+  /// See `SocketRequest`.
+  package var expects: Int32 = 0
+  package var by = ""
+
+  package init(id: RequestID, verb: ControlAction, planKey: String) {
+    self.id = id
+    self.verb = verb
+    self.planKey = planKey
+  }
+
+  package static let longestNameBytes = 255
+  static let mostAttempts: Int32 = 1_000_000_000
+
+  /// Why it is invalid in any run.
+  package var fault: String? {
+    let namesTasks = !tasks.isEmpty || !among.isEmpty
+    switch verb.row.about {
+    case .either: break
+    case .run: if namesTasks { return "`\(verb.rawValue)` is about the whole run" }
+    case .tasks: if !namesTasks { return "`\(verb.rawValue)` names no task" }
+    }
+    if planKey.isEmpty { return "it names no plan" }
+    if by.utf8.count > Self.longestNameBytes {
+      return "`by` has \(by.utf8.count) bytes, and may have \(Self.longestNameBytes)"
+    }
+    if !(0...Self.mostAttempts).contains(expects) { return "`expects` is no number of a try" }
+    if expects > 0, !namesTasks { return "`expects` is about tasks, and it names none" }
+    return carried.fault(of: verb)
+  }
+
+  package func order(of plan: Plan, from requester: Requester) throws(RequestRefusal)
+    -> ControlRequest
+  {
+    if let fault { throw RequestRefusal(detail: fault) }
+    let key = plan.key.description
+    guard planKey == key else {
+      throw RequestRefusal(
+        detail:
+          "the order is about plan \(planKey), and the run is of plan \(key) by now; ask again")
+    }
+    let last = max(tasks.last, among.last)
+    guard last.index < plan.taskCount else {
+      throw RequestRefusal(
+        detail: "the plan has \(plan.taskCount) tasks, and no task number \(last.rawValue)")
+    }
+    let value = try carried.value(verb.row.carries, of: plan)
+    var order = ControlRequest(id: id, requester: requester, verb: verb, value: value)
+    order.tasks = tasks.tasks
+    order.among = among.tasks
+    order.expects = expects
+    return order
+  }
+}
+
+/// A request to add tasks to a live run. The run folder has a plan segment named by the ID, or the
+/// request carries it.
+package struct AddRequest: Equatable, Sendable {
+  package var id: RequestID
+  /// The plan that the segment was compiled against.
+  package var planKey: String
+  /// The generator; `none` for another process.
+  package var generator = TaskID.none
+  /// Real path; `-` for standard input.
+  package var manifestPath: String
+  /// Of relative paths.
+  package var folder: String
+  /// `HASH PATH` of each source file, as in `OpenEntry`.
+  package var files: [String] = []
+  /// Set if the run folder does not have the addition.
+  package var carried: CarriedAddition?
+  package var by = ""
+
+  package init(id: RequestID, planKey: String, manifestPath: String, folder: String) {
+    self.id = id
+    self.planKey = planKey
+    self.manifestPath = manifestPath
+    self.folder = folder
+  }
+
+  /// Begins a refusal if the plan has changed: compiled again, the addition may be accepted.
+  package static let outdated = "the run has grown meanwhile"
+  /// Begins a refusal for an output error.
+  package static let unwritable = "cannot write"
+
+  /// Why it is invalid in any run.
+  var fault: String? {
+    if id.text.hasPrefix(".") { return "the id of what is added begins with a point" }
+    if planKey.isEmpty { return "it names no plan" }
+    if manifestPath.isEmpty || folder.isEmpty { return "it does not say what is added" }
+    if let fault = carried?.fault { return fault }
+    if by.utf8.count > ClientRequest.longestNameBytes {
+      return "`by` has \(by.utf8.count) bytes, and may have \(ClientRequest.longestNameBytes)"
+    }
+    return nil
+  }
+}
+
+extension AddRequest {
+  /// - Parameter task: the requesting task, found by process; `none` from outside.
+  package func expectFit(_ plan: Plan, from task: TaskID) throws(RequestRefusal) {
+    let key = plan.key.description
+    guard planKey == key else {
+      throw RequestRefusal(
+        detail: "\(Self.outdated): its plan was \(planKey), and is \(key) by now")
+    }
+    guard generator.index < plan.taskCount else {
+      throw RequestRefusal(
+        detail: "the plan has \(plan.taskCount) tasks, and no task number \(generator.rawValue)")
+    }
+    // Otherwise its additions are lost when it runs again.
+    guard task.isNone || task == generator else {
+      throw RequestRefusal(
+        detail:
+          "\(plan.nameString(task)) is a task of this run, and what it adds is to wait for its"
+          + " end: add it to its own run, with OPFLOW_RUN and OPFLOW_TASK as the task has them")
+    }
+    guard generator.isNone || plan.flags(generator).contains(.control) else {
+      throw RequestRefusal(
+        detail: "\(plan.nameString(generator)) is a task of this run, and may steer it with"
+          + " `control: true` only")
+    }
+  }
+}
+
+package enum SocketRequest: Equatable, Sendable {
+  case order(ClientRequest)
+  case add(AddRequest)
+  case host(ClientHello)
+}
+
+extension SocketRequest {
+  package var id: RequestID {
+    switch self {
+    case .order(let order): order.id
+    case .add(let addition): addition.id
+    case .host(let host): host.id
+    }
+  }
+}
+
+/// A short addition that goes into the journal without a file, so nothing is synced before its
+/// line. A resume compiles it from there.
+package struct CarriedAddition: Equatable, Sendable {
+  /// Includes no other file.
+  package var copy: [UInt8]
+  package var segment: [UInt8]
+
+  /// Views read every journal line, so longer ones are kept in files.
+  private static let mostCopyBytes = 1 << 14
+  private static let mostSegmentBytes = 1 << 17
+
+  package init(copy: [UInt8], segment: [UInt8]) {
+    self.copy = copy
+    self.segment = segment
+  }
+
+  package var isShort: Bool {
+    copy.count <= Self.mostCopyBytes && segment.count <= Self.mostSegmentBytes
+  }
+
+  var fault: String? {
+    if copy.isEmpty || segment.isEmpty { return "it carries a part of what is added only" }
+    return isShort ? nil : "what it carries is too long"
+  }
+}
+
+/// Registers a client that the run is for. It may end before the run.
+package struct ClientHello: Equatable, Sendable {
+  package var id: RequestID
+  package var afterClient: AfterClient
+
+  /// Refused while a run ends: the client must resume it or begin another one.
+  package static let leaving = "the run is ending"
+
+  package init(id: RequestID, afterClient: AfterClient) {
+    self.id = id
+    self.afterClient = afterClient
+  }
+}
+
+/// What the run does when its last client has ended.
+package enum AfterClient: String, CaseIterable, Sendable {
+  /// Stops as by SIGTERM; can be resumed.
+  case stop
+  case goOn = "go-on"
+}

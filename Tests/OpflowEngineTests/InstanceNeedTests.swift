@@ -1,0 +1,231 @@
+import Fixtures
+import OpflowBase
+import OpflowJournal
+import OpflowPlan
+import Testing
+
+/// Families whose legs a task makes while the run goes on, as the engine has them.
+struct InstanceNeedTests {
+  /// A run of `scan`, of `legs`, which makes legs after it, and of what else is added.
+  private static func run(
+    parallel: UInt64 = 4, maxFailures: Int = 0, _ fill: (inout PlanMaker) -> Void
+  ) throws -> ImaginedRun {
+    var maker = PlanMaker()
+    maker.add("scan")
+    maker.addInstanceMaker("legs", needs: ["scan"])
+    fill(&maker)
+    return ImaginedRun(try maker.make(), parallel: parallel, maxFailures: maxFailures)
+  }
+
+  private static func addInstances(
+    _ names: [String], of maker: String = "legs", to run: inout ImaginedRun,
+    _ change: (inout PlanMaker.Task) -> Void = { _ in }
+  ) throws -> RequestAnswer? {
+    try run.add(maker, by: maker) {
+      $0.addMatrixGroup(maker, instances: names) { task in
+        task.outerNeeds = [(maker, .success)]
+        change(&task)
+      }
+    }
+  }
+
+  @Test func `what needs the family waits for each leg`() throws {
+    var run = try Self.run { $0.add("sum", needs: ["legs"]) }
+    run.end("scan")
+    #expect(run.runningNames == ["legs"])
+    #expect(try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run) == .done(count: 2))
+    run.settle()
+    #expect(run.runningNames == ["legs"])
+    run.end("legs")
+    #expect(run.runningNames == ["legs[n=1]", "legs[n=2]"])
+    run.end("legs[n=1]")
+    #expect(run.state("sum") == .waiting)
+    run.end("legs[n=2]")
+    #expect(run.runningNames == ["sum"])
+    run.end("sum")
+    #expect(run.close?.state == .succeeded)
+  }
+
+  @Test func `without a leg it goes on at once`() throws {
+    var run = try Self.run { $0.add("sum", needs: ["legs"]) }
+    run.end("scan")
+    run.end("legs")
+    #expect(run.runningNames == ["sum"])
+    #expect(run.journal.last { $0.event == .success }?.detail.contains("empty matrix") == true)
+  }
+
+  @Test(arguments: [
+    (NeedCondition.success, 0, 0, TaskState.running), (.success, 0, 1, .skipped),
+    (.failure, 0, 1, .skipped), (.failure, 1, 1, .running), (.finished, 1, 0, .running),
+    (.ran, 0, 0, .running), (.ran, 1, 0, .skipped),
+  ])
+  func `each leg must meet the need`(
+    _ condition: NeedCondition, _ first: Int32, _ second: Int32, _ state: TaskState
+  ) throws {
+    var run = try Self.run { $0.add("next", needs: ["legs"], on: condition) }
+    run.end("scan")
+    _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run)
+    run.end("legs")
+    run.end("legs[n=1]", exit: first)
+    run.end("legs[n=2]", exit: second)
+    #expect(run.state("next") == state)
+  }
+
+  @Test(arguments: [
+    (NeedCondition.success, TaskState.skipped), (.failure, .running), (.finished, .running),
+  ])
+  func `a task that fails to make any is what they need`(
+    _ condition: NeedCondition, _ state: TaskState
+  ) throws {
+    var run = try Self.run { $0.add("next", needs: ["legs"], on: condition) }
+    run.end("scan")
+    run.end("legs", exit: 2)
+    #expect(run.state("next") == state)
+  }
+
+  @Test func `legs are skipped with what made them, and what needs these with them`() throws {
+    var run = try Self.run {
+      $0.add("next", needs: ["legs"])
+      $0.add("handler", needs: ["legs"], on: .failure)
+    }
+    run.end("scan")
+    _ = try Self.addInstances(["legs[n=1]"], to: &run)
+    run.end("legs", exit: 1)
+    #expect(
+      ["legs[n=1]", "next", "handler"].map { run.state($0) } == [.skipped, .skipped, .skipped])
+    #expect(run.close?.state == .failed)
+  }
+
+  @Test func `legs that end as they come are counted once`() throws {
+    var run = try Self.run { $0.add("sum", needs: ["legs"]) }
+    run.end("scan")
+    _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run) {
+      if $0.name == "legs[n=1]" { $0.flags = .conditionFalse }
+    }
+    #expect(run.state("legs[n=1]") == .skipped)
+    run.end("legs")
+    run.end("legs[n=2]")
+    #expect(run.runningNames == ["sum"])
+  }
+
+  @Test func `a task that makes another family waits for none of the legs`() throws {
+    var run = try Self.run {
+      $0.addInstanceMaker("more", needs: ["scan", "legs"])
+      $0.add("sum", needs: ["more", "legs"])
+    }
+    run.end("scan")
+    _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run)
+    run.end("legs")
+    #expect(run.runningNames.sorted() == ["legs[n=1]", "legs[n=2]", "more"])
+    _ = try Self.addInstances(["more[n=1]"], of: "more", to: &run) {
+      $0.outerNeeds.append(("legs[n=1]", .success))
+    }
+    run.end("more")
+    run.end("legs[n=1]")
+    #expect(run.runningNames.sorted() == ["legs[n=2]", "more[n=1]"])
+    run.end("more[n=1]")
+    #expect(run.state("sum") == .waiting)
+    run.end("legs[n=2]")
+    #expect(run.runningNames == ["sum"])
+  }
+
+  @Test func `what waits for legs makes them urgent`() throws {
+    var run = try Self.run(parallel: 1) {
+      $0.add("sum", needs: ["legs"]) { $0.priority = 10 }
+      for number in 1...3 { $0.add("other\(number)") }
+    }
+    run.end("scan")
+    _ = try Self.addInstances(["legs[n=1]"], to: &run)
+    run.finish()
+    #expect(run.order.prefix(4) == ["scan", "legs", "legs[n=1]", "sum"])
+  }
+
+  @Test func `legs are added by their task alone, once, while it runs`() throws {
+    var run = try Self.run { $0.add("sum", needs: ["legs"]) }
+    func refusal(_ answer: RequestAnswer?) -> String? {
+      if case .refused(let detail) = answer { detail } else { nil }
+    }
+    let early = try run.add("early", by: "legs") {
+      $0.addMatrixGroup("legs", instances: ["legs[n=1]"])
+    }
+    #expect(refusal(early) == "the legs of legs are made by itself, while it runs")
+    run.end("scan")
+    let other = try run.add("other") { $0.addMatrixGroup("legs", instances: ["legs[n=1]"]) }
+    #expect(refusal(other) == "the legs of legs are made by itself, while it runs")
+    let ring = try run.add("ring", by: "legs") {
+      $0.addMatrixGroup("legs", instances: ["legs[n=1]"]) { $0.outerNeeds = [("sum", .success)] }
+    }
+    #expect(refusal(ring) == "legs of legs need what waits for them")
+    _ = try Self.addInstances(["legs[n=1]"], to: &run)
+    let again = try run.add("again", by: "legs") {
+      $0.addMatrixGroup("legs", instances: ["legs[n=2]"])
+    }
+    #expect(refusal(again) == "legs has legs in this run already")
+    run.finish()
+    #expect(run.order == ["scan", "legs", "legs[n=1]", "sum"])
+  }
+
+  @Test func `the number of a leg's try goes on where an earlier drive had it`() throws {
+    var maker = PlanMaker()
+    maker.addInstanceMaker("legs")
+    let plan = try maker.make()
+    var run = ImaginedRun(plan, attemptsOfRemoved: ["legs[n=1]": 3])
+    run.settle()
+    _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run)
+    run.end("legs")
+    #expect(
+      run.started.suffix(2) == [
+        .init(task: "legs[n=1]", attempt: 4), .init(task: "legs[n=2]", attempt: 1),
+      ])
+  }
+
+  @Test func `a plan that has grown again has the same needs`() throws {
+    var run = try Self.run {
+      $0.add("sum", needs: ["scan", "legs"])
+      $0.add("last", needs: ["sum"])
+    }
+    run.end("scan")
+    _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run)
+    try run.add("more") {
+      $0.add("more") { $0.outerNeeds = [("sum", .success), ("legs", .success)] }
+    }
+    let plan = run.plan
+    func needs(_ name: String) -> [String] {
+      plan.needs(plan.task(named: name) ?? .none).map {
+        plan.nameString(TaskID(plan.needTargets[$0]))
+      }
+    }
+    #expect(needs("sum") == ["scan", "legs", "legs[n=1]", "legs[n=2]"])
+    #expect(needs("legs[n=1]") == ["legs"])
+    #expect(needs("more") == ["sum", "legs", "legs[n=1]", "legs[n=2]"])
+    let order = plan.topologicalOrder.map { plan.nameString(TaskID($0)) }
+    for task in plan.tasks {
+      let place = order.firstIndex(of: plan.nameString(TaskID(task))) ?? 0
+      for need in needs(plan.nameString(TaskID(task))) {
+        #expect(order.firstIndex(of: need) ?? .max < place)
+      }
+    }
+    for limit in [4, 6] {
+      let seen = try Plan(copying: plan.copyOfBytes, limit: limit)
+      try seen.validate()
+      #expect(seen.hasMadeInstances == (limit == 6))
+    }
+  }
+
+  @Test func `a damaged plan with legs is refused, and nothing traps`() throws {
+    var run = try Self.run { $0.add("sum", needs: ["legs"]) }
+    run.end("scan")
+    _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run)
+    let bytes = run.plan.copyOfBytes
+    var random = SplitMix64(seed: 7)
+    for _ in 0..<3000 {
+      var damaged = bytes
+      for _ in 0..<3 {
+        let place = Int(random.next() % UInt64(bytes.count))
+        damaged[place] = UInt8(truncatingIfNeeded: random.next())
+      }
+      // Opened or refused; what it says is looked at by validation alone.
+      if let plan = try? Plan(copying: damaged) { try? plan.validate() }
+    }
+  }
+}
