@@ -169,8 +169,7 @@ package enum TransferCode {
     }
     let quoted = text[text.index(after: start)...]
     let isCut = text.utf8.count >= longestText || quoted.last != "'"
-    let proxy =
-      isCut ? Credentials.mark : Credentials.hidden(inAddress: String(quoted.dropLast()))
+    let proxy = isCut ? Credentials.mark : Credentials.hidden(inAddress: String(quoted.dropLast()))
     return "\(text[..<start])'\(proxy)'"
   }
 }

@@ -139,8 +139,7 @@ package final class DownloadMachine {
         request.headers.append(DownloadHeader(name: "If-None-Match", value: known.etag))
       }
       if !known.lastModified.isEmpty {
-        request.headers.append(
-          DownloadHeader(name: "If-Modified-Since", value: known.lastModified))
+        request.headers.append(DownloadHeader(name: "If-Modified-Since", value: known.lastModified))
       }
     }
     request.dropsPart = isPartWorthless
@@ -210,8 +209,7 @@ package final class DownloadMachine {
     case 416:
       if let request, request.rangeFrom != nil { return skip(unsatisfied(head)) }
       return skip(refused(head, nowSeconds: nowSeconds))
-    case _ where request?.rangeFrom != nil && cannotServeParts(head.status):
-      return skip(askAnew())
+    case _ where request?.rangeFrom != nil && cannotServeParts(head.status): return skip(askAnew())
     default: return skip(refused(head, nowSeconds: nowSeconds))
     }
   }
@@ -313,8 +311,7 @@ package final class DownloadMachine {
     record.refusals = 0
     part.record = record
     isSpliced = true
-    let placement = BodyPlacement(
-      startsOver: false, offset: first, end: last + 1, record: record)
+    let placement = BodyPlacement(startsOver: false, offset: first, end: last + 1, record: record)
     self.placement = placement
     return .write(placement)
   }
@@ -337,8 +334,7 @@ package final class DownloadMachine {
     if case .unsatisfied(let bytes) = head.contentRange { total = bytes }
     let known = part.record?.totalBytes
     if part.record?.validator.contradicts(head.validator) != true,
-      known == nil || known == part.bytes,
-      total == part.bytes || (total == nil && spec.hasHash)
+      known == nil || known == part.bytes, total == part.bytes || (total == nil && spec.hasHash)
     {
       if hasProbed { return .verify }
       // For exclusive access to `part`.
@@ -371,8 +367,7 @@ package final class DownloadMachine {
       }
       return ask(target)
     } catch {
-      return fail(
-        DownloadFailure(.brokenRedirect, "redirected to '\(shown)': \(error.text)"))
+      return fail(DownloadFailure(.brokenRedirect, "redirected to '\(shown)': \(error.text)"))
     }
   }
 

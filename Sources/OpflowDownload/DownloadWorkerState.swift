@@ -189,8 +189,7 @@ package struct DownloadWorkerState {
   }
 
   private mutating func proceed(
-    _ task: TaskID, _ attempt: Int32, at now: Instant,
-    into actions: inout [DownloadWorkerAction]
+    _ task: TaskID, _ attempt: Int32, at now: Instant, into actions: inout [DownloadWorkerAction]
   ) {
     guard isSuspended, place(task, attempt) == 0 else { return }
     isSuspended = false
@@ -212,8 +211,7 @@ package struct DownloadWorkerState {
 
   private mutating func end(_ place: Int, _ outcome: Outcome, at now: Instant) {
     var outcome = outcome
-    outcome.usage.wallMicroseconds =
-      (now.nanoseconds - entries[place].begin.nanoseconds) / 1000
+    outcome.usage.wallMicroseconds = (now.nanoseconds - entries[place].begin.nanoseconds) / 1000
     entries[place].timeout = nil
     entries[place].phase = .ended(outcome)
   }
@@ -239,9 +237,7 @@ package struct DownloadWorkerState {
     hasToldStart = true
   }
 
-  private mutating func beginNext(
-    at now: Instant, into actions: inout [DownloadWorkerAction]
-  ) {
+  private mutating func beginNext(at now: Instant, into actions: inout [DownloadWorkerAction]) {
     guard !isSuspended else { return }
     for place in entries.indices {
       switch entries[place].phase {
@@ -267,9 +263,7 @@ package struct DownloadWorkerState {
     tellStart(into: &actions)
   }
 
-  private mutating func giveBack(
-    _ range: Range<Int>, into actions: inout [DownloadWorkerAction]
-  ) {
+  private mutating func giveBack(_ range: Range<Int>, into actions: inout [DownloadWorkerAction]) {
     for entry in entries[range] {
       abandon(entry, into: &actions)
       actions.append(.report(.revoked(entry.task, attempt: entry.attempt)))

@@ -73,8 +73,7 @@ package struct PartRecord: Equatable, Sendable {
   /// Returns nil unless the bytes are a complete record of this version.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 9, bytes.count <= Self.longestBytes, bytes[8] == Field.tab,
-      bytes[bytes.count - 1] == Field.lineFeed,
-      let checksum = Hexadecimal.value(bytes.part(0, 8)),
+      bytes[bytes.count - 1] == Field.lineFeed, let checksum = Hexadecimal.value(bytes.part(0, 8)),
       UInt64(Hash.crc32c(bytes.part(9, bytes.count - 1))) == checksum
     else { return nil }
     let fields = bytes.part(9, bytes.count - 1).split(

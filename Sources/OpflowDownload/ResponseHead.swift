@@ -34,9 +34,7 @@ package struct ResponseHead: Equatable, Sendable {
   package init(status: Int) { self.status = status }
 
   /// Only the connection's end terminates the body (RFC 9112, 6.3).
-  package var isClosedByEnd: Bool {
-    version < 20 && contentLength == nil && !isChunked
-  }
+  package var isClosedByEnd: Bool { version < 20 && contentLength == nil && !isChunked }
 
   package var validator: Validator { Validator(etag: etag, lastModified: lastModified) }
 
@@ -284,8 +282,7 @@ package enum HTTPDate {
     guard parts.count == 3, let day, let month, let year, let hour: Int = Field.number(parts[0]),
       let minute: Int = Field.number(parts[1]), let second: Int = Field.number(parts[2])
     else { return nil }
-    return seconds(
-      year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+    return seconds(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
   }
 
   private static func seconds(

@@ -231,8 +231,7 @@ extension Scheduler {
     }
     switch result {
     case .fresh(let origin): keep(task, origin, values)
-    case .stale where isToSteer(task) && !checks.isAsked(task):
-      findStale(task, TaskCheck.steering)
+    case .stale where isToSteer(task) && !checks.isAsked(task): findStale(task, TaskCheck.steering)
     case .stale(let why): findStale(task, why)
     case .unfit(let detail): fail(task, .input, detail: detail)
     case .unwritten(let detail):
@@ -243,9 +242,7 @@ extension Scheduler {
 
   mutating func keptValue(_ worker: WorkerID, _ task: TaskID, _ serial: Int32, _ value: TaskValue) {
     guard mayAnswer(worker, task) else { return }
-    if !checks.note(value, worker, task, serial) {
-      discard(worker, unasked: task)
-    }
+    if !checks.note(value, worker, task, serial) { discard(worker, unasked: task) }
   }
 
   /// Whether a controlling task must still run in this run: what it added or skipped in another one

@@ -100,9 +100,7 @@ extension Scheduler {
   private func fault(ofInstances segment: Plan, by generator: TaskID) -> String? {
     for matrixGroup in segment.matrixGroups {
       guard let maker = plan.task(named: segment.text(matrixGroup.name)), plan.makesInstances(maker)
-      else {
-        continue
-      }
+      else { continue }
       let name = plan.nameString(maker)
       if plan.instances(madeBy: maker) != nil { return "\(name) has legs in this run already" }
       if maker != generator || !graph.state(maker).isRunning {

@@ -184,9 +184,7 @@ package struct Engine: ~Copyable {
   /// Drops an unsent start if its external task has ended meanwhile.
   private mutating func isOver(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
-  ) -> Bool {
-    plan.hasExternalTasks && scheduler.dropUnsent(worker, task, attempt, at: now)
-  }
+  ) -> Bool { plan.hasExternalTasks && scheduler.dropUnsent(worker, task, attempt, at: now) }
 
   /// Returns the next step that waits for no write; the caller may take it within its turn.
   @inline(__always)
@@ -308,9 +306,7 @@ package struct Engine: ~Copyable {
   }
 
   /// Until a decision may be needed.
-  package var restNanoseconds: Int64 {
-    gate.isEmpty ? scheduler.restNanoseconds : 0
-  }
+  package var restNanoseconds: Int64 { gate.isEmpty ? scheduler.restNanoseconds : 0 }
 
   /// Returns why tasks cannot be added, or the answer of an earlier identical request.
   ///

@@ -103,9 +103,7 @@ struct ExternalTasks {
     guard let gone = programs.removeValue(forKey: program) else { return disconnect }
     disconnect.slots = gone.slots
     for task in gone.offers.sorted(by: { $0.rawValue < $1.rawValue })
-    where removeOffer(of: task, by: program) {
-      disconnect.unoffered.append(task)
-    }
+    where removeOffer(of: task, by: program) { disconnect.unoffered.append(task) }
     for slot in gone.slots {
       if let task = slots.removeValue(forKey: slot)?.task, !task.isNone { holders[task] = nil }
     }

@@ -38,8 +38,7 @@ struct Loans {
   mutating func noteReturned(_ count: Int32, by worker: WorkerID, at now: Instant) {
     guard let place = open.firstIndex(where: { $0.worker == worker }) else { return }
     if count > open[place].asked {
-      open[place].restsUntil =
-        now.advanced(byMilliseconds: SchedulerOptions.loanRestMilliseconds)
+      open[place].restsUntil = now.advanced(byMilliseconds: SchedulerOptions.loanRestMilliseconds)
     }
     open[place].asked -= min(count, open[place].asked)
   }
@@ -96,9 +95,7 @@ extension Scheduler {
       lacking.here += resources.lackingProcessors(demandClass, at: nodes)
     } else {
       let limits = limits(of: task, demandClass)
-      let nodes = machines.inUse.filter {
-        allows(limits, $0) && hasWorker(for: task, at: $0)
-      }
+      let nodes = machines.inUse.filter { allows(limits, $0) && hasWorker(for: task, at: $0) }
       lacking.elsewhere += resources.lackingProcessors(demandClass, at: nodes)
     }
   }
@@ -170,9 +167,7 @@ extension Scheduler {
     var lent = [Int32](repeating: 0, count: loans.open.count)
     while idle > 0 {
       // Ties go to the task that started first.
-      places.sort {
-        (has(loans.open[$0]) + lent[$0], $0) < (has(loans.open[$1]) + lent[$1], $1)
-      }
+      places.sort { (has(loans.open[$0]) + lent[$0], $0) < (has(loans.open[$1]) + lent[$1], $1) }
       lent[places[0]] += 1
       idle -= 1
     }

@@ -101,9 +101,7 @@ struct MessageGate: Sendable {
 
   mutating func hold(
     _ order: WorkerMessage, for worker: WorkerID, line: UInt64, mustNotRepeat: Bool
-  ) {
-    held.append(Held(worker: worker, order: order, mustNotRepeat: mustNotRepeat, line: line))
-  }
+  ) { held.append(Held(worker: worker, order: order, mustNotRepeat: mustNotRepeat, line: line)) }
 
   /// Returns a command that may be sent.
   @inline(__always)
@@ -139,8 +137,7 @@ struct MessageGate: Sendable {
     guard hasFirst, held[place].line <= written,
       waiting.isEmpty || !waiting.contains(held[place].worker)
     else { return false }
-    let barrier =
-      held[place].barrier ?? barrier(mustNotRepeat: held[place].mustNotRepeat, at: now)
+    let barrier = held[place].barrier ?? barrier(mustNotRepeat: held[place].mustNotRepeat, at: now)
     held[place].barrier = barrier
     return barrier <= synced
   }

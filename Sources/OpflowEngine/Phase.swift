@@ -17,8 +17,7 @@ extension Scheduler {
 
   private var closing: CloseEntry {
     switch phase.stopCause {
-    case .signal(let signal):
-      CloseEntry(state: runState, exitCode: 128 + signal, signal: signal)
+    case .signal(let signal): CloseEntry(state: runState, exitCode: 128 + signal, signal: signal)
     case .request: CloseEntry(state: runState, exitCode: 6)
     case .ioError: CloseEntry(state: runState, exitCode: 74)
     case nil:
@@ -76,9 +75,7 @@ extension Scheduler {
   ///
   /// - Parameter what: the reason, if no signal was sent.
   mutating func stop(_ cause: StopCause, detail: String = "", letsFinallyGo: Bool = true) {
-    if case .signal = cause, phase.stopCause == nil, isServing {
-      return leaveService()
-    }
+    if case .signal = cause, phase.stopCause == nil, isServing { return leaveService() }
     services.passNothingOn()
     let isFirst = phase.stopCause == nil
     let stopsRunning = phase.stop(cause)
@@ -203,9 +200,7 @@ extension Scheduler {
   /// Ends tasks that can never run, and unneeded services. Services that gave way are ready again.
   private mutating func settleReady() {
     while true {
-      while failUnservable() || failBeyondDevices() {
-        dispatch()
-      }
+      while failUnservable() || failBeyondDevices() { dispatch() }
       guard plan.hasServices else { return }
       attendServices()
       guard failUnservable() else { return }
@@ -224,9 +219,7 @@ extension Scheduler {
   }
 
   /// Nothing is left to do in this phase.
-  var mayEnd: Bool {
-    isAtRest && timers.first == nil && !phase.isSuspended && !isKeptOpen
-  }
+  var mayEnd: Bool { isAtRest && timers.first == nil && !phase.isSuspended && !isKeptOpen }
 
   private var isAtRest: Bool {
     ready.count == 0 && machines.setAside.isEmpty && approvals.isEmpty && checks.isEmpty

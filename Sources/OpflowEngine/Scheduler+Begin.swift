@@ -158,9 +158,7 @@ extension Scheduler {
   mutating func noteStarting(of task: TaskID) {
     startedAny = true
     if !graph.finallyThatMayKeep.isEmpty {
-      for due in graph.takeFinallyDue(after: task) {
-        takeBack(due, .afterRerun(task))
-      }
+      for due in graph.takeFinallyDue(after: task) { takeBack(due, .afterRerun(task)) }
     }
   }
 }

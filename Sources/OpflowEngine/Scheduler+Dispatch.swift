@@ -68,15 +68,11 @@ extension Scheduler {
       }
     }
     if workforce.prefetchedCount > 0 { takeBackPrefetched() }
-    if let firstBlocked, options.prefetches {
-      prefetch(from: firstBlocked)
-    }
+    if let firstBlocked, options.prefetches { prefetch(from: firstBlocked) }
     ready.unblock()
     if lacks.here.isNone, !standing.isNone, isAtRestButServices { lacks.here = standing }
     if !lacks.here.isNone { makeRoom(for: lacks.here, at: .local) }
-    if let (task, node) = lacks.elsewhere {
-      makeRoom(for: task, at: node)
-    }
+    if let (task, node) = lacks.elsewhere { makeRoom(for: task, at: node) }
   }
 
   /// Whether no ready task fits and no shortfall must be computed, as after nearly every start.

@@ -37,9 +37,7 @@ extension Scheduler {
     if !text.isEmpty { transition.detail = text }
     if let left { note(left, in: &transition) }
     if let fetch { transition.fetch = fetch }
-    if isService(task) {
-      return serviceEnded(task, consume transition)
-    }
+    if isService(task) { return serviceEnded(task, consume transition) }
     let isRestored = !restored.isEmpty && restored.remove(task) != nil
     let isCancelled = graph.has(.cancelling, task) && !outcome.isSuccess
     graph.unmark(task, .cancelling)
@@ -52,8 +50,7 @@ extension Scheduler {
       transition.outcome.reason = .stopped(phase.stopReason)
       transition.event = .cancel
       settle(task, as: .cancelled, consume transition)
-    case .stopped(.serviceLost)
-    where phase.stopCause == nil || plan.flags(task).contains(.finally):
+    case .stopped(.serviceLost) where phase.stopCause == nil || plan.flags(task).contains(.finally):
       if let lost = services.takeLoss(of: task) { transition.detail = plan.nameString(lost) }
       failed(task, consume transition, having: read)
     case .stopped:
@@ -67,9 +64,7 @@ extension Scheduler {
       transition.fingerprint = plan.fingerprint(task)
       if plan.flags(task).contains(.leavesValues) { transition.values = values }
       if let read { transition.with = read }
-      if plan.hasEmptyMatrix(task) {
-        transition.detail = Plan.emptyMatrixText
-      }
+      if plan.hasEmptyMatrix(task) { transition.detail = Plan.emptyMatrixText }
       if isRestored { transition.isRestored = true }
       settle(task, as: .succeeded, consume transition)
     case nil, .timeout, .refused, .fetch, .fetchFinal, .workerLost, .interrupted, .revoked, .value,

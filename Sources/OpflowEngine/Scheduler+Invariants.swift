@@ -20,9 +20,8 @@ extension Scheduler {
     }
     let queued = Set(ready.ranks.map { TaskID(ranking.task[Int($0)]) }).union(approvals.ready)
       .union(checks.waiting).union(machines.setAside).union(blocks.waiting)
-    if queued.count
-      != ready.count + approvals.ready.count + checks.waiting.count + machines.setAside.count
-      + blocks.waiting.count
+    if queued.count != ready.count + approvals.ready.count + checks.waiting.count
+      + machines.setAside.count + blocks.waiting.count
     {
       return "a task is queued twice"
     }
@@ -50,9 +49,7 @@ extension Scheduler {
         return "a task is on a machine that it is not for"
       }
     }
-    if record.phase == .launching, !record.current.isNone,
-      graph.state(record.current) != .ready
-    {
+    if record.phase == .launching, !record.current.isNone, graph.state(record.current) != .ready {
       return "\(plan.nameString(record.current)), assigned to a launching worker, is"
         + " \(graph.state(record.current))"
     }

@@ -225,9 +225,7 @@ extension NodeEntry {
     // 0 means unknown.
     memoryBytes = offer.memoryBytes == .max ? 0 : offer.memoryBytes
     gpus = offer.gpus
-    leftMilliseconds = offer.endsAt.map {
-      max(0, ($0.nanoseconds - now.nanoseconds) / 1_000_000)
-    }
+    leftMilliseconds = offer.endsAt.map { max(0, ($0.nanoseconds - now.nanoseconds) / 1_000_000) }
   }
 }
 

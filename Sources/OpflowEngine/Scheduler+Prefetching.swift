@@ -137,9 +137,7 @@ extension Scheduler {
   /// A node where tasks of the class can start at once, and how many.
   private func roomForOthers(in demandClass: Int, _ depth: Int) -> (NodeID, Int)? {
     guard let worker = workforce.backlogs.workers(demandClass: demandClass, depth: depth).first
-    else {
-      return nil
-    }
+    else { return nil }
     let kind = workforce.workers[worker.index].kind
     for node in resources.candidates(for: demandClass).prefix(SchedulerOptions.maxNodesLookedAt) {
       let count = workforce.startable(kind, at: node)

@@ -43,11 +43,10 @@ extension Scheduler {
     let isActive = services.use.users(of: service) > 0
     let isNeeded =
       isActive
-      || isNeededAnyway(service)
-        ?? firstOpenUser(of: service).map {
-          mayBeNeeded(
-            by: plan.dependents(service, from: $0), conditions, among: services.review.needed)
-        } ?? false
+      || isNeededAnyway(service) ?? firstOpenUser(of: service).map {
+        mayBeNeeded(
+          by: plan.dependents(service, from: $0), conditions, among: services.review.needed)
+      } ?? false
     if services.review.note(service, isNeeded: isNeeded) {
       for needed in plan.services(neededBy: service) { services.review.touch(needed) }
     }
@@ -134,8 +133,7 @@ extension Scheduler {
   /// Nothing but services runs or can start.
   var isAtRestButServices: Bool {
     services.taken.isEmpty && services.keptOver.isEmpty && approvals.isEmpty && checks.isEmpty
-      && timers.first == nil && machines.setAside.isEmpty
-      && orders.isEmpty && !phase.isSuspended
+      && timers.first == nil && machines.setAside.isEmpty && orders.isEmpty && !phase.isSuspended
       && workforce.heldCount == runningServices && isNothingReadyButServices
   }
 
@@ -147,8 +145,7 @@ extension Scheduler {
 
   var isServing: Bool {
     plan.hasServices && !services.isLeaving && mayStand && isAtRestButServices && !isKeptOpen
-      && blocks.waiting.isEmpty
-      && services.standing.contains { graph.state($0).isRunning }
+      && blocks.waiting.isEmpty && services.standing.contains { graph.state($0).isRunning }
   }
 
   /// They lack only resources.
@@ -165,8 +162,7 @@ extension Scheduler {
       let record = workforce.workers[worker.index]
       if record.current.isNone { return true }
       return services.review.needed.contains(record.current) && !record.isStopping
-        && !record.isDiscarded
-        && !(stands(record.current) && mayStand)
+        && !record.isDiscarded && !(stands(record.current) && mayStand)
     }
   }
 
@@ -287,8 +283,7 @@ extension Scheduler {
       _ where phase.isStopped(transition.outcome):
       transition.outcome.reason = .stopped(phase.stopReason)
       cancelService(service, transition)
-    case nil where wasUp:
-      endByItself(service, transition)
+    case nil where wasUp: endByItself(service, transition)
     case nil:
       transition.outcome.reason = .unready
       transition.event = .failure
@@ -379,8 +374,7 @@ extension Scheduler {
     if options.watchesWorkers { workforce.watch.listenAnew(at: now) }
     for service in services.all where services.keptOver.contains(service) {
       var transition = Transition(.ready, service, attempt: attempt[service.index])
-      transition.detail =
-        ServicePorts(plan.portNames(of: service), services.up[service] ?? []).text
+      transition.detail = ServicePorts(plan.portNames(of: service), services.up[service] ?? []).text
       tell(transition)
     }
   }
@@ -407,18 +401,14 @@ extension Scheduler {
     }
     if outdated.isEmpty { return }
     // A service still used by another one is stopped after it.
-    for service in outdated where services.use.users(of: service) == 0 {
-      end(service)
-    }
+    for service in outdated where services.use.users(of: service) == 0 { end(service) }
   }
 
   /// Whether a service of the previous session uses the task's output and must stop first.
   @inline(__always)
   func awaitsEndOfKept(_ task: TaskID) -> Bool {
     !services.keptOver.isEmpty && !graph.has(.mayKeep, task)
-      && plan.dependents(task).contains {
-        services.keptOver.contains(plan.dependent($0))
-      }
+      && plan.dependents(task).contains { services.keptOver.contains(plan.dependent($0)) }
   }
 
   /// Releases the dependencies of an ended service that was taken over; returns the changed one.

@@ -27,8 +27,7 @@ package struct Values {
   func attempt(of task: TaskID) -> Int32? { left[task]?.attempt }
 
   mutating func keep(_ values: [TaskValue], of task: TaskID) {
-    left[task] =
-      values.isEmpty ? nil : ValueSet(attempt: ValueFolder.ofRecord, values)
+    left[task] = values.isEmpty ? nil : ValueSet(attempt: ValueFolder.ofRecord, values)
   }
 
   mutating func note(_ value: TaskValue, of task: TaskID) {
@@ -85,9 +84,7 @@ extension Scheduler {
   }
 
   /// Not the values of an earlier session if this one skips the task.
-  private func hasValues(_ task: TaskID) -> Bool {
-    graph.state(task).holdsValues
-  }
+  private func hasValues(_ task: TaskID) -> Bool { graph.state(task).holdsValues }
 
   private func valuesLeft(by task: TaskID) -> [TaskValue]? { hasValues(task) ? values[task] : nil }
 

@@ -153,8 +153,7 @@ struct Scheduler: ~Copyable {
     case .workerReady(let worker, let offer):
       learn(offer, from: worker)
       welcome(worker)
-    case .workerLost(let worker, let complaint):
-      lose(worker, complaint: complaint)
+    case .workerLost(let worker, let complaint): lose(worker, complaint: complaint)
     case .launchFailed(let worker, let complaint, let isShortage):
       launchFailed(worker, complaint: complaint, isShortage: isShortage)
     case .started(let worker, let task, let attempt):
@@ -163,24 +162,16 @@ struct Scheduler: ~Copyable {
         noteStart(of: task, on: worker)
       }
     case .left(let worker, let task, let attempt, let left):
-      if holds(worker, task, attempt, "left") {
-        leftBehind[task] = left
-      }
+      if holds(worker, task, attempt, "left") { leftBehind[task] = left }
     case .survived(let worker, let left):
       let task = runningTask(of: worker)
       if !task.isNone { leftBehind[task] = left }
     case .fetched(let worker, let task, let attempt, let record):
-      if holds(worker, task, attempt, "fetched") {
-        fetches[task] = record
-      }
+      if holds(worker, task, attempt, "fetched") { fetches[task] = record }
     case .value(let worker, let task, let attempt, let value):
-      if holds(worker, task, attempt, "value") {
-        values.note(value, of: task)
-      }
+      if holds(worker, task, attempt, "value") { values.note(value, of: task) }
     case .fault(let worker, let task, let attempt, let detail):
-      if holds(worker, task, attempt, "fault") {
-        values.note(fault: detail, of: task)
-      }
+      if holds(worker, task, attempt, "fault") { values.note(fault: detail, of: task) }
     case .ended(let worker, let task, let attempt, let outcome):
       if holds(worker, task, attempt, "ended") {
         ended(worker, task, outcome, detail: "")
@@ -191,29 +182,19 @@ struct Scheduler: ~Copyable {
         ended(worker, task, outcome, detail: detail)
       }
     case .recorded(let worker, let task, let attempt, let origin):
-      if holds(worker, task, attempt, "recorded") {
-        recorded[task] = origin
-      }
+      if holds(worker, task, attempt, "recorded") { recorded[task] = origin }
     case .discarded(let worker, let task, let attempt, let detail):
-      if holds(worker, task, attempt, "changed") {
-        discarded[task] = detail
-      }
+      if holds(worker, task, attempt, "changed") { discarded[task] = detail }
     case .keptValue(let worker, let task, let serial, let value):
       keptValue(worker, task, serial, value)
     case .ready(let worker, let task, let attempt, let ports):
-      if holds(worker, task, attempt, "ready") {
-        noteReady(task, on: worker, ports)
-      }
-    case .tokens(let worker, let task, let count):
-      returned(count, by: task, on: worker)
+      if holds(worker, task, attempt, "ready") { noteReady(task, on: worker, ports) }
+    case .tokens(let worker, let task, let count): returned(count, by: task, on: worker)
     case .restored(let worker, let task, let attempt):
-      if holds(worker, task, attempt, "restored") {
-        restored.insert(task)
-      }
+      if holds(worker, task, attempt, "restored") { restored.insert(task) }
     case .checked(let worker, let task, let serial, let result):
       checked(worker, task, serial, result)
-    case .revoked(let worker, let task, let attempt):
-      revoked(worker, task, attempt)
+    case .revoked(let worker, let task, let attempt): revoked(worker, task, attempt)
     case .lacks(let worker, let task, let attempt, let detail):
       lacks(worker, task, attempt, detail: detail)
     case .block(let program, let fact): take(fact, of: program)
@@ -228,15 +209,11 @@ struct Scheduler: ~Copyable {
     case .kill: kill()
     case .suspend: suspend()
     case .proceed: proceed()
-    case .nodeJoined(let node, let offer, let identity):
-      join(node, offer, identity)
-    case .nodeLeaving(let node, let complaint):
-      beginLeaving(node, complaint: complaint)
+    case .nodeJoined(let node, let offer, let identity): join(node, offer, identity)
+    case .nodeLeaving(let node, let complaint): beginLeaving(node, complaint: complaint)
     case .nodeEnds(let node, let end): setEnd(end, of: node)
-    case .nodeSilent(let node, let complaint):
-      silence(node, complaint: complaint)
-    case .nodeLost(let node, let complaint):
-      lose(node, complaint: complaint)
+    case .nodeSilent(let node, let complaint): silence(node, complaint: complaint)
+    case .nodeLost(let node, let complaint): lose(node, complaint: complaint)
     case .nodesKnown:
       machines.areKnown = true
       findBeyondDevices()
@@ -298,8 +275,7 @@ struct Scheduler: ~Copyable {
   private func mayServiceStart(_ service: TaskID) -> Bool {
     // Services that are not to stay up start with their users.
     !stands(service)
-      ? !phase.isShut
-      : !services.isLeaving && phase.mayStart(isFinally: false, isExempt: false)
+      ? !phase.isShut : !services.isLeaving && phase.mayStart(isFinally: false, isExempt: false)
   }
 
   @inline(__always)

@@ -182,9 +182,8 @@ struct Services {
   // MARK: - Users
 
   /// The edge of the first user that has not ended.
-  mutating func firstOpenUser(
-    of service: TaskID, _ plan: Plan, hasEnded: (TaskID) -> Bool
-  ) -> Int? {
+  mutating func firstOpenUser(of service: TaskID, _ plan: Plan, hasEnded: (TaskID) -> Bool) -> Int?
+  {
     let last = ended[service]
     for edge in last.map({ plan.dependents(service, from: $0) }) ?? plan.dependents(service) {
       ended[service] = edge

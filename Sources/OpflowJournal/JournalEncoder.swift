@@ -115,8 +115,7 @@ package struct JournalEncoder: Sendable {
 }
 
 extension OutputSpan<UInt8> {
-  @inline(__always)
-  fileprivate mutating func appendHeader(
+  @inline(__always) fileprivate mutating func appendHeader(
     sequence: UInt64, milliseconds: Int64, word: StaticString
   ) {
     appendText("00000000\t")
@@ -128,8 +127,7 @@ extension OutputSpan<UInt8> {
     append(Field.tab)
   }
 
-  @inline(__always)
-  fileprivate mutating func append(_ transition: Transition, session: Int) {
+  @inline(__always) fileprivate mutating func append(_ transition: Transition, session: Int) {
     if session > 1 { append(.session, session) }
     appendUnlessZero(.attempt, transition.attempt)
     switch transition.event {

@@ -82,8 +82,7 @@ package struct JournalReader {
   /// then a resume may cut it off.
   package var place: JournalPlace {
     let isDamaged = lineCountBeforeDamage == recovery.lineCount
-    return JournalPlace(
-      recovery: isDamaged ? recoveryBeforeDamage : recovery)
+    return JournalPlace(recovery: isDamaged ? recoveryBeforeDamage : recovery)
   }
 
   @inline(__always)
@@ -105,8 +104,7 @@ package struct JournalReader {
       if line.sequence > highest + 1 {
         recovery.note(missing: (highest + 1)..<line.sequence, before: base + start)
       }
-      recovery.apply(
-        line.sequence, end: base + position, endsWithLineFeed: end < bytes.count)
+      recovery.apply(line.sequence, end: base + position, endsWithLineFeed: end < bytes.count)
       lineStart = start
       lineEnd = end
       return line
@@ -130,9 +128,7 @@ package struct JournalPlace: Sendable {
 
   package init() {}
 
-  fileprivate init(recovery: JournalRecovery) {
-    self.recovery = recovery
-  }
+  fileprivate init(recovery: JournalRecovery) { self.recovery = recovery }
 
   package var offset: Int { recovery.intactByteCount }
 }
@@ -251,8 +247,7 @@ package struct JournalDamage: Equatable, Sendable {
     case .unreadable:
       "byte \(offset): \(byteCount) bytes (\(lineCount) lines) are damaged and were passed over"
     case .torn: "byte \(offset): the last line is torn (\(byteCount) bytes)"
-    case .repeated:
-      "byte \(offset): \(lineCount) lines repeat earlier ones and were passed over"
+    case .repeated: "byte \(offset): \(lineCount) lines repeat earlier ones and were passed over"
     case .missing(let sequences):
       sequences.count == 1
         ? "byte \(offset): line \(sequences.lowerBound) is missing"
@@ -265,8 +260,7 @@ package struct JournalDamage: Equatable, Sendable {
 extension JournalReader {
   /// By the last intact line that tells it.
   package static func taskCount(atEndOf bytes: UnsafeRawBufferPointer) -> Int? {
-    last(in: bytes) { line in
-      line.event == .extend || line.event == .resume ? line.taskCount : nil
+    last(in: bytes) { line in line.event == .extend || line.event == .resume ? line.taskCount : nil
     }
   }
 

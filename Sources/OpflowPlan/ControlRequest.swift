@@ -168,9 +168,7 @@ package struct CarriedValue: Equatable, Sendable {
   }
 
   private func resourceIndex(in plan: Plan) -> Int? {
-    plan.resources.indices.first {
-      plan.text(plan.resources[$0].name).elementsEqual(resource.utf8)
-    }
+    plan.resources.indices.first { plan.text(plan.resources[$0].name).elementsEqual(resource.utf8) }
   }
 
   // MARK: - Text

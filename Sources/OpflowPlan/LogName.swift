@@ -9,9 +9,7 @@ package enum LogName {
   package static func of(_ name: some Collection<UInt8>) -> String { stem(of: name) + ".log" }
 
   /// - Parameter kept: additional bytes that are not encoded.
-  package static func stem(
-    of name: some Collection<UInt8>, keeping kept: [UInt8] = []
-  ) -> String {
+  package static func stem(of name: some Collection<UInt8>, keeping kept: [UInt8] = []) -> String {
     var stem: [UInt8] = []
     for byte in name {
       if kept.contains(byte) || isPlain(byte) && !(byte == UInt8(ascii: ".") && stem.isEmpty) {

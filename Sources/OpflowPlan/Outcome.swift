@@ -179,11 +179,10 @@ package enum ErrorName {
     7: "argument list too long", 8: "not an executable format", 11: "no process left to start it",
     12: "out of memory", 13: "permission denied", 20: "not a directory", 21: "is a directory",
     23: "too many open files", 24: "too many open files", 26: "the program is being written",
-    27: "file too large",
-    28: "no space left on the device", 30: "read-only file system", 36: "file name too long",
-    40: "too many symbolic links", 107: "transport endpoint is not connected",
-    110: "connection timed out", 112: "host is down", 116: "stale file handle",
-    121: "remote I/O error", 122: "disk quota exceeded",
+    27: "file too large", 28: "no space left on the device", 30: "read-only file system",
+    36: "file name too long", 40: "too many symbolic links",
+    107: "transport endpoint is not connected", 110: "connection timed out", 112: "host is down",
+    116: "stale file handle", 121: "remote I/O error", 122: "disk quota exceeded",
   ]
 
   package static func text(_ number: Int32) -> String { texts[number] ?? "errno \(number)" }
@@ -291,8 +290,7 @@ package struct LeftBehind: Sendable, Equatable {
       counts[name] == 1 ? name : "\(name) (\(counts[name] ?? 0))"
     }
     count = all.count
-    self.names =
-      shown.joined(separator: ", ") + (names.count > Self.maxNames ? " and others" : "")
+    self.names = shown.joined(separator: ", ") + (names.count > Self.maxNames ? " and others" : "")
   }
 
   package init?(alive all: [(title: String, mark: ProcessMark)]) {

@@ -125,8 +125,7 @@ package final class Plan: @unchecked Sendable {
         .lastOuterEdge, count: sections.hasRoom ? sections.taskCount : 0)
       self.instanceNeeds = try Self.findInstanceNeeds(
         sections, hasInstanceMakers: manifest.hasInstanceMakers == 1, written, names: name,
-        flagBits,
-        matrixGroups, nameTable, arena)
+        flagBits, matrixGroups, nameTable, arena)
       self.edges = instanceNeeds?.edges ?? written
     } catch {
       release(bytes)
@@ -230,8 +229,7 @@ package enum PlanError: Error, Equatable, Sendable {
     switch self {
     case .tooShort: "it is cut short"
     case .notAPlan: "it is something else"
-    case .version(let found, let expected):
-      "it has format \(found), this opflow reads \(expected)"
+    case .version(let found, let expected): "it has format \(found), this opflow reads \(expected)"
     case .length(let found, let expected): "it has \(found) bytes instead of \(expected)"
     case .checksum: "it is damaged: its checksum does not hold"
     case .section(let section): "its section table is wrong at `\(section)`"

@@ -93,9 +93,7 @@ package struct PlanBuilder: ~Copyable {
     arena.withText(ref, body)
   }
 
-  package mutating func list(_ items: [TextRef]) -> ListIndex {
-    lists.index(of: items)
-  }
+  package mutating func list(_ items: [TextRef]) -> ListIndex { lists.index(of: items) }
 
   /// For a string that is probably unique.
   package mutating func list(ofOne item: TextRef) -> ListIndex {
@@ -106,9 +104,7 @@ package struct PlanBuilder: ~Copyable {
     variables.index(of: items)
   }
 
-  package mutating func environment(
-    _ items: [EnvironmentItem], over base: UInt32 = 0
-  ) -> UInt32 {
+  package mutating func environment(_ items: [EnvironmentItem], over base: UInt32 = 0) -> UInt32 {
     let entry = EnvironmentEntry(base: base, own: variables.index(of: items))
     let own = Int(entry.own)
     while environmentsOfOwn.count <= own { environmentsOfOwn.append(0) }
@@ -245,9 +241,7 @@ package struct PlanBuilder: ~Copyable {
   package mutating func mark(_ task: TaskID, _ flags: TaskFlags) { tasks.mark(task, flags) }
 
   /// Call it in task order. `inputs` is nil if the task has none.
-  package mutating func declare(
-    _ task: TaskID, inputs: [DeclaredItem]?, outputs: [DeclaredItem]
-  ) {
+  package mutating func declare(_ task: TaskID, inputs: [DeclaredItem]?, outputs: [DeclaredItem]) {
     if inputs == nil, outputs.isEmpty { return }
     if inputs != nil {
       tasks.mark(task, .checked)
@@ -503,9 +497,7 @@ struct ListTable<Item: BitwiseCopyable> {
     }
   }
 
-  private func bytes(
-    of index: UInt32, in items: UnsafeRawBufferPointer
-  ) -> UnsafeRawBufferPointer {
+  private func bytes(of index: UInt32, in items: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     let stride = MemoryLayout<Item>.stride
     let range = (Int(offsets[Int(index)]) * stride)..<(Int(offsets[Int(index) + 1]) * stride)
     return UnsafeRawBufferPointer(rebasing: items[range])

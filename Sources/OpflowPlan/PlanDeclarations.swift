@@ -96,9 +96,7 @@ extension Plan {
   package func otherInputs(of task: TaskID) -> [InputEntry] {
     var others: [InputEntry] = []
     for item in declaredItems(declaration(of: task)?.inputs ?? 0)
-    where item.kind == .environment || item.kind == .command {
-      others.append(entry(item))
-    }
+    where item.kind == .environment || item.kind == .command { others.append(entry(item)) }
     return others
   }
 
@@ -156,8 +154,7 @@ extension Plan {
   /// List 0 is known to be empty: a worker validates only the lists that its tasks use.
   private func declaredItems(_ index: UInt32) -> Column<DeclaredItem> {
     if index == 0 { return declaredItems[0..<0] }
-    return declaredItems[
-      Int(declaredOffsets[Int(index)])..<Int(declaredOffsets[Int(index) + 1])]
+    return declaredItems[Int(declaredOffsets[Int(index)])..<Int(declaredOffsets[Int(index) + 1])]
   }
 
   private func declaration(of task: TaskID) -> DeclarationEntry? {
@@ -202,8 +199,7 @@ extension Plan {
   private func validateLists(of entry: DeclarationEntry) throws(PlanError) {
     let flags = flags(TaskID(entry.task))
     guard Int(entry.inputs) + 1 < declaredOffsets.count,
-      Int(entry.outputs) + 1 < declaredOffsets.count,
-      entry.inputs == 0 || flags.contains(.checked),
+      Int(entry.outputs) + 1 < declaredOffsets.count, entry.inputs == 0 || flags.contains(.checked),
       (entry.outputs != 0) == flags.contains(.declaresOutputs)
     else { throw .reference(.declarations) }
     let outputs = try row(

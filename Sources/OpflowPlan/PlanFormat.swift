@@ -264,9 +264,7 @@ struct PlanArena {
     return ref
   }
 
-  func withText<Result>(
-    _ ref: TextRef, _ body: (UnsafeRawBufferPointer) -> Result
-  ) -> Result {
+  func withText<Result>(_ ref: TextRef, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     let start = Self.start + Int(ref.offset)
     return bytes.withUnsafeBytes {
       body(UnsafeRawBufferPointer(rebasing: $0[start..<(start + Int(ref.length))]))

@@ -16,9 +16,7 @@ package struct PlanGrowth: Sendable {
   package private(set) var newFileByteCount: Int?
 
   /// - Parameter segment: validated.
-  package init(
-    of plan: Plan, by segment: Plan, intoNewFile: Bool = false
-  ) throws(SegmentError) {
+  package init(of plan: Plan, by segment: Plan, intoNewFile: Bool = false) throws(SegmentError) {
     assert(!plan.isCut)
     let records = try SegmentRecords(segment, behind: plan)
     if plan.hasRoom, !intoNewFile, let place = GrowingFile(plan, for: records) {
@@ -353,8 +351,7 @@ struct GrowingFile {
       let index = Int(section.rawValue)
       head.putEntry(
         section, stride: strides[index], offset: offsets[index],
-        count: count(section, with: records),
-        at: 16 + index * PlanFormat.sectionEntryBytes)
+        count: count(section, with: records), at: 16 + index * PlanFormat.sectionEntryBytes)
     }
     let sum = head.withUnsafeBytes { Hash.xxh3(UnsafeRawBufferPointer(rebasing: $0[8...])) }
     head.put(sum, at: 0)

@@ -179,8 +179,7 @@ final class InstanceNeeds: @unchecked Sendable {
     let store = Store()
     edges = PlanEdges(
       needOffsets: store.column(offsets), needTargets: store.column(targets),
-      needConditions: store.column(conditions),
-      dependentOffsets: store.column(dependents.offsets),
+      needConditions: store.column(conditions), dependentOffsets: store.column(dependents.offsets),
       dependentTargets: store.column(dependents.sources),
       dependentConditions: store.column(dependents.edges.map { conditions[Int($0)] }),
       order: store.column(order))
@@ -252,9 +251,7 @@ extension Plan {
         text(names[Int($0)]) ?? UnsafeRawBufferPointer(start: nil, count: 0)
       }
       guard let maker, TaskFlags(rawValue: flags[maker.index]).makesInstances, maker.index < first
-      else {
-        continue
-      }
+      else { continue }
       instances[maker.rawValue] = first..<(first + count)
     }
     return try InstanceNeeds(written, instances: instances) {

@@ -242,10 +242,8 @@ extension Plan {
     else { throw .reference(.manifest) }
     guard manifest.usesRunID <= 1, manifest.hasWarnings <= 1, manifest.hasManual <= 1,
       manifest.hasInteractive <= 1, manifest.hasApprovals <= 1, manifest.hasChecks <= 1,
-      manifest.hasExternalTasks <= 1,
-      manifest.hasCaches <= 1, manifest.hasServices <= 1,
-      manifest.hasJobservers <= 1, manifest.hasMemoryLimits <= 1,
-      manifest.hasInstanceMakers <= 1,
+      manifest.hasExternalTasks <= 1, manifest.hasCaches <= 1, manifest.hasServices <= 1,
+      manifest.hasJobservers <= 1, manifest.hasMemoryLimits <= 1, manifest.hasInstanceMakers <= 1,
       IfRunning(code: manifest.ifRunning) != nil
     else { throw .reference(.manifest) }
   }
@@ -262,9 +260,7 @@ extension Plan {
   private func validateGraph() throws(PlanError) {
     let written = written
     guard written.needTargets.count == written.dependentTargets.count + written.outerEdges.count
-    else {
-      throw .reference(.dependentTargets)
-    }
+    else { throw .reference(.dependentTargets) }
     var cursors = Array(written.dependentOffsets.dropLast())
     var cursor = cursors.mutableSpan
     var links = Array(written.firstOuterEdge)

@@ -47,8 +47,7 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
 
   /// 0 if not set. Memory limits are rounded up to 128 KiB and capped at 32 TiB.
   package subscript(rule: ProcessRule) -> UInt64 {
-    @inline(__always)
-    get {
+    @inline(__always) get {
       switch rule {
       case .jobserver: UInt64(bits & 3)
       case .local: UInt64(bits >> 2 & 1)
@@ -70,8 +69,7 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
   }
 
   package var isLocal: Bool {
-    @inline(__always)
-    get { self[.local] != 0 }
+    @inline(__always) get { self[.local] != 0 }
     set { self[.local] = newValue ? 1 : 0 }
   }
 

@@ -155,9 +155,7 @@ struct SegmentRecords {
   }
 
   /// Those in the segment, then those in the plan.
-  private mutating func addNeeds(
-    of segment: Plan, _ numbers: SegmentNumbers
-  ) throws(SegmentError) {
+  private mutating func addNeeds(of segment: Plan, _ numbers: SegmentNumbers) throws(SegmentError) {
     let base = numbers.base
     var offsets: [UInt32] = []
     var targets: [Int32] = []
@@ -196,8 +194,7 @@ struct SegmentRecords {
     }
     let isOfOthers = segment.flags(task).contains(.finally)
     let isLate = base.flags(target).contains(.finally) && !isOfOthers
-    let isNoEnd =
-      base.isService(target) && need.condition != UInt32(NeedCondition.success.rawValue)
+    let isNoEnd = base.isService(target) && need.condition != UInt32(NeedCondition.success.rawValue)
     if isLate || isNoEnd {
       throw .unfitNeed(of: segment.nameString(task), segment.string(need.name))
     }

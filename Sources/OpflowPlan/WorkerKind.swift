@@ -16,8 +16,7 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
 
   package var row: WorkerKindRow {
     switch self {
-    case .command:
-      WorkerKindRow(action: .run, relayWord: "command", overdue: Self.overdueTask)
+    case .command: WorkerKindRow(action: .run, relayWord: "command", overdue: Self.overdueTask)
     // The timeout covers the transfer; the final fsync may take longer.
     case .download: WorkerKindRow(action: .download, relayWord: "download")
     case .terminal: WorkerKindRow(action: .run, overdue: Self.overdueTask)

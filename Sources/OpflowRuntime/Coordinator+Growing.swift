@@ -25,9 +25,7 @@ extension Coordinator {
       let folder = AddedFolder(request.id, of: self.request.folder)
       let segment = try folder.segment(of: request)
       try expectNoSecret(in: segment, request, folder)
-      if let known = engine.answer(
-        toExtension: request.id, by: segment, of: request.generator)
-      {
+      if let known = engine.answer(toExtension: request.id, by: segment, of: request.generator) {
         return answer(connection, request.id, known)
       }
       let initial = try Self.initial(of: segment)
@@ -81,9 +79,7 @@ extension Coordinator {
     }
   }
 
-  private func expectMeans(
-    of segment: Plan, _ initial: [InitialState]
-  ) throws(RequestRefusal) {
+  private func expectMeans(of segment: Plan, _ initial: [InitialState]) throws(RequestRefusal) {
     if let task = MissingTerminal.tasks(of: segment, initial).first {
       throw RequestRefusal(
         detail: "there is no terminal for \(CleanText.string(task)), which is interactive")
@@ -113,9 +109,7 @@ extension Coordinator {
   }
 
   /// Secrets that no task listed when the session began were never read.
-  private func expectSecrets(
-    of segment: Plan, _ initial: [InitialState]
-  ) throws(RequestRefusal) {
+  private func expectSecrets(of segment: Plan, _ initial: [InitialState]) throws(RequestRefusal) {
     let known = Set(request.secrets.map(\.name))
     for task in segment.tasks.lazy.map({ TaskID($0) }) where initial[task.index].mayStart {
       if let name = segment.secretNames(task).first(where: { !known.contains($0) }) {
@@ -135,8 +129,7 @@ extension Coordinator {
     let names = [request.manifestPath, request.folder] + request.files
     let lines = Array(names.joined(separator: "\n").utf8)
     let copies = try folder.copies(of: request) + [("the names of its files", lines)]
-    guard
-      let detail = WrittenSecrets.refusal(self.request.secrets, of: segment, copies: copies)
+    guard let detail = WrittenSecrets.refusal(self.request.secrets, of: segment, copies: copies)
     else { return }
     folder.remove()
     throw RequestRefusal(detail: detail)
@@ -148,9 +141,8 @@ extension Coordinator {
     }
   }
 
-  private func entry(
-    _ request: AddRequest, _ requester: Requester, _ segment: Plan
-  ) -> ExtendEntry {
+  private func entry(_ request: AddRequest, _ requester: Requester, _ segment: Plan) -> ExtendEntry
+  {
     var entry = ExtendEntry(
       id: request.id, requester: requester, taskCount: plan.taskCount + segment.taskCount,
       added: segment.taskCount)

@@ -66,8 +66,7 @@ extension Coordinator {
 
   func sync(upTo place: UInt64, _ kind: SyncKind) {
     switch kind {
-    case .first:
-      if syncFolder() { syncNow(upTo: place) }
+    case .first: if syncFolder() { syncNow(upTo: place) }
     case .grouped:
       // A short run needs no thread.
       if syncer == nil { syncer = startSyncer() }

@@ -175,8 +175,7 @@ extension Coordinator {
       .advanced(byMilliseconds: Self.leavingMilliseconds)
     if now < leaveBy, Orphans.areAlive(lost.map(\.1.entry)) { return next }
     var search = nodes.places[index].orphans ?? OrphanSearch()
-    let isOver = Orphans.end(
-      lost.map(\.1), sparing: children(beside: launcher), &search)
+    let isOver = Orphans.end(lost.map(\.1), sparing: children(beside: launcher), &search)
     nodes.places[index].orphans = isOver ? nil : search
     guard isOver else { return next }
     for (link, worker, notes) in lost {

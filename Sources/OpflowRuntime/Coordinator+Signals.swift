@@ -139,8 +139,7 @@ extension Coordinator {
   func heedInterruption(_ task: TaskID, _ outcome: inout Outcome) {
     guard let loan, loan.task == task else { return }
     if loan.isHangUp(outcome) { outcome.reason = .stopped(.signal) }
-    guard loan.isInterruption(outcome),
-      !plan.allowsFailure(task, outcome.status, outcome.reason)
+    guard loan.isInterruption(outcome), !plan.allowsFailure(task, outcome.status, outcome.reason)
     else { return }
     stop(by: .interrupt)
     outcome.reason = .stopped(.signal)

@@ -104,12 +104,10 @@ extension Coordinator {
   private func take(_ report: WorkerReport, from link: WorkerLink) {
     switch report {
     case .hello(let hello): greet(hello, from: link)
-    case .started(let task, let attempt, _):
-      tell(.started(link.id, task, attempt: attempt))
+    case .started(let task, let attempt, _): tell(.started(link.id, task, attempt: attempt))
     case .fetched(let task, let attempt, let record):
       tell(.fetched(link.id, task, attempt: attempt, record))
-    case .left(let task, let attempt, let left):
-      tell(.left(link.id, task, attempt: attempt, left))
+    case .left(let task, let attempt, let left): tell(.left(link.id, task, attempt: attempt, left))
     case .value(let task, let attempt, let value):
       tell(.value(link.id, task, attempt: attempt, value))
     case .fault(let task, let attempt, let detail):
@@ -300,8 +298,7 @@ extension Coordinator {
     // The plan may have grown since the client read it.
     hello.fault(
       planKey: formerKeys.contains(hello.planKey) ? hello.planKey : plan.key.description,
-      kind: .block
-    )
+      kind: .block)
   }
 
   func hearProgram(at place: UInt32) {

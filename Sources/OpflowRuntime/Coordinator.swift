@@ -137,9 +137,8 @@ package final class Coordinator {
     var options = request.options
     make = request.sharesJobs ? Self.joinMake(&options) : nil
     engine = Engine(
-      plan: request.plan, options: options,
-      resumeState: request.resumeState, journal: request.encoder, durability: request.durability,
-      opening: request.opening)
+      plan: request.plan, options: options, resumeState: request.resumeState,
+      journal: request.encoder, durability: request.durability, opening: request.opening)
     do throws(Errno) {
       // Orphans of a worker that dies become children of this process, which ends them.
       try ProcessTree.becomeSubreaper()
@@ -254,8 +253,7 @@ package final class Coordinator {
   private var nextWake: Instant? {
     let wakes = [
       engine.nextWake, display.nextWake, nodes?.nextWake, dismissalDeadline, nodesDeadline,
-      nextGiveUp, request.serving?.nextLook,
-      control.nextWake { Self.now },
+      nextGiveUp, request.serving?.nextLook, control.nextWake { Self.now },
     ].compactMap { $0 }
     return wakes.min()
   }
@@ -285,9 +283,7 @@ package final class Coordinator {
 
   func tell(_ event: SchedulerEvent) { tell(.scheduler(event)) }
 
-  func tell(_ fact: EngineFact) {
-    engine.take(fact, at: Self.now, wall: wall)
-  }
+  func tell(_ fact: EngineFact) { engine.take(fact, at: Self.now, wall: wall) }
 
   private func endTurn() {
     performSteps()
@@ -372,8 +368,7 @@ package final class Coordinator {
     endProgress()
     let code = closing?.exitCode ?? 70
     return SessionResult(
-      exitCode: code, stopSignal: stopSignal,
-      passed: Array(zip(held, passed)), plan: plan)
+      exitCode: code, stopSignal: stopSignal, passed: Array(zip(held, passed)), plan: plan)
   }
 
   enum Place {
@@ -535,9 +530,8 @@ package struct SessionRequest {
   package var secrets: [SecretValue] = []
 
   package init(
-    folder: RunFolder, plan: Plan, runID: String, options: SchedulerOptions,
-    durability: Durability, resumeState: ResumeState, encoder: JournalEncoder,
-    opening: [JournalEntry],
+    folder: RunFolder, plan: Plan, runID: String, options: SchedulerOptions, durability: Durability,
+    resumeState: ResumeState, encoder: JournalEncoder, opening: [JournalEntry],
     progress: ProgressOptions, heading: ProgressHeading
   ) {
     self.folder = folder

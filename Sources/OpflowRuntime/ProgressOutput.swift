@@ -202,9 +202,7 @@ final class ProgressOutput {
 
   private func isHeld(_ target: ViewStream) -> Bool { isLent && target.isTerminal }
 
-  func takeNotice() {
-    _ = try? notice.take()
-  }
+  func takeNotice() { _ = try? notice.take() }
 
   func flush(at now: Instant) {
     if isClosed { return }

@@ -22,9 +22,8 @@ package final class RunViewer {
   }
 
   /// `on` has the session's `--on` options.
-  package typealias Heading = (
-    _ initial: [InitialState], _ isResumed: Bool, _ on: [String]
-  ) -> ProgressHeading
+  package typealias Heading = (_ initial: [InitialState], _ isResumed: Bool, _ on: [String]) ->
+    ProgressHeading
 
   package typealias Durations = (OpenEntry, Plan) -> TaskDurations
 

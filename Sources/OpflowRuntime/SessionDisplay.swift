@@ -79,8 +79,7 @@ final class SessionDisplay {
       outputs.goOn(task, attempt: transition.attempt)
     } else if transition.endsTry {
       outputs.end(
-        transition, follows: progress.followsOutput,
-        tailBytes: progress.tailBytes(for: transition),
+        transition, follows: progress.followsOutput, tailBytes: progress.tailBytes(for: transition),
         wantsLog: progress.wantsLog(of: transition), room: { progress.outputRoom }
       ) { task, piece in
         if case .log(let bytes) = piece { return progress.log(bytes, of: transition) }

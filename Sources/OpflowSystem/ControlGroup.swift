@@ -128,9 +128,7 @@ package struct KillGroup: Sendable, Equatable {
   }
 
   /// For `ProgramStart.group`.
-  package func open() -> Descriptor? {
-    try? File.open(path, [.readOnly, .directory])
-  }
+  package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
   /// The folder of this process's version 2 cgroup at the first call.
   package static var home: String? {

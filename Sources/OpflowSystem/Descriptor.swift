@@ -161,16 +161,12 @@ package struct Descriptor: ~Copyable, Sendable {
     return memcmp(start, start + 1, bytes.count - 1) == 0
   }
 
-  package borrowing func writeAll(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int64
-  ) throws(Errno) {
+  package borrowing func writeAll(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
     var rest = bytes
     var position = offset
     while !rest.isEmpty {
       // SAFETY: as for `write`.
-      let count = try call {
-        pwrite(rawValue, rest.baseAddress, rest.count, off_t(position))
-      }
+      let count = try call { pwrite(rawValue, rest.baseAddress, rest.count, off_t(position)) }
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       position += Int64(count)
     }
@@ -196,9 +192,7 @@ package struct Descriptor: ~Copyable, Sendable {
 
   /// Starts writing dirty pages without waiting (sync_file_range(2)); a later sync reports the
   /// errors.
-  package borrowing func beginWriting() {
-    _ = clinux_begin_writing(rawValue)
-  }
+  package borrowing func beginWriting() { _ = clinux_begin_writing(rawValue) }
 
   package borrowing func sync() throws(Errno) {
     try call { fsync(rawValue) }

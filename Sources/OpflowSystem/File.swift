@@ -33,8 +33,7 @@ package struct FileStatus: Sendable, Equatable {
     owner = status.owner
     group = status.group
     sizeBytes = status.size
-    modifiedNanoseconds =
-      status.modified_seconds &* 1_000_000_000 &+ status.modified_nanoseconds
+    modifiedNanoseconds = status.modified_seconds &* 1_000_000_000 &+ status.modified_nanoseconds
     changedNanoseconds = status.changed_seconds &* 1_000_000_000 &+ status.changed_nanoseconds
     linkCount = status.links
     identity = FileIdentity(device: status.device, inode: status.inode)
@@ -165,9 +164,7 @@ package enum File {
 
   /// Opens the file again for direct I/O (O_DIRECT). Memory, offset and length must be multiples of
   /// the file system's unit; 4096 always works.
-  package static func reopenDirect(
-    _ descriptor: borrowing Descriptor
-  ) throws(Errno) -> Descriptor {
+  package static func reopenDirect(_ descriptor: borrowing Descriptor) throws(Errno) -> Descriptor {
     return Descriptor(owning: try call { clinux_reopen_direct(descriptor.rawValue) })
   }
 
@@ -193,9 +190,7 @@ package enum File {
   }
 
   /// Replaces a file atomically but without a sync: undefined after a machine crash.
-  package static func put(
-    _ bytes: [UInt8], at path: String, mode: UInt32 = 0o600
-  ) throws(Errno) {
+  package static func put(_ bytes: [UInt8], at path: String, mode: UInt32 = 0o600) throws(Errno) {
     try bytes.withUnsafeBufferPointer { all throws(Errno) in
       try place(UnsafeRawBufferPointer(all), at: path, mode, isSynced: false)
     }
@@ -215,8 +210,7 @@ package enum File {
     let temporary = path + ".new"
     do {
       try? Path.remove(temporary)
-      let file = try open(
-        temporary, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
+      let file = try open(temporary, [.writeOnly, .create, .exclusive, .noFollow], mode: mode)
       try file.writeAll(bytes)
       if isSynced { try file.sync() }
       try file.close()

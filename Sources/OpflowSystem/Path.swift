@@ -111,9 +111,7 @@ package enum Path {
     }
   }
 
-  package static func exists(_ path: String) -> Bool {
-    (try? status(path)) != nil
-  }
+  package static func exists(_ path: String) -> Bool { (try? status(path)) != nil }
 
   package static func isDirectory(_ path: String) -> Bool {
     (try? status(path))?.kind == .directory

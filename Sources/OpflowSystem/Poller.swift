@@ -37,9 +37,7 @@ package struct Poller: ~Copyable {
     try control(CLINUX_ADD, rawDescriptor, token, interest)
   }
 
-  package func modify(
-    _ rawDescriptor: Int32, token: UInt64, interest: Readiness
-  ) throws(Errno) {
+  package func modify(_ rawDescriptor: Int32, token: UInt64, interest: Readiness) throws(Errno) {
     try control(CLINUX_MODIFY, rawDescriptor, token, interest)
   }
 
@@ -60,8 +58,7 @@ package struct Poller: ~Copyable {
       }
     }
     for event in buffer.prefix(Int(count)) {
-      events.append(
-        PollEvent(token: event.token, readiness: Readiness(rawValue: event.readiness)))
+      events.append(PollEvent(token: event.token, readiness: Readiness(rawValue: event.readiness)))
     }
   }
 
@@ -98,8 +95,7 @@ package struct PollSet: ~Copyable {
     precondition(slots <= PollSet.capacity)
     watched = [clinux_watched](
       repeating: clinux_watched(
-        descriptor: -1, interest: Readiness.readable.rawValue, readiness: 0),
-      count: slots)
+        descriptor: -1, interest: Readiness.readable.rawValue, readiness: 0), count: slots)
   }
 
   package mutating func set(

@@ -19,8 +19,7 @@ package enum ProcessID {
 
   package static var ownUsage: Usage {
     var usage = Usage()
-    clinux_own_usage(
-      &usage.userMicroseconds, &usage.systemMicroseconds, &usage.peakKibibytes)
+    clinux_own_usage(&usage.userMicroseconds, &usage.systemMicroseconds, &usage.peakKibibytes)
     return usage
   }
 

@@ -314,8 +314,7 @@ package struct EndedProcess: Sendable, Equatable {
     try call { clinux_reap(Int32(truncatingIfNeeded: kind), id, block ? 1 : 0, &ended) }
     if ended.pid == 0 { return nil }
     return EndedProcess(
-      pid: ended.pid,
-      status: ended.by_signal != 0 ? .signal(ended.status) : .exit(ended.status),
+      pid: ended.pid, status: ended.by_signal != 0 ? .signal(ended.status) : .exit(ended.status),
       userMicroseconds: ended.user_microseconds, systemMicroseconds: ended.system_microseconds,
       peakKibibytes: ended.peak_kibibytes)
   }

@@ -92,8 +92,7 @@ package enum Program {
       throw ProgramError(
         errno: Errno.current, step: ProgramError.Step(rawValue: spawned.step) ?? .process)
     }
-    return SpawnedProcess(
-      pid: spawned.pid, descriptor: Descriptor(owning: spawned.pidfd))
+    return SpawnedProcess(pid: spawned.pid, descriptor: Descriptor(owning: spawned.pidfd))
   }
 
   /// `additions` (`NAME=VALUE`) override this process's environment. `shared` becomes
@@ -284,9 +283,7 @@ package final class StringBlock {
   }
 
   /// Begins a string of several parts, up to `end`.
-  package func begin() {
-    starts.append(byteCount)
-  }
+  package func begin() { starts.append(byteCount) }
 
   package func add(_ part: UnsafeRawBufferPointer) {
     reserve(part.count)

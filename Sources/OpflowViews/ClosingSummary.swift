@@ -17,9 +17,7 @@ struct ClosingSummary {
 
   private static let maxNames = 10
 
-  func write(
-    _ close: CloseEntry, atMilliseconds now: Int64, into text: inout TextBuffer
-  ) {
+  func write(_ close: CloseEntry, atMilliseconds now: Int64, into text: inout TextBuffer) {
     if !failures.first.isEmpty { text.endLine() }
     for failure in failures.first {
       let block = FailureBlock(palette: palette, heading: heading)
@@ -33,8 +31,7 @@ struct ClosingSummary {
       text.add("… and \(CountText.moreFailures(model.counts.failed - failures.first.count))\n")
     }
     names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
-    names(
-      "pending", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
+    names("pending", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
     let unmet = model.unmet.sorted { $0.index < $1.index }
     names("skipped, needs not met", unmet, count: unmet.count, into: &text)
     let (leftFailed, leftOpen) = (model.scope.leftFailed, model.scope.leftOpen)
@@ -128,9 +125,7 @@ struct ClosingSummary {
     return text.isEmpty ? "nothing to do" : text
   }
 
-  private func names(
-    _ label: String, _ tasks: [TaskID], count: Int, into text: inout TextBuffer
-  ) {
+  private func names(_ label: String, _ tasks: [TaskID], count: Int, into text: inout TextBuffer) {
     if count == 0 { return }
     let shown = tasks.prefix(Self.maxNames).map { model.name($0) }.joined(separator: ", ")
     text.add("\(label): \(shown)")
@@ -227,9 +222,8 @@ struct FailureList {
   }
 
   /// Returns the tasks in `state` when a view joins a session late, in the order of their ends.
-  static func joined(
-    _ history: RunModel, _ model: SessionModel, _ state: TaskState
-  ) -> [Transition] {
+  static func joined(_ history: RunModel, _ model: SessionModel, _ state: TaskState) -> [Transition]
+  {
     let failed = model.plan.tasks.lazy.map { TaskID($0) }.filter { model.state($0) == state }
     return failed.sorted { history[$0].settleSequence < history[$1].settleSequence }.map { task in
       let record = history[task]

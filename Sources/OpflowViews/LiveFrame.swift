@@ -184,8 +184,7 @@ struct LiveFrame {
     if model.notStarted > 0 {
       words.append(
         isEnding
-          ? Word("then it ends", .yellow, rank: 2)
-          : Word("\(model.notStarted) waiting", rank: 7))
+          ? Word("then it ends", .yellow, rank: 2) : Word("\(model.notStarted) waiting", rank: 7))
     }
     if !left.isEmpty { words.append(Word(left, rank: 4)) }
     if hasKeys { words.append(Word("(? helps)", .dim, rank: 9, after: "  ")) }
@@ -368,9 +367,7 @@ struct LiveRows {
     let now = nowMilliseconds
     var line = StyledLine()
     if detail == .none { return line }
-    let align = { (text: String, columns: Int) in
-      "  " + TextWidth.rightAligned(text, to: columns)
-    }
+    let align = { (text: String, columns: Int) in "  " + TextWidth.rightAligned(text, to: columns) }
     let done = DownloadText.size(download.doneBytes)
     if let total = download.totalBytes, let percent = download.percent {
       line.add(align("\(percent)%", 4))

@@ -46,9 +46,7 @@ struct LiveView {
 
   var size: TerminalSize {
     get { screen.size }
-    set {
-      screen.size = newValue
-    }
+    set { screen.size = newValue }
   }
 
   // MARK: - Time
@@ -97,9 +95,7 @@ struct LiveView {
   }
 
   /// A request may have changed any number of tasks.
-  mutating func order() {
-    isStale = true
-  }
+  mutating func order() { isStale = true }
 
   mutating func grow() { rest = nil }
 

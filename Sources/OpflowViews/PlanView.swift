@@ -47,9 +47,7 @@ package struct PlanView {
   /// The size of the pieces to write: a plan of a million tasks has many megabytes.
   private static let pieceBytes = 64 * 1024
 
-  package func write<Failure: Error>(
-    to sink: ([UInt8]) throws(Failure) -> Void
-  ) throws(Failure) {
+  package func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
     let forecast = PlanForecast(
       plan: plan, options: options, resumeState: resumeState, capacities: capacities,
       foresight: foresight)
@@ -124,9 +122,7 @@ package struct PlanView {
   ) -> FoldedInstances? {
     guard !folds.isEmpty, let matrixGroup = plan.matrixGroup(of: task),
       let fold = folds[matrixGroup]
-    else {
-      return FoldedInstances(first: index, tasks: [task])
-    }
+    else { return FoldedInstances(first: index, tasks: [task]) }
     return fold.first == index ? fold : nil
   }
 
@@ -138,9 +134,8 @@ package struct PlanView {
       return [
         plan.nameString(task),
         plan.kind(task) == .approve ? "" : DurationView.cell(task, resumeState.durations),
-        needs(task, isFolded: fold.tasks.count > 1),
-        demands[Int(plan.demand[task.index])], priority == 0 ? "" : "\(priority)",
-        why(task, files),
+        needs(task, isFolded: fold.tasks.count > 1), demands[Int(plan.demand[task.index])],
+        priority == 0 ? "" : "\(priority)", why(task, files),
       ]
     }
   }

@@ -89,8 +89,7 @@ package struct ProgressView: ~Copyable {
       case .quiet: .quiet
       case .live: .live
       }
-    renderer = ProgressLines(
-      style, palette: palette, heading: heading, isVerbose: options.verbose)
+    renderer = ProgressLines(style, palette: palette, heading: heading, isVerbose: options.verbose)
     if options.mode == .live { live = LiveView(options: options, heading: heading) }
   }
 
@@ -311,9 +310,7 @@ package struct ProgressView: ~Copyable {
     if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
       bytes = AttemptHeader.dropped(from: bytes, attempt: attempt)
     }
-    outputs.append(task, bytes) { line, _ in
-      renderer.outputLine(task, line, model, into: &text)
-    }
+    outputs.append(task, bytes) { line, _ in renderer.outputLine(task, line, model, into: &text) }
     settle(.output)
   }
 
@@ -384,8 +381,7 @@ package struct ProgressView: ~Copyable {
   /// Returns the services whose last bytes `serviceTail` needs before a failure.
   package func servicesTold(with transition: Transition) -> (services: [TaskID], bytes: Int) {
     // The lines of services were already shown as they came.
-    guard !followsOutput, transition.event == .failure, !transition.allowed,
-      model.plan.hasServices
+    guard !followsOutput, transition.event == .failure, !transition.allowed, model.plan.hasServices
     else { return ([], 0) }
     let services = model.plan.services(neededBy: transition.task)
     // The failure of a service shows its own last lines.
@@ -534,8 +530,7 @@ extension ProgressView {
     model.retract(retracted, plan)
     if json {
       let ids = retracted.map { known.nameString($0) }
-      objects.add(
-        ProgressJSON.retract(entry, ids, model, atMilliseconds: nowMilliseconds), .event)
+      objects.add(ProgressJSON.retract(entry, ids, model, atMilliseconds: nowMilliseconds), .event)
     }
     tellOrder(RequestText.text(entry, plan: plan))
   }

@@ -55,9 +55,7 @@ enum ProgressJSON {
     }
   }
 
-  static func order(
-    _ order: RequestEntry, plan: Plan, atMilliseconds now: Int64
-  ) -> [UInt8] {
+  static func order(_ order: RequestEntry, plan: Plan, atMilliseconds now: Int64) -> [UInt8] {
     line("order", now) { json in
       json.add("verb", order.verb.rawValue)
       json.fields(of: order.requester)
@@ -89,18 +87,14 @@ enum ProgressJSON {
     }
   }
 
-  static func stop(
-    _ stop: StopEntry, atMilliseconds now: Int64
-  ) -> [UInt8] {
+  static func stop(_ stop: StopEntry, atMilliseconds now: Int64) -> [UInt8] {
     line("stop", now) { json in
       json.add("signal", stop.signal)
       if !stop.detail.isEmpty { json.add("what", stop.detail) }
     }
   }
 
-  static func machine(
-    _ entry: NodeEntry, atMilliseconds now: Int64
-  ) -> [UInt8] {
+  static func machine(_ entry: NodeEntry, atMilliseconds now: Int64) -> [UInt8] {
     line("machine", now) { json in
       json.add("host", entry.host)
       json.add("state", entry.state.rawValue)

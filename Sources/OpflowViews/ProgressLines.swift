@@ -236,8 +236,7 @@ struct ProgressLines {
     _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
   ) {
     switch transition.event {
-    case .failure where !transition.allowed:
-      writeFailure(transition, kept, model, into: &text)
+    case .failure where !transition.allowed: writeFailure(transition, kept, model, into: &text)
     case .failure, .retry, .interrupt, .pause, .proceed:
       line.write(transition, model, into: &text)
       line.writeLeft(transition, into: &text)

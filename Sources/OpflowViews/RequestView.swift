@@ -97,8 +97,7 @@ package enum AddView {
     let there = unchanged.isEmpty ? "" : names(unchanged)
     if count == 0 {
       return there.isEmpty
-        ? "nothing to add to run \(run)"
-        : "nothing to add: run \(run) has \(there) already"
+        ? "nothing to add to run \(run)" : "nothing to add: run \(run) has \(there) already"
     }
     let tasks = "\(count) task\(count == 1 ? "" : "s")"
     return "added \(tasks) to run \(run): \(names(added))"

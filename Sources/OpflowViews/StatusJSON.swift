@@ -51,9 +51,7 @@ package enum StatusJSON {
       json.add("waits_for", status.waitsFor(task), status.plan)
       json.add("log", log)
       if !status.history.orders.all.isEmpty { StatusRequests(status).write(task, into: &json) }
-      if let inner = status.inner[task] {
-        json.add("inner_run", inner)
-      }
+      if let inner = status.inner[task] { json.add("inner_run", inner) }
       if status.plan.kind(task) == .approve { writeApproval(task, status, into: &json) }
       if status.plan.isService(task) {
         json.add("ready", status.isReady(task))

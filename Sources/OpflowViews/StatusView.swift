@@ -305,8 +305,7 @@ package struct StatusView {
       text.add(palette.bold(status.plan.nameString(task)))
       text.add(": ")
       text.add(
-        DownloadText.finished(
-          report, wallMicroseconds: status.history[task].wallMicroseconds))
+        DownloadText.finished(report, wallMicroseconds: status.history[task].wallMicroseconds))
       text.endLine()
       for (label, value) in [
         ("to", spec.target), ("sha256", report.sha256), ("sha512", report.sha512),

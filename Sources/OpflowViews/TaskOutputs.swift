@@ -49,9 +49,7 @@ struct TaskOutputs {
   }
 
   /// Calls `body` with an unfinished line when the try ends or the line continues elsewhere.
-  mutating func flush(
-    _ task: TaskID, _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
-  ) {
+  mutating func flush(_ task: TaskID, _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void) {
     tell(task, endsLine: true, body)
   }
 

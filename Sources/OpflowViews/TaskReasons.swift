@@ -177,8 +177,7 @@ struct TaskReasons {
       let asks = "\(plan.nameString(gate)) asks: \(ApprovalText.wholeQuestion(gate, plan: plan))"
       return TaskReason(
         .gate, "\(asks); \(ApprovalText.whatAnswers(gate, plan: plan, controlCommand))",
-        shared: asks,
-        tasks: [gate])
+        shared: asks, tasks: [gate])
     }
   }
 
@@ -292,8 +291,7 @@ struct TaskReasons {
     let machine = machine(of: task).map { " of \($0)" } ?? ""
     return TaskReason(
       .prefetched, "worker \(worker.rawValue)\(machine) has it next\(behind)",
-      shared: "a worker has it next",
-      tasks: first.map { [$0] } ?? [])
+      shared: "a worker has it next", tasks: first.map { [$0] } ?? [])
   }
 
   private func running(_ task: TaskID) -> TaskReason {
@@ -303,8 +301,7 @@ struct TaskReasons {
       return TaskReason(
         .gate,
         "\(asks), for \(elapsed(task)); "
-          + ApprovalText.whatAnswers(task, plan: plan, controlCommand),
-        shared: asks)
+          + ApprovalText.whatAnswers(task, plan: plan, controlCommand), shared: asks)
     }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
     if status.state == .running, let requester = status.history.orders.of(task, .cancel)?.requester
@@ -324,8 +321,7 @@ struct TaskReasons {
         shared: "\(still) until `opflow continue` names it")
     }
     let machine = machine(of: task).map { " of \($0)" } ?? ""
-    let worker =
-      record.worker == .none ? "" : " on worker \(record.worker.rawValue)\(machine)"
+    let worker = record.worker == .none ? "" : " on worker \(record.worker.rawValue)\(machine)"
     return TaskReason(
       .running, "has all it needs, and runs for \(elapsed(task))\(worker)\(attempt)",
       shared: "has all it needs, and runs")
@@ -340,9 +336,7 @@ struct TaskReasons {
   private func unstarted(_ task: TaskID) -> [TaskReason] {
     let record = status.history[task]
     if record.isInterrupted {
-      return [
-        TaskReason(.interrupted, "began, and was cut short: the run \(runEnd)")
-      ]
+      return [TaskReason(.interrupted, "began, and was cut short: the run \(runEnd)")]
     }
     if status.awaitsNextTry(task) {
       let tries = status.triesFailed(task)
@@ -573,9 +567,7 @@ struct MachineReasons {
   private static let mostNames = 5
 
   /// Returns nil for a run that neither has nor waits for nodes.
-  init?(
-    _ status: RunStatus, running: [TaskID], durations: TaskDurations, nowMilliseconds: Int64
-  ) {
+  init?(_ status: RunStatus, running: [TaskID], durations: TaskDurations, nowMilliseconds: Int64) {
     nodes = Array(status.history.nodes.of(session: status.history.sessions))
     if nodes.isEmpty, status.awaited == nil { return nil }
     self.status = status
@@ -643,11 +635,8 @@ struct MachineReasons {
   }
 
   /// The same for a task that must start on the node of a member of its service group.
-  private func waiting(
-    _ task: TaskID, for member: TaskID, on node: NodeRecord
-  ) -> TaskReason? {
-    let lack =
-      node.isInUse ? lack(of: wanted(by: task), node) : StatusMachines.text(node)
+  private func waiting(_ task: TaskID, for member: TaskID, on node: NodeRecord) -> TaskReason? {
+    let lack = node.isInUse ? lack(of: wanted(by: task), node) : StatusMachines.text(node)
     guard let lack else { return lacksTime(task, [node]) }
     let waits = "waits for the machine of \(plan.nameString(member))"
     return TaskReason(.machine, "\(waits): \(lack)", shared: waits, tasks: [member])

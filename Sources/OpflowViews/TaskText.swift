@@ -8,8 +8,7 @@ package enum ActionText {
   package static func text(_ task: TaskID, plan: Plan) -> String {
     switch plan.kind(task) {
     case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
-    case .command:
-      return text(ofWords: plan.words(task).map { plan.string($0) })
+    case .command: return text(ofWords: plan.words(task).map { plan.string($0) })
     case .approve: return shortened(String(decoding: plan.question(task), as: UTF8.self))
     case .block: return "a block, which a program offers"
     case .download:
@@ -108,8 +107,7 @@ package enum MachineText {
       return detail.isEmpty ? "\(name): nothing more starts there" : "\(name): \(detail)"
     case .readmitted: return "\(name) is used again" + (detail.isEmpty ? "" : ": \(detail)")
     case .lost:
-      let tasks = model.machines.tasks(
-        lostWith: entry.node, running: model.running.map(\.task))
+      let tasks = model.machines.tasks(lostWith: entry.node, running: model.running.map(\.task))
       let lost = "\(name) is \(before == .leaving ? "gone" : "lost")\(why)"
       return tasks.isEmpty ? lost : "\(lost): \(follows(tasks, model))"
     }
@@ -167,9 +165,7 @@ enum DownloadText {
     }
     let bytesPerSecond = progress.bytesPerSecond(at: now)
     if bytesPerSecond == 0 { return ["", ""] }
-    let left = progress.secondsLeft(at: now).map {
-      "\(DurationText.text(wholeSeconds: $0)) left"
-    }
+    let left = progress.secondsLeft(at: now).map { "\(DurationText.text(wholeSeconds: $0)) left" }
     return [speed(bytesPerSecond), left ?? ""]
   }
 

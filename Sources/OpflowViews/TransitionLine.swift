@@ -203,9 +203,7 @@ struct TransitionLine {
 struct HeadingLine {
   let palette: Palette
 
-  func write(
-    _ heading: ProgressHeading, _ model: SessionModel, into text: inout TextBuffer
-  ) {
+  func write(_ heading: ProgressHeading, _ model: SessionModel, into text: inout TextBuffer) {
     text.add(palette.bold(heading.isResumed ? "resuming \(heading.run)" : "run \(heading.run)"))
     text.add(" (")
     text.addCleaned(model.plan.string(model.plan.manifest.name))

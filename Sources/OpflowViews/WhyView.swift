@@ -95,8 +95,7 @@ package struct WhyView {
       text = "a resume would run it, unless \(plan.nameString(need)) leaves what it left before"
     case .keeps: text = "a resume would keep that"
     case .upToDate: text = "it is up to date: a resume would not run it"
-    case .blocked(let need):
-      text = "a resume would skip it, because of \(plan.nameString(need))"
+    case .blocked(let need): text = "a resume would skip it, because of \(plan.nameString(need))"
     case .unfit(let detail): text = "a resume would fail it: \(detail)"
     case .checks: text = "a resume would keep that if its inputs and outputs are as they were"
     case .keepsLater: text = "a resume would keep that if nothing that it needs runs again"

@@ -85,8 +85,7 @@ struct WarningList {
   mutating func note(_ transition: Transition, tail: [UInt8]) {
     let task = transition.task
     switch transition.event {
-    case .retry:
-      failedTries[task] = (transition.attempt, Annotation.outcome(transition))
+    case .retry: failedTries[task] = (transition.attempt, Annotation.outcome(transition))
     case .success:
       guard let failed = failedTries.removeValue(forKey: task) else { return }
       addFlaky(task, attempt: transition.attempt, failed)

@@ -41,8 +41,7 @@ package struct LineBuffer {
     let used = end
     let count = try storage.withUnsafeMutableBufferPointer { all throws(Failure) in
       // SAFETY: the free part of storage, for the call only.
-      try read(
-        UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: all[used...])))
+      try read(UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: all[used...])))
     }
     end += count
     return count
@@ -106,9 +105,8 @@ package struct LineBuffer {
   }
 
   /// Writes the line after its worker's number. Returns whether it reports a task without success.
-  package mutating func nextLine(
-    of worker: WorkerID, into writer: inout FieldWriter
-  ) -> Step<Bool> {
+  package mutating func nextLine(of worker: WorkerID, into writer: inout FieldWriter) -> Step<Bool>
+  {
     next { line in
       RelayLines.number(worker, into: &writer)
       writer.line(line)

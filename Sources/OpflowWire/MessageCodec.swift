@@ -136,8 +136,7 @@ package enum MessageCodec {
     case .checked(let task, let serial, .fresh(let origin)):
       writer.message("fresh", task, serial)
       writer.hash(origin)
-    case .checked(let task, let serial, .stale(let why)):
-      writer.message("stale", task, serial, why)
+    case .checked(let task, let serial, .stale(let why)): writer.message("stale", task, serial, why)
     case .checked(let task, let serial, .unfit(let detail)):
       writer.message("unfit", task, serial, detail)
     case .checked(let task, let serial, .unwritten(let detail)):

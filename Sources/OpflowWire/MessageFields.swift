@@ -178,9 +178,8 @@ package struct MessageFields {
   }
 
   mutating func progress() -> WorkerProgress? {
-    guard let task = task(), let done = natural(as: Int64.self),
-      let total = number(as: Int64.self), total >= -1,
-      let speed = natural(as: Int64.self), let text = text()
+    guard let task = task(), let done = natural(as: Int64.self), let total = number(as: Int64.self),
+      total >= -1, let speed = natural(as: Int64.self), let text = text()
     else { return nil }
     return WorkerProgress(
       task: task, doneBytes: done, totalBytes: total, bytesPerSecond: speed, text: text)

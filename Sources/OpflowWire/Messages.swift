@@ -182,8 +182,7 @@ extension WorkerMessage {
         return Self.noSuchTask
       }
       return nil
-    case .devices(let task, _):
-      return plan.tasks.contains(task.index) ? nil : Self.noSuchTask
+    case .devices(let task, _): return plan.tasks.contains(task.index) ? nil : Self.noSuchTask
     case .setRunState, .pulse, .bye: return nil
     }
   }
@@ -303,8 +302,7 @@ package struct SecretPart: Equatable, Sendable {
       !bytes.isEmpty, bytes.count <= Self.longestBytes, !bytes.contains(0)
     else { return nil }
     let slash = place.position(of: UInt8(ascii: "/"), from: 0)
-    guard slash < place.count,
-      let number: Int = Field.number(place.part(0, slash)),
+    guard slash < place.count, let number: Int = Field.number(place.part(0, slash)),
       let count: Int = Field.number(place.part(slash + 1, place.count)),
       (1...Self.mostParts).contains(count), (1...count).contains(number)
     else { return nil }

@@ -22,8 +22,7 @@ package enum NodeRequest: Equatable, Sendable {
     case ("local", let rest):
       guard rest == nil else { throw NodeRequestError("local: nothing may follow it") }
       return []
-    case ("slurm", let options):
-      return [.slurm(options: try slurmOptions(options ?? ""))]
+    case ("slurm", let options): return [.slurm(options: try slurmOptions(options ?? ""))]
     case ("ssh", let hosts): return try sshHosts(hosts ?? "")
     case ("exec", let command):
       guard let command, command.utf8.contains(where: { $0 > 0x20 }) else {

@@ -116,9 +116,8 @@ package enum RelayLines {
     }
   }
 
-  package static func launch(
-    _ worker: WorkerID, _ kind: WorkerKind, into writer: inout FieldWriter
-  ) {
+  package static func launch(_ worker: WorkerID, _ kind: WorkerKind, into writer: inout FieldWriter)
+  {
     guard let word = kind.row.relayWord else {
       preconditionFailure("a worker that has to be at the coordinator was asked for elsewhere")
     }
@@ -169,9 +168,7 @@ package enum RelayLines {
     writer.endLine()
   }
 
-  package static func gone(
-    _ worker: WorkerID, complaint: String?, into writer: inout FieldWriter
-  ) {
+  package static func gone(_ worker: WorkerID, complaint: String?, into writer: inout FieldWriter) {
     let start = writer.bytes.count
     writer.message("gone", worker.rawValue)
     if let complaint { writer.cutField(complaint, lineStart: start) }
@@ -200,8 +197,7 @@ package enum RelayLines {
   }
 
   private static func read<Message>(
-    _ line: UnsafeRawBufferPointer, into lines: inout LineBuffer,
-    _ ofWorker: (WorkerID) -> Message,
+    _ line: UnsafeRawBufferPointer, into lines: inout LineBuffer, _ ofWorker: (WorkerID) -> Message,
     _ other: (inout MessageFields, UnsafeRawBufferPointer) -> Message?
   ) -> Message? {
     var fields = MessageFields(line)

@@ -33,10 +33,9 @@ package struct SlurmJob: Equatable, Sendable {
       "env", "-u", "SLURM_LABELIO",
       // Otherwise a task's own srun would see this node only.
       "SLURM_JOB_ID=\(id)", "SLURM_JOB_NODELIST=\(nodeList)", "SLURM_JOB_NUM_NODES=\(nodes.count)",
-      "SLURM_JOB_CPUS_PER_NODE=\(cpuList)",
-      "srun", "--quiet", "--jobid=\(id)", "--nodes=1", "--ntasks=1", "--nodelist=\(node.name)",
-      "--exact", "--cpus-per-task=\(node.cpus)", "--mem=0", "--overlap", "--export=ALL",
-      "--input=all", "--output=all", "--error=all",
+      "SLURM_JOB_CPUS_PER_NODE=\(cpuList)", "srun", "--quiet", "--jobid=\(id)", "--nodes=1",
+      "--ntasks=1", "--nodelist=\(node.name)", "--exact", "--cpus-per-task=\(node.cpus)", "--mem=0",
+      "--overlap", "--export=ALL", "--input=all", "--output=all", "--error=all",
     ]
   }
 
@@ -207,8 +206,7 @@ package enum NodeList {
         separator: UInt8(ascii: "-"), maxSplits: 1, omittingEmptySubsequences: false)
       guard let first = ends.first, let last = ends.last,
         let from = Field.number(first, as: Int.self), from >= 0,
-        let to = Field.number(last, as: Int.self), to >= from,
-        to - from < mostNodes - numbers.count
+        let to = Field.number(last, as: Int.self), to >= from, to - from < mostNodes - numbers.count
       else { return nil }
       for number in from...to {
         let digits = Array(String(number).utf8)

@@ -99,8 +99,7 @@ package struct SurvivorNote: Equatable, Sendable {
     else { return nil }
     self.init(
       task: TaskID(task), attempt: attempt,
-      worker: WorkerEntry(
-        pid: pid, startTime: start, bootID: boot, autogroup: group, host: host),
+      worker: WorkerEntry(pid: pid, startTime: start, bootID: boot, autogroup: group, host: host),
       left: left)
   }
 }

@@ -314,8 +314,7 @@ final class ActiveDownload: TransferReceiver {
       if try decoded.advance() { return }
       if let failure = spec.mismatch(decoded.facts) { throw failure }
       part?.release()
-      settle(
-        decoded.finished(mode: spec.mode ?? tools.standardMode), decoded.facts, decoded)
+      settle(decoded.finished(mode: spec.mode ?? tools.standardMode), decoded.facts, decoded)
     } catch {
       decoded.remove()
       if error.isLocal { throw error }

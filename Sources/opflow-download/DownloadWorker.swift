@@ -91,8 +91,7 @@ final class DownloadWorker: WorkerRole {
     var isElsewhere = false
     if download.isTransferring {
       let milliseconds = Int32(clamping: max(1, nanoseconds / 1_000_000))
-      isElsewhere = download.advance(
-        others: frame.poll.rawDescriptors, milliseconds: milliseconds)
+      isElsewhere = download.advance(others: frame.poll.rawDescriptors, milliseconds: milliseconds)
       // The transfer waited for the other descriptors, too.
       if download.isTransferring { lookedAt = now }
     } else {
@@ -202,8 +201,7 @@ final class DownloadWorker: WorkerRole {
 
   private func perform(_ action: DownloadWorkerAction) {
     switch action {
-    case .begin(let task, _):
-      held.append(Held(task, download(of: task)))
+    case .begin(let task, _): held.append(Held(task, download(of: task)))
     case .cut(let task):
       guard let entry = held.first(where: { $0.task == task }) else { return }
       entry.isOver = true

@@ -608,8 +608,7 @@ final class DecodedPart {
   }
 
   func finished(mode: UInt32) -> FinishedFile {
-    FinishedFile(
-      file, path: path, sizeBytes: hash.byteCount, target: part.spec.target, mode: mode)
+    FinishedFile(file, path: path, sizeBytes: hash.byteCount, target: part.spec.target, mode: mode)
   }
 
   func remove() { Place.remove(path, ifIs: file.identity) }

@@ -68,8 +68,7 @@ extension CommandError {
       self.init(.manifest, verbatim: DiagnosticRenderer(isColored: colored).render(diagnostics))
     case .folder(let error): self.init(error)
     case .noSuchTask(let word, let manifest, let tasks):
-      let hint =
-        ManifestLookup.file(among: [word.selector]) ?? Self.hint(word, tasks)
+      let hint = ManifestLookup.file(among: [word.selector]) ?? Self.hint(word, tasks)
       self.init(
         .usage,
         "no task of \(CleanText.string(manifest)) fits `\(CleanText.string(word.selector))`\(hint)")
@@ -151,15 +150,13 @@ extension CommandError {
     }
     let twice = "so that no task runs twice at once"
     if hosts.isEmpty {
-      return
-        "an earlier session of the run left what opflow cannot end: process \(titles);"
+      return "an earlier session of the run left what opflow cannot end: process \(titles);"
         + " wait until it ends, or end it (\(kill(on: nil))), then resume, \(twice)."
         + " To resume beside it, add --take-over"
     }
     var ways = hosts.map { "\(kill(on: $0)) on \(CleanText.string($0))" }
     if survivors.contains(where: { $0.host == nil }) { ways.insert(kill(on: nil), at: 0) }
-    return
-      "an earlier session of the run left what opflow cannot end, or cannot look at from here:"
+    return "an earlier session of the run left what opflow cannot end, or cannot look at from here:"
       + " process \(titles); wait until it ends, or end it (\(ways.joined(separator: ", "))),"
       + " then resume with --take-over, \(twice)"
   }

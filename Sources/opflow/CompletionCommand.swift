@@ -88,8 +88,7 @@ enum PlanCandidates {
       if name.hasPrefix(stem) || plan.taskCount <= most {
         let count = instances.count == 1 ? "1 leg" : "\(instances.count) legs"
         let text = description(of: task, plan)
-        candidates.append(
-          CompletionCandidate(name, text.isEmpty ? count : "\(text) (\(count))"))
+        candidates.append(CompletionCandidate(name, text.isEmpty ? count : "\(text) (\(count))"))
       }
       if stem.hasPrefix(name) { candidates += self.instances(instances, plan, stem) }
       next = instances.upperBound

@@ -170,8 +170,7 @@ enum ControlCommand {
             + " Ask where that is")
       case .crowded:
         throw CommandError(.usage, "run \(run) is asked for too much at once; ask again")
-      case .failed(let errno):
-        throw CommandError(.io, "run \(run) cannot be asked", errno)
+      case .failed(let errno): throw CommandError(.io, "run \(run) cannot be asked", errno)
       }
     }
   }
@@ -198,9 +197,8 @@ enum AddCommand {
     }
   }
 
-  private static func add(
-    _ arguments: Invocation, _ console: Console
-  ) throws(CommandError) -> Int32 {
+  private static func add(_ arguments: Invocation, _ console: Console) throws(CommandError) -> Int32
+  {
     let folder = try LiveRuns.run(arguments)
     let manifest = try ManifestLookup.manifest(arguments.file)
     let addition = try join(folder, arguments, console, asking: "opflow add") {
@@ -314,8 +312,7 @@ enum InstancesCommand {
     let console = try Console.enter(arguments.view)
     let addition = try AddCommand.join(
       folder, arguments, console, asking: "opflow \(InstanceMaker.word)"
-    ) {
-      (plan, id) throws(CommandError) in
+    ) { (plan, id) throws(CommandError) in
       guard let maker = plan.task(named: matrixGroup), plan.makesInstances(maker) else {
         throw CommandError(
           .usage, "run \(folder.id) has no task \(CleanText.string(matrixGroup)) that makes legs")

@@ -98,8 +98,7 @@ enum GraphCommand {
     var included = source.status?.included ?? .all(taskCount: plan.taskCount)
     do throws(SelectionError) {
       if !source.words.isEmpty || !arguments.only.isEmpty {
-        let selection = try Selection(
-          tasks: source.words, only: arguments.only, skip: [], of: plan)
+        let selection = try Selection(tasks: source.words, only: arguments.only, skip: [], of: plan)
         included = included.intersection(selection.included)
       }
       if arguments.skip.isEmpty { return included }

@@ -39,8 +39,7 @@ enum LogsCommand {
   private static func tellOfInteractive(_ tasks: [TaskID], _ plan: Plan) {
     for task in tasks where plan.flags(task).contains(.interactive) {
       let name = CleanText.string(plan.nameString(task))
-      Console.complain(
-        "opflow: \(name) is interactive: the terminal had what it printed, no log\n")
+      Console.complain("opflow: \(name) is interactive: the terminal had what it printed, no log\n")
     }
   }
 

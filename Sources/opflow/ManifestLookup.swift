@@ -89,9 +89,8 @@ enum ManifestLookup {
 
   /// A misspelt name in `folder`, which ends with a slash.
   private static func otherName(in folder: String) -> String? {
-    [
-      "opflow.yml", "Opflow.yaml", "Opflow.yml", ".opflow.yaml", ".opflow.yml", "opflow.yaml.txt",
-    ].first { Path.exists(folder + $0) }
+    ["opflow.yml", "Opflow.yaml", "Opflow.yml", ".opflow.yaml", ".opflow.yml", "opflow.yaml.txt"]
+      .first { Path.exists(folder + $0) }
   }
 }
 

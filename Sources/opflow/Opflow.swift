@@ -31,8 +31,7 @@ enum Opflow {
           + (isArgument
             ? "opflow writes arguments down, and can hand on no others. Let a file name it"
             : "opflow knows no other names. Rename the file or folder, or give a manifest as "
-              + "standard input: `opflow run - < FILE`")
-      )
+              + "standard input: `opflow run - < FILE`"))
     }
     return try rethrowing(CommandLineParser.parse(words)) { CommandError(TaskAsCommand.helped($0)) }
   }

@@ -45,8 +45,7 @@ enum ResumeCommand {
   static func resume(
     _ folder: RunFolder, manifest: ManifestFile?, _ arguments: Invocation, _ console: Console,
     releasing choice: consuming StateFolderLock?, _ gate: consuming ConcurrencyGate?,
-    isInGroup: Bool,
-    round: ServingWatch? = nil
+    isInGroup: Bool, round: ServingWatch? = nil
   ) throws(CommandError) -> Int32 {
     if arguments.isDryRun {
       let prepared = try prepare(folder, manifest, arguments, console)
@@ -142,8 +141,7 @@ enum ResumeCommand {
   ) throws(CommandError) -> Set<TaskID> {
     let asked = RunRequest(arguments)
     do throws(PreparationError) {
-      let prepared = try PreparedResume(
-        try ResumedRun(folder, nil, asked), asked, holding: held)
+      let prepared = try PreparedResume(try ResumedRun(folder, nil, asked), asked, holding: held)
       try prepared.expectNothingLeft()
       return prepared.stayingBefore
     } catch {

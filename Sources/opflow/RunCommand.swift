@@ -13,9 +13,7 @@ enum RunCommand {
     try perform(arguments, Console.enter(arguments.view))
   }
 
-  static func perform(
-    _ arguments: Invocation, _ console: Console
-  ) throws(CommandError) -> Int32 {
+  static func perform(_ arguments: Invocation, _ console: Console) throws(CommandError) -> Int32 {
     try SessionEnd.expect(arguments)
     let manifest = try ManifestLookup.manifest(arguments.file, naming: arguments.tasks)
     var arguments = arguments
@@ -225,11 +223,9 @@ enum ServeCommand {
       let run = arguments.name.isEmpty ? "" : " --run \(CleanText.string(arguments.name))"
       Console.complain(
         "opflow: the run stays open: `opflow add\(run) FILE` adds tasks, `opflow close\(run)` lets "
-          + "it end\n"
-      )
+          + "it end\n")
     }
-    return try RunCommand.start(
-      new, manifest, state, arguments, console, releasing: choice, nil)
+    return try RunCommand.start(new, manifest, state, arguments, console, releasing: choice, nil)
   }
 
   private static func manifest(
@@ -301,8 +297,7 @@ enum CacheChoice {
     let limit = try limitBytes()
     let named = arguments.cache ?? Environment.value(variable).flatMap { $0.isEmpty ? nil : $0 }
     guard let named else { return .own(limitBytes: limit) }
-    return .shared(
-      path: try absolute(named), mayWrite: arguments.writesCache, limitBytes: limit)
+    return .shared(path: try absolute(named), mayWrite: arguments.writesCache, limitBytes: limit)
   }
 
   private static func absolute(_ path: String) throws(CommandError) -> String {
@@ -317,9 +312,7 @@ enum CacheChoice {
       return CacheSetting.standardLimitBytes
     }
     let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    let units: [Substring: Int64] = [
-      "": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40,
-    ]
+    let units: [Substring: Int64] = ["": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
     guard let number = Field.number(digits, as: Int64.self),
       let unit = units[text.dropFirst(digits.count)],
       case let (bytes, isTooMuch) = number.multipliedReportingOverflow(by: unit), !isTooMuch

@@ -37,9 +37,7 @@ enum RunLookup {
   }
 
   /// nil names the newest run. A manifest's runs are in its own state folder.
-  static func run(
-    _ word: String?, _ arguments: ViewArguments
-  ) throws(CommandError) -> RunFolder {
+  static func run(_ word: String?, _ arguments: ViewArguments) throws(CommandError) -> RunFolder {
     guard let word else { return try defaultRun(arguments) }
     if arguments.stateDirectory == nil, let own = RunsAround.innermostFolder,
       word == own.id.description
@@ -165,8 +163,7 @@ enum RunLookup {
 
   static func workingDirectory() throws(CommandError) -> String {
     try rethrowing(Path.workingDirectory()) {
-      CommandError(
-        $0 == .notUTF8 ? .usage : .io, "cannot work in this folder", $0)
+      CommandError($0 == .notUTF8 ? .usage : .io, "cannot work in this folder", $0)
     }
   }
 
@@ -175,9 +172,7 @@ enum RunLookup {
     return path.hasPrefix("/") ? path : "\(try workingDirectory())/\(path)"
   }
 
-  static func durations(
-    _ open: OpenEntry, _ folder: RunFolder, _ plan: Plan
-  ) -> TaskDurations {
+  static func durations(_ open: OpenEntry, _ folder: RunFolder, _ plan: Plan) -> TaskDurations {
     StateFolder(holding: folder).durations(
       ofManifest: RunManifest(open, folder).realPath, plan: plan)
   }
@@ -202,7 +197,6 @@ enum OwnRun {
     throw CommandError(
       .held,
       "this is \(isWithin ? "run by " : "")task \(CleanText.string(name)) of run \(folder.id): "
-        + "\(detail) would never end"
-    )
+        + "\(detail) would never end")
   }
 }

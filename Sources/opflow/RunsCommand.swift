@@ -68,17 +68,14 @@ enum CleanCommand {
     return (cleaning.failures.isEmpty ? ExitCode.success : .io).rawValue
   }
 
-  private static func limits(
-    _ arguments: Invocation
-  ) throws(CommandError) -> RunRetention.Limits {
+  private static func limits(_ arguments: Invocation) throws(CommandError) -> RunRetention.Limits {
     var limits = RunRetention.Limits(keep: arguments.keep.map { Int($0) })
     if let text = arguments.olderThan {
       guard let milliseconds = WrittenDuration.milliseconds(text) else {
         throw CommandError(
           UsageError(
             "--older-than needs a duration such as 12h, 7d or 1h30m, not "
-              + "`\(CleanText.string(text))`",
-            command: .clean))
+              + "`\(CleanText.string(text))`", command: .clean))
       }
       limits.ageMilliseconds = Int64(milliseconds)
     }
@@ -143,9 +140,7 @@ enum JournalCommand {
 
   private static let pieceBytes = 64 * 1024
 
-  private static func export(
-    _ folder: RunFolder, _ console: Console
-  ) throws(CommandError) {
+  private static func export(_ folder: RunFolder, _ console: Console) throws(CommandError) {
     var failure: CommandError?
     let recovery = try RunLookup.reading { () throws(RunFolderError) -> JournalRecovery in
       try folder.withJournal { bytes throws(JournalError) in

@@ -93,8 +93,7 @@ enum Session {
   ) -> ProgressHeading {
     let (run, logs) = (folder.id.description, ShownPath(view).text(folder.logs))
     var heading = ProgressHeading(
-      run: run, initial: initial,
-      resumeCommand: CommandText.resume(folder, on: on, view),
+      run: run, initial: initial, resumeCommand: CommandText.resume(folder, on: on, view),
       logsCommand: CommandText.about(folder, "logs", ["--run", run], view)
     ) { "\(logs)/\(LogName.of($1.nameBytes($0)))" }
     heading.isResumed = isResumed

@@ -32,8 +32,7 @@ enum StatusCommand {
     } else {
       let shown = arguments.view
       let view = StatusView(
-        status,
-        resumeCommand: CommandText.resume(folder, on: status.history.on, arguments.view),
+        status, resumeCommand: CommandText.resume(folder, on: status.history.on, arguments.view),
         nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
         color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns
       ) { CommandText.order(folder, $0, $1, shown) }

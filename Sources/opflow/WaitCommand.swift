@@ -143,15 +143,12 @@ enum WaitCommand {
     }
     Console.complain(
       "opflow: run \(run.folder.id) is over (\(close.state.rawValue)), and \(names) did not end in "
-        + "it\n"
-    )
+        + "it\n")
     return close.exitCode == 0 ? ExitCode.taskFailed.rawValue : close.exitCode
   }
 
   /// A run of a million tasks must not occupy a processor.
-  private static func pause(
-    since began: Int64, _ watch: inout RunPoller
-  ) throws(CommandError) {
+  private static func pause(since began: Int64, _ watch: inout RunPoller) throws(CommandError) {
     let rest = max(20_000_000, 9 * (Clock.monotonicNanoseconds - began))
     try rethrowing(PollSet.pause(nanoseconds: rest)) { CommandError(.io, "cannot wait", $0) }
     try RunLookup.reading(watch.wait())

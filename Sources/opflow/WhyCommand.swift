@@ -142,9 +142,7 @@ struct ResumeOutcomes {
   }
 
   /// nil if files do not matter.
-  private func fate(
-    of task: TaskID, _ forecast: RunForecast, in other: Plan
-  ) -> ResumeFate? {
+  private func fate(of task: TaskID, _ forecast: RunForecast, in other: Plan) -> ResumeFate? {
     if case .ended(.input) = settled[task]?.why { return settled[task].map { .unfit($0.detail) } }
     if let blocked = blocked(task, in: other) { return blocked }
     if let need = forecast.files.unsure[task] {
@@ -167,8 +165,7 @@ struct ResumeOutcomes {
 extension Transition {
   /// Translates to another plan; nil if that lacks the task.
   fileprivate func moved(from plan: Plan, to other: Plan) -> Transition? {
-    guard case .resume(let reason) = event,
-      let task = other.task(named: plan.nameString(task))
+    guard case .resume(let reason) = event, let task = other.task(named: plan.nameString(task))
     else { return nil }
     guard case .afterRerun(let need) = reason, !need.isNone else {
       return Transition(.resume(reason), task)

@@ -23,9 +23,7 @@ if words.first == InstanceMaker.word {
 if words.first == CompletionShell.question {
   exit(CompletionCommand.answer(Array(words.dropFirst())))
 }
-if words.first == PageCommand.word {
-  exit(PageCommand.write(Array(words.dropFirst())))
-}
+if words.first == PageCommand.word { exit(PageCommand.write(Array(words.dropFirst()))) }
 let code = Opflow.main(words)
 // Dying by the signal, not with an exit code, lets a shell stop its loop.
 if let signal = Session.stopSignal, code == 128 + signal.rawValue {

@@ -166,8 +166,7 @@ struct ManifestText {
       var next = 0
       for (place, byte) in all.enumerated() where place >= next {
         switch byte {
-        case 0x80...:
-          next = place + appendScalar(all[place...])
+        case 0x80...: next = place + appendScalar(all[place...])
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):
           bytes.append(UInt8(ascii: "\\"))
           bytes.append(byte)

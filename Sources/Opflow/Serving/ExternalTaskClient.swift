@@ -130,8 +130,7 @@ final class ExternalTaskClient {
             place: place, attempt: attempt, generation: generation, error: complaint,
             took: .now - began)))
     }
-    running[place] = Running(
-      task: task, attempt: attempt, generation: generation, body: swiftTask)
+    running[place] = Running(task: task, attempt: attempt, generation: generation, body: swiftTask)
   }
 
   /// Returns whether the closure has to be offered to another coordinator.

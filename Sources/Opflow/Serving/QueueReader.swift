@@ -331,8 +331,7 @@ extension QueueReader {
       }
       for number in from..<plan.taskCount {
         let needs = plan.needs(TaskID(number)).map { edge in
-          EntryNeed(
-            place: places[Int(plan.needTargets[edge])], condition: plan.needCondition(edge))
+          EntryNeed(place: places[Int(plan.needTargets[edge])], condition: plan.needCondition(edge))
         }
         if !needs.isEmpty { table.update(places[number]) { $0.needs = needs } }
       }
@@ -462,9 +461,8 @@ extension QueueReader {
     link.send(line)
   }
 
-  private func prepare(
-    _ jobs: [AddJob], _ run: FollowedRun
-  ) throws(QueueError) -> PreparedAddition {
+  private func prepare(_ jobs: [AddJob], _ run: FollowedRun) throws(QueueError) -> PreparedAddition
+  {
     var tasks: [NewTask] = []
     var path: String?
     for job in jobs {

@@ -76,8 +76,7 @@ struct ServerStart {
     throw QueueError(
       .held,
       "the queue \(setting.name) cannot be joined: another process begins and ends it again and "
-        + "again"
-    )
+        + "again")
   }
 
   /// The history of a run that is not live; with an empty plan if its own is damaged, since only
@@ -154,17 +153,15 @@ struct ServerStart {
   }
 
   /// Nil after the timeout.
-  private func greet(
-    _ link: ClientLink, atMost nanoseconds: Int64
-  ) throws(QueueError) -> Greeting? {
+  private func greet(_ link: ClientLink, atMost nanoseconds: Int64) throws(QueueError) -> Greeting?
+  {
     let id = RequestID.new()
     link.send(RequestLines.line(ClientHello(id: id, afterClient: setting.goesOn ? .goOn : .stop)))
     let end = Clock.monotonicNanoseconds + nanoseconds
     var poll = PollSet(slots: 2)
     var answer: RequestAnswer?
     while answer == nil, !link.hasEnded {
-      poll.set(
-        0, link.rawDescriptor, for: link.wantsToWrite ? [.readable, .writable] : .readable)
+      poll.set(0, link.rawDescriptor, for: link.wantsToWrite ? [.readable, .writable] : .readable)
       let rest = max(0, end - Clock.monotonicNanoseconds)
       if try !wait(&poll, leaving: 1, nanoseconds: rest) { return nil }
       if link.wantsToWrite { link.flush() }
@@ -199,9 +196,7 @@ struct ServerStart {
   private static let mostLogBytes: Int64 = 1 << 20
 
   /// Nil if another process was faster or the coordinator was killed: look again.
-  private func start(
-    _ folder: RunFolder?, _ silentEnds: inout Int
-  ) throws(QueueError) -> Found? {
+  private func start(_ folder: RunFolder?, _ silentEnds: inout Int) throws(QueueError) -> Found? {
     let log = try system("write \(logPath)", openLog())
     let pair = try system("make a socket", UnixSocket.Pair())
     let null = try system("open /dev/null", File.openNull())
@@ -223,8 +218,7 @@ struct ServerStart {
       throw QueueError(
         .opflow,
         "\(setting.program) was started and does not answer: it was stopped, or this machine has "
-          + "no time for it"
-      )
+          + "no time for it")
     }
     // It ended early.
     if let other = try named(folder), try isHeld(other) { return nil }
@@ -374,8 +368,7 @@ struct ServerSetting: Sendable {
     throw QueueError(
       .opflow,
       "there is no program opflow beside this one and none in PATH; `TaskQueue(…, opflow: PATH)` "
-        + "names it"
-    )
+        + "names it")
   }
 
   private static func inPath(_ name: String) -> String? {

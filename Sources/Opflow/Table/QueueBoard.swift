@@ -120,8 +120,7 @@ final class QueueBoard: Sendable {
       guard entry.state == .pending else { return false }
       return entry.needs.allSatisfy { need in
         let needed = table[need.place]
-        return needed.exactState.meets(
-          need.condition, skippedUpstream: needed.isSkippedUpstream)
+        return needed.exactState.meets(need.condition, skippedUpstream: needed.isSkippedUpstream)
       }
     }
   }

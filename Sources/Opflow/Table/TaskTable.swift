@@ -103,9 +103,8 @@ struct TaskTable {
   }
 
   /// `finished` has ended since the last call.
-  mutating func takeAnswered(
-    _ finished: [Int32]
-  ) -> [(CheckedContinuation<Answer, Never>, Answer)] {
+  mutating func takeAnswered(_ finished: [Int32]) -> [(CheckedContinuation<Answer, Never>, Answer)]
+  {
     if waiters.isEmpty { return [] }
     let numbers =
       end == nil
@@ -206,9 +205,7 @@ struct TaskEntry {
     return true
   }
 
-  private static func state(
-    _ record: TaskRecord, _ model: RunModel, _ task: TaskID
-  ) -> TaskStatus {
+  private static func state(_ record: TaskRecord, _ model: RunModel, _ task: TaskID) -> TaskStatus {
     switch record.state {
     case .waiting, .ready, .checking, .prefetched: .pending
     case .running: .running

@@ -76,8 +76,7 @@ package struct SHA256: ~Copyable {
 
   package init() {
     // SAFETY: allocates the size that CHash reports; freed in deinit only.
-    state = .allocate(
-      byteCount: chash_sha256_size(), alignment: MemoryLayout<UInt64>.alignment)
+    state = .allocate(byteCount: chash_sha256_size(), alignment: MemoryLayout<UInt64>.alignment)
     chash_sha256_begin(state)
   }
 

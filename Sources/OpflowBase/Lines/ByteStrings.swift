@@ -58,9 +58,7 @@ package struct ByteStrings: Equatable, Sendable {
   package func order(_ place: Int, _ other: Int) -> ByteOrder {
     let (start, end) = (start(of: place), ends[place])
     let (otherStart, otherEnd) = (self.start(of: other), ends[other])
-    return bytes.withUnsafeBytes {
-      ByteOrder($0.part(start, end), $0.part(otherStart, otherEnd))
-    }
+    return bytes.withUnsafeBytes { ByteOrder($0.part(start, end), $0.part(otherStart, otherEnd)) }
   }
 
   /// Indexes in byte order, the first of equal strings; nil if already sorted without equals.

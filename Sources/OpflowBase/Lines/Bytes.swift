@@ -75,8 +75,7 @@ package enum ByteOrder: Equatable, Sendable {
   case behind
 
   package init(_ bytes: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) {
-    let order = chash_order(
-      bytes.baseAddress, bytes.count, other.baseAddress, other.count)
+    let order = chash_order(bytes.baseAddress, bytes.count, other.baseAddress, other.count)
     self = order < 0 ? .before : order == 0 ? .same : .behind
   }
 }
@@ -134,9 +133,7 @@ public struct ByteWindow {
     if more == 8 { return nil }
     var scale: UInt64 = 1
     for _ in 0..<more { scale &*= 10 }
-    return (
-      Int64(bitPattern: first.decimal(8) &* scale &+ rest.decimal(more)), start &+ 8 &+ more
-    )
+    return (Int64(bitPattern: first.decimal(8) &* scale &+ rest.decimal(more)), start &+ 8 &+ more)
   }
 
   @inlinable @inline(__always)

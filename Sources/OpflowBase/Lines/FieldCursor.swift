@@ -26,8 +26,7 @@ public struct FieldCursor {
   @inlinable @inline(__always)
   public func stands(at key: Key) -> Bool {
     key.name.utf8CodeUnitCount < 8
-      ? word.begins(with: key.name, UInt8(ascii: "="))
-      : standsLong(key)
+      ? word.begins(with: key.name, UInt8(ascii: "=")) : standsLong(key)
   }
 
   /// For keys of eight bytes and more.

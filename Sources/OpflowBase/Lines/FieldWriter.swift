@@ -41,9 +41,7 @@ public struct FieldWriter {
   }
 
   public mutating func escaped(_ text: some Sequence<UInt8>) {
-    let isDone: Void? = text.withContiguousStorageIfAvailable {
-      escape(UnsafeRawBufferPointer($0))
-    }
+    let isDone: Void? = text.withContiguousStorageIfAvailable { escape(UnsafeRawBufferPointer($0)) }
     if isDone == nil { Array(text).withUnsafeBytes { escape($0) } }
   }
 

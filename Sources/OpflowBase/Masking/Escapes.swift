@@ -376,9 +376,8 @@ struct EscapedView: Sendable {
   }
 
   /// Rejoins the stream if both are in the same state after the same bytes.
-  mutating func join(
-    _ state: WordAutomaton.State, _ tails: TailReader, _ automaton: WordAutomaton
-  ) {
+  mutating func join(_ state: WordAutomaton.State, _ tails: TailReader, _ automaton: WordAutomaton)
+  {
     guard waiting.isEmpty, self.state == state, self.tails == tails, !isIndenting,
       plainBytes >= max(automaton.reach(state), tails.longest)
     else { return }

@@ -26,8 +26,7 @@ package struct Masker: Sendable {
   package init?(_ secrets: [SecretValue]) {
     if secrets.isEmpty { return nil }
     automaton = WordAutomaton(
-      words: SecretWords.words(of: secrets.map(\.bytes)),
-      leads: Escape.allCases.flatMap(\.leads))
+      words: SecretWords.words(of: secrets.map(\.bytes)), leads: Escape.allCases.flatMap(\.leads))
   }
 
   /// Calls `write` at most once.
@@ -185,9 +184,7 @@ package struct Masker: Sendable {
     return hold
   }
 
-  private mutating func release(
-    upTo end: Int, _ write: (UnsafeRawBufferPointer) -> Void
-  ) {
+  private mutating func release(upTo end: Int, _ write: (UnsafeRawBufferPointer) -> Void) {
     let start = place - held.count
     var cursor = start
     output.removeAll(keepingCapacity: true)

@@ -112,9 +112,7 @@ final class WordAutomaton: @unchecked Sendable {
     var state = start
     while Int(state) >= rowCount {
       for edge in edgeStarts[Int(state)]..<edgeStarts[Int(state) + 1]
-      where Int(edgeClasses[Int(edge)]) == column {
-        return edgeTargets[Int(edge)]
-      }
+      where Int(edgeClasses[Int(edge)]) == column { return edgeTargets[Int(edge)] }
       state = fallbacks[Int(state)]
     }
     return rows[Int(state) * classCount + column]
@@ -240,9 +238,7 @@ struct TrieLayout {
     var state = Int(start)
     while state >= rowCount {
       for edge in Int(edgeStarts[state])..<Int(edgeStarts[state + 1])
-      where Int(edgeClasses[edge]) == column {
-        return edgeTargets[edge]
-      }
+      where Int(edgeClasses[edge]) == column { return edgeTargets[edge] }
       state = Int(fallbacks[state])
     }
     return rows[state * classCount + column]

@@ -41,9 +41,7 @@ package struct WebAddress: Hashable, Sendable {
   /// Without credentials and fragment.
   package let text: String
 
-  private init(
-    scheme: Scheme, userInfo: String?, host: String, port: Int?, pathAndQuery: String
-  ) {
+  private init(scheme: Scheme, userInfo: String?, host: String, port: Int?, pathAndQuery: String) {
     let shownPort = port.map { ":\($0)" } ?? ""
     text = "\(scheme.rawValue)://\(host)\(shownPort)\(pathAndQuery)"
     self.scheme = scheme
@@ -75,8 +73,7 @@ package struct WebAddress: Hashable, Sendable {
       if path.starts(with: "localhost/".utf8) { path = path.dropFirst(9) }
     }
     guard path.first == UInt8(ascii: "/") else { throw .host }
-    self.init(
-      scheme: .file, userInfo: nil, host: "", port: nil, pathAndQuery: Self.encoded(path))
+    self.init(scheme: .file, userInfo: nil, host: "", port: nil, pathAndQuery: Self.encoded(path))
   }
 
   private init(scheme: Scheme, authorityAndPath bytes: ArraySlice<UInt8>) throws(ParseError) {

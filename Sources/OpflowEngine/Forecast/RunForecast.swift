@@ -56,10 +56,7 @@ private struct ForecastPlayer: ~Copyable {
     options.maxFailures = 0
     durations = resumeState.durations
     unitNanoseconds = durations.areKnown ? 1000 : Self.taskNanoseconds
-    engine = Engine(
-      plan: plan, options: options,
-      resumeState: resumeState,
-      journal: nil)
+    engine = Engine(plan: plan, options: options, resumeState: resumeState, journal: nil)
   }
 
   mutating func play() {
@@ -114,11 +111,8 @@ private struct ForecastPlayer: ~Copyable {
         for event in [
           SchedulerEvent.started(worker, task, attempt: attempt),
           .ready(
-            worker, task, attempt: attempt,
-            ports: engine.plan.portNames(of: task).map { _ in 1 }),
-        ] {
-          engine.take(.scheduler(event), at: clock, wall: 0)
-        }
+            worker, task, attempt: attempt, ports: engine.plan.portNames(of: task).map { _ in 1 }),
+        ] { engine.take(.scheduler(event), at: clock, wall: 0) }
       case .order(let worker, .stop(let task, let attempt, let reason)):
         let outcome = Outcome(status: .unknown, reason: .stopped(reason))
         engine.take(.scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
@@ -128,8 +122,7 @@ private struct ForecastPlayer: ~Copyable {
             at: end(of: task), order: found.starts.count, worker: worker, task: task,
             attempt: attempt))
         engine.take(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
-      case .order(let worker, .check(let check)):
-        answer(check, to: worker)
+      case .order(let worker, .check(let check)): answer(check, to: worker)
       case .finish: isFinished = true
       case .tell, .order, .answer, .began, .slot, .discard, .retract, .write, .sync, .dismiss,
         .passOn:

@@ -195,10 +195,8 @@ package struct ReadyQueues {
     for demandClass in demandClasses.indices
     where demandClasses[demandClass].first != nil && !heads.contains(demandClass) {
       guard let want = following[demandClass], let leader = groups[want]?.leader,
-        led[leader] == want,
-        let best = demandClasses[leader].first, let own = demandClasses[demandClass].first,
-        best < own,
-        heads.contains(leader)
+        led[leader] == want, let best = demandClasses[leader].first,
+        let own = demandClasses[demandClass].first, best < own, heads.contains(leader)
       else { return "a lane with tasks stands nowhere" }
     }
     return heads.checkInvariants()

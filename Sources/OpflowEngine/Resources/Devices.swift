@@ -132,9 +132,8 @@ package struct NodeIdentity: Equatable, Sendable {
   /// The local number of each of its GPUs; empty if it shares none.
   package var devicesHere: [Int?] = []
 
-  package init(
-    machine: Int32, host: String, incarnation: String = "", leaseMilliseconds: Int64 = 0
-  ) {
+  package init(machine: Int32, host: String, incarnation: String = "", leaseMilliseconds: Int64 = 0)
+  {
     self.machine = machine
     self.host = host
     self.incarnation = incarnation

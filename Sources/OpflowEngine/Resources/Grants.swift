@@ -51,9 +51,7 @@ package struct Grants {
   mutating func release(_ grant: Int32) {
     grants[Int(grant)].holders -= 1
     guard grants[Int(grant)].holders == 0, current[Int(grants[Int(grant)].demandClass)] != grant
-    else {
-      return
-    }
+    else { return }
     spare.append(grant)
   }
 

@@ -309,9 +309,7 @@ package struct Resources {
   }
 
   /// Whether demands are limited to the capacity.
-  static func isBuiltIn(_ resource: Int) -> Bool {
-    resource <= Int(ResourceEntry.download)
-  }
+  static func isBuiltIn(_ resource: Int) -> Bool { resource <= Int(ResourceEntry.download) }
 
   @inline(__always)
   func poolIndex(of resource: Int, at node: NodeID) -> Int {

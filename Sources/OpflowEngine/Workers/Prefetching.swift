@@ -193,8 +193,7 @@ struct Backlogs {
         for (place, worker) in workers.enumerated() {
           let record = records[worker.index]
           if !record.mayHaveMore || Int(record.demandClass) != demandClass
-            || record.ahead.count != depth
-            || Int(record.backlogPlace) != place
+            || record.ahead.count != depth || Int(record.backlogPlace) != place
           {
             return "worker \(worker.rawValue) is offered more where it does not belong"
           }

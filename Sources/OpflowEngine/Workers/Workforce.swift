@@ -49,9 +49,7 @@ struct Workforce {
 
   /// Each service may have a worker on the same node.
   mutating func setServices(_ count: Int) {
-    for node in nodes.indices {
-      nodes[node].pools[.service].limit = max(count, 1)
-    }
+    for node in nodes.indices { nodes[node].pools[.service].limit = max(count, 1) }
   }
 
   mutating func grow(classCount: Int) { backlogs.grow(to: classCount) }
@@ -541,8 +539,7 @@ extension Workforce {
       case .busy: if !isHolding { return "a busy worker holds nothing" }
       }
       if isHolding != (record.share != nil) { return "a worker holds what it has no task for" }
-      let isListened =
-        record.phase != .launching && !record.isDiscarded && record.kind != .block
+      let isListened = record.phase != .launching && !record.isDiscarded && record.kind != .block
       if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
     }
     if node.pools[.terminal].alive > (id == .local ? 1 : 0) {

@@ -30,9 +30,7 @@ package struct DownloadProgress: Equatable, Sendable {
   }
 
   /// 0 to 100; nil if the size is unknown.
-  package var percent: Int? {
-    fraction(of: 100)
-  }
+  package var percent: Int? { fraction(of: 100) }
 
   package func fraction(of steps: Int) -> Int? {
     guard let totalBytes, totalBytes > 0 else { return nil }

@@ -90,8 +90,7 @@ package struct JournalFollower: Sendable {
   private mutating func openPlan(after event: JournalEvent) {
     let isOther = event == .retract
     guard let count = model.taskCount, isOther || count > plan.taskCount,
-      let next = grown(max(count, plan.taskCount), isOther ? nil : plan),
-      next.key == plan.key,
+      let next = grown(max(count, plan.taskCount), isOther ? nil : plan), next.key == plan.key,
       isOther || next.taskCount > plan.taskCount
     else { return }
     if model.mayLack(tasksOf: next) { mustReread = true }
@@ -153,9 +152,7 @@ extension RunModel {
   }
 
   /// Only lines about the run.
-  package static func readRun(
-    _ bytes: UnsafeRawBufferPointer
-  ) throws(JournalError) -> RunModel {
+  package static func readRun(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> RunModel {
     var reader = try JournalReader(bytes)
     var history = RunModel()
     while let line = reader.next() {

@@ -82,8 +82,7 @@ package struct RunModel: Sendable {
     self.absolutePlan = absolutePlan
   }
 
-  @inline(__always)
-  package subscript(task: TaskID) -> TaskRecord {
+  @inline(__always) package subscript(task: TaskID) -> TaskRecord {
     if records.isEmpty { return TaskRecord() }
     let record = records[task.index]
     return isUnproven(record) ? record.unproven : record
@@ -438,8 +437,7 @@ package struct RunModel: Sendable {
   ) {
     switch event {
     case .success: if let next = takeNext(of: worker, line) { records[next.index].begin(line) }
-    case .interrupt, .failure, .cancel, .retry:
-      prefetched.remove(task, of: worker)
+    case .interrupt, .failure, .cancel, .retry: prefetched.remove(task, of: worker)
     case .start, .skip, .pause, .proceed, .resume, .fresh, .ready, .stopping: break
     }
   }

@@ -57,8 +57,7 @@ struct LostLines: Sendable {
     // Only a `resume` line reopens a task; an unseen one is lost.
     let wasTakenOut =
       event == .resume
-      ? !isLate
-      : event != .fresh && settled >= Swift.max(1, provenFrom) && settled < head.sequence
+      ? !isLate : event != .fresh && settled >= Swift.max(1, provenFrom) && settled < head.sequence
     if wasTakenOut { head.seen += 1 }
   }
 
@@ -134,9 +133,7 @@ struct GoneTasks: Sendable {
   }
 
   /// Nil if the task never started.
-  func holder(
-    of escapedName: UnsafeRawBufferPointer
-  ) -> (standIn: TaskID, worker: WorkerID)? {
+  func holder(of escapedName: UnsafeRawBufferPointer) -> (standIn: TaskID, worker: WorkerID)? {
     guard let standIn = Field.text(escapedName).flatMap({ standIns[$0] }),
       let worker = workers[standIn]
     else { return nil }

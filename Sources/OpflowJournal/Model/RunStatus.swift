@@ -32,8 +32,7 @@ package struct RunStatus {
     var counts = TaskCounts()
     for index in plan.tasks where included.contains(TaskID(index)) {
       let task = TaskID(index)
-      counts.add(
-        Self.state(task, plan, history, isHeld: isHeld), asks: plan.kind(task) == .approve)
+      counts.add(Self.state(task, plan, history, isHeld: isHeld), asks: plan.kind(task) == .approve)
     }
     self.counts = counts
   }

@@ -91,8 +91,7 @@ package struct TaskAttempts: Sendable {
   /// - Parameter begun: the prefetched task started by this line.
   mutating func apply(
     _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ fields: TransitionFields,
-    _ plan: Plan,
-    begun: (task: TaskID, attempt: Int32, worker: WorkerID)?
+    _ plan: Plan, begun: (task: TaskID, attempt: Int32, worker: WorkerID)?
   ) {
     if running.isEmpty { running = [Int32](repeating: -1, count: plan.taskCount) }
     let now = line.milliseconds

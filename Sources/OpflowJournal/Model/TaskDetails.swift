@@ -29,8 +29,7 @@ package struct TaskDetails: Sendable {
   @inline(__always)
   func hears(_ event: TransitionKind, _ plan: Plan) -> Bool {
     switch event {
-    case .start:
-      !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks || !stopping.isEmpty
+    case .start: !downloads.isEmpty || !complaints.isEmpty || plan.hasChecks || !stopping.isEmpty
     case .success: plan.hasDownloads || !stopping.isEmpty
     case .ready, .stopping, .failure, .retry, .resume, .fresh, .skip, .cancel, .interrupt, .pause,
       .proceed:

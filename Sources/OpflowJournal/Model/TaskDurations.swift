@@ -72,8 +72,7 @@ package struct TaskDurations: Sendable {
   package var areKnown: Bool { knownCount > 0 }
 
   /// Microseconds, at least one; or one unit.
-  @inline(__always)
-  package subscript(task: TaskID) -> Int64 {
+  @inline(__always) package subscript(task: TaskID) -> Int64 {
     microseconds.isEmpty ? 1 : microseconds[task.index]
   }
 

@@ -123,8 +123,7 @@ extension TaskRecord {
   ) {
     let next = event.state(after: state, isPrefetched: fields.isPrefetched, allowed: fields.allowed)
     switch event {
-    case .start:
-      start(line, next, fields.attempt, on: fields.worker)
+    case .start: start(line, next, fields.attempt, on: fields.worker)
     case .success:
       end(next, line, fields)
       if fields.isRestored { marks.insert(.restored) }
@@ -145,8 +144,7 @@ extension TaskRecord {
   @inline(__always)
   mutating func apply(_ fields: PlainSuccess, _ line: JournalLine) {
     let next = TransitionKind.success.state(after: state, isPrefetched: false, allowed: false)
-    end(
-      next, line, fields.attempt, .exit(fields.code), wallMicroseconds: fields.wallMicroseconds)
+    end(next, line, fields.attempt, .exit(fields.code), wallMicroseconds: fields.wallMicroseconds)
   }
 
   @inline(__always)
@@ -182,8 +180,7 @@ extension TaskRecord {
       settle(next, line)
       if wasCutShort { marks.insert(.cutShort) }
       why = fields.skipReason(plan).map { .skipped($0) }
-    case .cancel:
-      end(next, line, fields)
+    case .cancel: end(next, line, fields)
     case .retry:
       end(next, line, fields)
       settleSequence = 0

@@ -86,17 +86,14 @@ package struct AdditionsToRemake {
   }
 
   private mutating func take(
-    _ additions: [Addition], _ plan: Plan, _ decision: ResumeDecision,
-    _ fate: (TaskID) -> Foresight
+    _ additions: [Addition], _ plan: Plan, _ decision: ResumeDecision, _ fate: (TaskID) -> Foresight
   ) {
     // Likewise: nothing of its adder is removed.
     let failing = additions.filter { $0.tasks.contains { decision[TaskID($0)] == .fail } }
     let kept = Set(failing.map(\.generator))
     var again = TaskSet(taskCount: plan.taskCount)
     for generator in Set(additions.map(\.generator)).subtracting(kept)
-    where fate(generator) == .starts {
-      again.insert(generator)
-    }
+    where fate(generator) == .starts { again.insert(generator) }
     // Later requests can come from tasks that earlier ones added.
     for addition in additions where again.contains(addition.generator) {
       orders.insert(addition.order)

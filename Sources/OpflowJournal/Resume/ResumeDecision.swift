@@ -137,8 +137,7 @@ package struct ResumeDecision: Sendable {
       case .run:
         guard request.skips(TaskID(index)) else { return .run }
         return request.isSkippedOnce(TaskID(index)) ? .skipOnce : .skipOption
-      case .keep(.skipped, .skipOption) where request.isSkippedOnce(TaskID(index)):
-        return .leftOpen
+      case .keep(.skipped, .skipOption) where request.isSkippedOnce(TaskID(index)): return .leftOpen
       // It must not start even if a new dependent needs it.
       case .keep(.skipped, .unused) where request.skips(TaskID(index)): return .skipped
       case .keep(let state, let reason):
@@ -159,8 +158,7 @@ package struct ResumeDecision: Sendable {
     for index in verdicts.indices {
       let task = TaskID(index)
       let record = history[task]
-      var result = EarlierResult(
-        state: record.state, origin: history.origins[task])
+      var result = EarlierResult(state: record.state, origin: history.origins[task])
       switch verdicts[index] {
       case .check: break
       case .later(let state, let reason):
@@ -357,8 +355,7 @@ package struct ResumeRequest: Sendable {
 
   var singlesOutNone: Bool {
     rerun == nil && skip == nil && outputMissing == nil && withoutInstances == nil
-      && arguments == nil
-      && !keepsEnds
+      && arguments == nil && !keepsEnds
   }
 
   func isOfRun(_ task: TaskID) -> Bool { scope?.contains(task) ?? true }

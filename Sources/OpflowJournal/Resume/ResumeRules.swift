@@ -249,9 +249,7 @@ extension ResumeDecision {
   /// Ends that are certain already exclude the task.
   ///
   /// - Parameter ifChecksHold: assume that all checked tasks keep their results.
-  func isCertainToLackNeeds(
-    _ task: TaskID, _ input: Input, ifChecksHold: Bool = false
-  ) -> Bool {
+  func isCertainToLackNeeds(_ task: TaskID, _ input: Input, ifChecksHold: Bool = false) -> Bool {
     func willBeSkipped(_ need: TaskID) -> Bool {
       ifChecksHold ? lacksNeedsThen[need.index] : lacksNeeds[need.index]
     }

@@ -73,9 +73,7 @@ package enum RunScope {
   /// - Parameters:
   ///   - named: selected by the user; nil for none.
   ///   - selected: the tasks of the session; nil for all.
-  package static func standing(
-    _ named: TaskSet?, selected: TaskSet?, _ plan: Plan
-  ) -> TaskSet {
+  package static func standing(_ named: TaskSet?, selected: TaskSet?, _ plan: Plan) -> TaskSet {
     var standing = TaskSet(taskCount: plan.taskCount)
     for index in plan.tasks {
       let task = TaskID(index)
@@ -155,9 +153,7 @@ package enum EnteredSession {
     let always = RunScope.skipped(by: history, plan)
     var once = TaskSet(taskCount: plan.taskCount)
     for task in plan.tasks.lazy.map({ TaskID($0) })
-    where skipped.contains(task) && !always.contains(task) {
-      once.insert(task)
-    }
+    where skipped.contains(task) && !always.contains(task) { once.insert(task) }
     return once
   }
 }

@@ -52,9 +52,8 @@ package struct RunRetention: Sendable {
   /// - Parameters:
   ///   - manifest: identifies the manifest in this state folder.
   ///   - keep: the manifest's own setting; called for its newest run.
-  package mutating func count(
-    _ run: OpenEntry, of manifest: String, keep: () -> Int
-  ) -> Candidate? {
+  package mutating func count(_ run: OpenEntry, of manifest: String, keep: () -> Int) -> Candidate?
+  {
     // An age without a number covers all older runs.
     var group =
       groups[manifest]
@@ -70,9 +69,7 @@ package struct RunRetention: Sendable {
   /// - Parameters:
   ///   - end: of its last session; nil if that crashed or is unknown.
   ///   - ageMilliseconds: since its last line.
-  package func verdict(
-    _ candidate: Candidate, end: RunState?, ageMilliseconds: Int64
-  ) -> Verdict {
+  package func verdict(_ candidate: Candidate, end: RunState?, ageMilliseconds: Int64) -> Verdict {
     if let limit = limits.ageMilliseconds { return ageMilliseconds >= limit ? .goes : .young }
     if end == .succeeded || candidate.isSuperseded { return .goes }
     return ageMilliseconds >= Self.resumableMilliseconds ? .goes : .resumable
@@ -94,9 +91,8 @@ package struct RunOrigin: Hashable, Sendable {
   private let only: Set<String>
   private let skip: Set<String>
 
-  package init(
-    set: [String], tasks: [String], arguments: [String], only: [String], skip: [String]
-  ) {
+  package init(set: [String], tasks: [String], arguments: [String], only: [String], skip: [String])
+  {
     self.set = SetValues.normal(set)
     self.tasks = Set(tasks)
     self.arguments = arguments

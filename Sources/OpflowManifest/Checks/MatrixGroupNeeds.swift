@@ -64,8 +64,7 @@ struct MatrixGroupNeeds {
   /// Returns the selected matrix tasks; nil, after an error, if there are none.
   mutating func instances(
     _ selector: InstanceSelector, written text: ByteView, of needed: NeededMatrixGroup,
-    for needer: Needer,
-    at place: Place
+    for needer: Needer, at place: Place
   ) -> [Int32]? {
     let (number, matrixGroup) = (needed.number, needed.matrixGroup)
     if InstanceName.isCut(text), let instance = cutInstance(text, of: number, matrixGroup) {
@@ -169,8 +168,7 @@ struct MatrixGroupNeeds {
 
   private func reportNone(
     _ selector: InstanceSelector, _ wanted: [WantedValue], _ matrixGroup: MatrixGroup,
-    _ needer: Needer,
-    _ place: Place
+    _ needer: Needer, _ place: Place
   ) {
     let isJoin = selector.parts.contains { $0.value == nil }
     let parts = wanted.map {

@@ -312,8 +312,7 @@ struct NeedResolver {
     if needed.matrixGroup.emptiness == .later {
       return diagnostics.error(
         place, "`\(selector.matrixGroup.string)` has no leg before the run has made some (`after`)",
-        help:
-          "need all of them: `\(selector.matrixGroup.string)`; or give the `matrix` here an "
+        help: "need all of them: `\(selector.matrixGroup.string)`; or give the `matrix` here an "
           + "`after` as well")
     }
     let own = tasks.matrixGroup(of: dependent.declaration)
@@ -333,8 +332,7 @@ struct NeedResolver {
 
   private mutating func addInstances(
     _ selector: InstanceSelector, of needed: NeededMatrixGroup, _ task: inout TaskValues,
-    _ index: Int,
-    _ dependent: Dependent
+    _ index: Int, _ dependent: Dependent
   ) {
     let need = task.needs[index]
     var needer = MatrixGroupNeeds.Needer(name: task.name)

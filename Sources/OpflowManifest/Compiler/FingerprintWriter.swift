@@ -37,12 +37,9 @@ struct FingerprintWriter {
   private mutating func addAction(of task: borrowing TaskValues) {
     hasher.add(UInt64(task.kind.rawValue))
     switch task.kind {
-    case .shell, .approve:
-      if let script = task.script { hasher.add(script.stable) }
-    case .command:
-      for word in task.words { hasher.add(word.stable) }
-    case .download:
-      if let download = task.download { add(download) }
+    case .shell, .approve: if let script = task.script { hasher.add(script.stable) }
+    case .command: for word in task.words { hasher.add(word.stable) }
+    case .download: if let download = task.download { add(download) }
     // Only the client knows what an external task does.
     case .block: break
     }

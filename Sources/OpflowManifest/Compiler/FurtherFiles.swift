@@ -87,8 +87,7 @@ final class MatrixFiles {
 
   init(
     _ further: FurtherFiles, root: (folder: ByteView, shown: () -> String),
-    _ diagnostics: Diagnostics,
-    store: TextStore
+    _ diagnostics: Diagnostics, store: TextStore
   ) {
     self.further = further
     self.root = root

@@ -40,9 +40,7 @@ struct ManifestReading: ~Copyable {
     let declared =
       if let matrixGroup = loader.run?.matrixGroup {
         all.filtered { $0.isSame(as: matrixGroup) }
-      } else {
-        all.without(loader.run?.unchanged ?? [])
-      }
+      } else { all.without(loader.run?.unchanged ?? []) }
     tasks = Self.tasks(of: parts, declared, sources, instanceTexts, loader.run)
     resolver = NeedResolver(
       tasks, texts: instanceTexts, diagnostics: diagnostics,
@@ -240,15 +238,12 @@ struct ManifestReading: ~Copyable {
   /// Drops errors that may depend on values that are not known yet.
   private func readBeforeInstances(
     _ matrixGroup: MatrixGroup, _ key: Node, _ name: ByteView, _ part: IncludedFile,
-    _ reader: TaskReader,
-    _ task: inout TaskValues
+    _ reader: TaskReader, _ task: inout TaskValues
   ) {
     if !matrixGroup.knowsNames { part.values.scope.matrix = .ofAnyNames }
     diagnostics.sparing({ [document = part.document] place in
       place.file == document.file.number && document.speaksOfMatrix(at: place.offset)
-    }) {
-      reader.read(key, as: name, into: &task)
-    }
+    }) { reader.read(key, as: name, into: &task) }
     // The generator may be the only task that needs this check.
     instanceStore.removeAll()
     let help = "let a task have it that is neither `finally` nor `interactive`, and no service"

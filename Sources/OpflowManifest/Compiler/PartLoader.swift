@@ -251,8 +251,7 @@ final class FileLoader {
     if let known = variableFiles[path] { return known }
     let limit = FurtherFiles.mostVariableBytes
     do throws(NamedFileFault) {
-      guard
-        let file = try further.read(path, atMost: limit, mayBeMissing: entry.mayBeMissing)
+      guard let file = try further.read(path, atMost: limit, mayBeMissing: entry.mayBeMissing)
       else { return nil }
       let source = diagnostics.open(displayPath: name, bytes: file.bytes)
       variableFiles[path] = source

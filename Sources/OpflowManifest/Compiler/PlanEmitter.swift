@@ -65,12 +65,9 @@ struct PlanEmitter: ~Copyable {
     standard = StandardEntries(
       shell: builder.list(settings.shell),
       shellDigest: FingerprintWriter.digest(of: settings.shell),
-      directory: builder.intern(settings.directory.path),
-      variables: variables, variableNames: variableNames,
-      environment: builder.environment([], over: variables),
-      environmentDigest: environment.variables.reduce(0) {
-        $0 &+ FingerprintWriter.digest(of: $1)
-      },
+      directory: builder.intern(settings.directory.path), variables: variables,
+      variableNames: variableNames, environment: builder.environment([], over: variables),
+      environmentDigest: environment.variables.reduce(0) { $0 &+ FingerprintWriter.digest(of: $1) },
       policy: (
         builder.policy(builder.policy(settings, kinds.command)),
         builder.policy(builder.policy(settings, kinds.download))
@@ -78,8 +75,7 @@ struct PlanEmitter: ~Copyable {
       demand: (
         builder.demand(defaults.lists.demands.resolved(for: kinds.command)),
         builder.demand(defaults.lists.demands.resolved(for: kinds.download))
-      ),
-      file: part.path.map { builder.list([builder.intern($0)]) } ?? 0)
+      ), file: part.path.map { builder.list([builder.intern($0)]) } ?? 0)
   }
 
   var hasManual: Bool { builder.hasManual }
@@ -245,8 +241,7 @@ struct PlanEmitter: ~Copyable {
   private mutating func add(_ download: Download, in directory: Directory) -> UInt32 {
     let to = download.to?.text ?? ByteView.empty
     let target = PathText.absolute(to, from: directory.path, store: scratch)
-    var entry = DownloadEntry(
-      target: builder.append(target), sources: builder.list(download.urls))
+    var entry = DownloadEntry(target: builder.append(target), sources: builder.list(download.urls))
     if let hash = download.sha256 { entry.sha256 = builder.intern(hash) }
     if let hash = download.sha512 { entry.sha512 = builder.intern(hash) }
     if let size = download.sizeBytes { entry.sizeBytes = size }
@@ -288,9 +283,7 @@ struct PlanEmitter: ~Copyable {
       }
     }
     var outputs: [DeclaredItem] = []
-    for file in task.written {
-      outputs.append(builder.item(file.path))
-    }
+    for file in task.written { outputs.append(builder.item(file.path)) }
     builder.declare(id, inputs: task.hasInputs ? inputs : nil, outputs: outputs)
   }
 

@@ -135,9 +135,7 @@ struct DeclarationReader: NodeReader {
       reportNoMap()
       return nil
     }
-    let keys = maps.fields(document.root, tables.manifest) {
-      $0.hasPrefix("x-")
-    }
+    let keys = maps.fields(document.root, tables.manifest) { $0.hasPrefix("x-") }
     return FileDeclaration(document: document, keys: keys)
   }
 

@@ -105,8 +105,7 @@ extension Diagnostics {
     var result = Diagnostic(
       severity: problem.severity,
       file: problem.origin ?? problem.place.map { lookup.file($0).displayPath }
-        ?? first.displayPath,
-      line: 0, column: 0, message: Credentials.hidden(in: problem.message),
+        ?? first.displayPath, line: 0, column: 0, message: Credentials.hidden(in: problem.message),
       help: problem.help.map { Credentials.hidden(in: $0) },
       notes: problem.notes.map { note in
         let position = lookup.position(note.place)

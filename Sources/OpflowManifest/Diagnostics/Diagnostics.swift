@@ -90,15 +90,11 @@ final class Diagnostics {
 
   func error(
     _ place: Place, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
-  ) {
-    add(severity: .error, place: place, message: message, help: help)
-  }
+  ) { add(severity: .error, place: place, message: message, help: help) }
 
   func warning(
     _ place: Place, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
-  ) {
-    add(severity: .warning, place: place, message: message, help: help)
-  }
+  ) { add(severity: .warning, place: place, message: message, help: help) }
 
   /// Drops later errors at `place`.
   func settle(_ place: Place) { settledPlaces.insert(place) }
@@ -224,9 +220,7 @@ protocol Reporter {
 extension Reporter {
   func error(
     _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
-  ) {
-    diagnostics.error(document.place(node), message(), help: help())
-  }
+  ) { diagnostics.error(document.place(node), message(), help: help()) }
 
   func error<Value>(
     _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
@@ -237,7 +231,5 @@ extension Reporter {
 
   func warning(
     _ node: Node, _ message: @autoclosure () -> String, help: @autoclosure () -> String? = nil
-  ) {
-    diagnostics.warning(document.place(node), message(), help: help())
-  }
+  ) { diagnostics.warning(document.place(node), message(), help: help()) }
 }

@@ -49,8 +49,7 @@ enum SyntaxErrors {
     case .tooLong:
       diagnostics.error(place, "a value, or comments, of more than 8 MiB begin behind this")
     case .tooManyDirectives: diagnostics.error(place, "more than a hundred `%` directives")
-    case .longDirective:
-      diagnostics.error(place, "a `%` directive of more than a thousand bytes")
+    case .longDirective: diagnostics.error(place, "a `%` directive of more than a thousand bytes")
     case .outOfMemory: diagnostics.error(place, "out of memory while the manifest is read")
     }
   }
@@ -161,8 +160,7 @@ struct SyntaxError {
           : "YAML takes `&` for an anchor, and no name follows", help: "put the value in quotes")
     case "found incompatible YAML document":
       return at("this version of YAML is not read", help: "opflow reads YAML 1.1 and 1.2")
-    default:
-      return at("not valid YAML: \(problem)" + (context.isEmpty ? "" : " (\(context))"))
+    default: return at("not valid YAML: \(problem)" + (context.isEmpty ? "" : " (\(context))"))
     }
   }
 

@@ -251,9 +251,7 @@ struct ExpressionLexer {
 
   private func numberLength(at start: Int) -> Int {
     var end = start
-    while end < text.count, ASCII.isDigit(text[end]) || text[end] == UInt8(ascii: ".") {
-      end += 1
-    }
+    while end < text.count, ASCII.isDigit(text[end]) || text[end] == UInt8(ascii: ".") { end += 1 }
     return end - start
   }
 

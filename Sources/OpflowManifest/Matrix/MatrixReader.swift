@@ -83,8 +83,7 @@ struct MatrixReader: NodeReader {
     switch document.kind(node) {
     case .sequence: factor.values = readList(node, subject)
     case .mapping: readMade(node, subject, into: &factor)
-    case .scalar:
-      values.wrongType(node, subject, expected: "a list", help: values.listHelp(node))
+    case .scalar: values.wrongType(node, subject, expected: "a list", help: values.listHelp(node))
     }
     matrix.factors.append(factor)
   }
@@ -185,8 +184,7 @@ struct MatrixReader: NodeReader {
         help: "take `after` away, or name the numbers in a file: `lines: FILE`")
       return false
     }
-    guard
-      let id = values.scalar(after.value, Subject(AxisKey.after), expected: "the id of a task")
+    guard let id = values.scalar(after.value, Subject(AxisKey.after), expected: "the id of a task")
     else { return true }
     if !matrix.after.contains(where: { $0.text.isSame(as: id.text) }) {
       matrix.after.append(Matrix.TaskWord(text: id.text, node: after.value))
@@ -246,9 +244,8 @@ struct MatrixReader: NodeReader {
     }
   }
 
-  private mutating func readLines(
-    _ node: Node, _ subject: Subject, _ names: Range<Int>
-  ) -> [Int32] {
+  private mutating func readLines(_ node: Node, _ subject: Subject, _ names: Range<Int>) -> [Int32]
+  {
     guard let file = readFile(node, Subject(AxisKey.lines)) else { return [] }
     guard TextFile.isReadable(file, diagnostics) else {
       matrix.isWrong = true
@@ -531,8 +528,7 @@ final class ReadSources {
   }
 
   init(
-    store: TextStore,
-    file: @escaping (ByteView, ByteView) -> Result<SourceFile, FileFault>,
+    store: TextStore, file: @escaping (ByteView, ByteView) -> Result<SourceFile, FileFault>,
     names: @escaping (String, String) -> Result<[String], FileNameFault>
   ) {
     self.store = store

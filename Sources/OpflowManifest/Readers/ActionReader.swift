@@ -147,8 +147,7 @@ struct CommandReader: NodeReader {
     let subject = Subject(TaskKey.shell)
     switch document.kind(node) {
     case .sequence: return readWords(node, subject)
-    case .mapping:
-      return values.wrongType(node, subject, expected: "a string or a list of strings")
+    case .mapping: return values.wrongType(node, subject, expected: "a string or a list of strings")
     case .scalar: break
     }
     guard let name = values.filledString(node, subject) else { return nil }

@@ -63,9 +63,8 @@ struct DownloadReader: NodeReader {
         : "say what is fetched: `url: https://example.org/FILE`")
   }
 
-  private func readURLs(
-    _ fields: Fields<DownloadKey>, of node: Node, into download: inout Download
-  ) {
+  private func readURLs(_ fields: Fields<DownloadKey>, of node: Node, into download: inout Download)
+  {
     if let url = fields[.url] {
       scope.valuePlace = .late
       if let url = readURL(url, Subject(DownloadKey.url)) { download.urls.append(url) }

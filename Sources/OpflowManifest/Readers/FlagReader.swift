@@ -148,8 +148,7 @@ struct FlagReader: NodeReader {
       {
         task.flags.insert(.allowAnyFailure)
       }
-    case .mapping:
-      values.wrongType(node, subject, expected: "true, false or a list of exit codes")
+    case .mapping: values.wrongType(node, subject, expected: "true, false or a list of exit codes")
     }
   }
 }

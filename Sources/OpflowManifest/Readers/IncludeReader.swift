@@ -111,9 +111,8 @@ struct IncludeReader: NodeReader {
   private func mapHelp(_ key: Node) -> String {
     var children = document.children(key.value)
     guard let name = children.next(), let value = children.next(),
-      let path = document.scalarText(value),
-      let text = document.scalarText(name), !path.isEmpty, path.count <= 80, text.count <= 80,
-      TaskName.problem(text) == nil
+      let path = document.scalarText(value), let text = document.scalarText(name), !path.isEmpty,
+      path.count <= 80, text.count <= 80, TaskName.problem(text) == nil
     else { return "write a list: [FILE, { path: FILE, as: NAME }]" }
     return text == "path"
       ? "write a list: [{ path: \(path.string) }]"

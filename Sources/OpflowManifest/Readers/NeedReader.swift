@@ -7,8 +7,7 @@ struct NeedReader: NodeReader {
   func read(_ node: Node, into needs: inout [TaskValues.Need]) {
     switch document.kind(node) {
     case .scalar: readNeed(node, on: .success, into: &needs)
-    case .sequence:
-      for item in document.children(node) { readItem(item, into: &needs) }
+    case .sequence: for item in document.children(node) { readItem(item, into: &needs) }
     case .mapping:
       error(
         node, "`needs` must be an id or a list, not a map",
@@ -61,8 +60,7 @@ struct NeedReader: NodeReader {
   private func readNeed(
     _ node: Node, on condition: NeedCondition, into needs: inout [TaskValues.Need]
   ) {
-    guard
-      let scalar = values.scalar(node, .item(TaskKey.needs.name), expected: "the id of a task")
+    guard let scalar = values.scalar(node, .item(TaskKey.needs.name), expected: "the id of a task")
     else { return }
     if scalar.text.isEmpty {
       return error(node, "an item of `needs` \(values.emptiness(node))")

@@ -93,9 +93,7 @@ struct TaskValues: ~Copyable {
       said.removeAll { $0.text == text && isUnwanted($0.value) }
     }
 
-    mutating func removeAll() {
-      said.removeEach()
-    }
+    mutating func removeAll() { said.removeEach() }
   }
 
   @inline(__always)
@@ -106,8 +104,7 @@ struct TaskValues: ~Copyable {
   var isOfNote: Bool {
     switch kind {
     case .approve, .block, .download: true
-    case .shell, .command:
-      flags.contains(.finally) || service != nil || own.contains(.demands)
+    case .shell, .command: flags.contains(.finally) || service != nil || own.contains(.demands)
     }
   }
 

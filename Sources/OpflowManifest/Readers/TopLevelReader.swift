@@ -88,9 +88,8 @@ struct TopLevelReader: NodeReader {
     keys[.desc].flatMap { values.string($0, Subject(ManifestKey.desc)) }
   }
 
-  private func readConcurrency(
-    _ keys: Fields<ManifestKey>, into concurrency: inout RunConcurrency
-  ) {
+  private func readConcurrency(_ keys: Fields<ManifestKey>, into concurrency: inout RunConcurrency)
+  {
     if let node = keys[.concurrency], let name = readGroup(node) { concurrency.name = name }
     guard let node = keys[.ifRunning] else { return }
     let choice = values.word(node, Subject(ManifestKey.ifRunning), known: "wait, fail or allow") {

@@ -248,9 +248,7 @@ struct VariableFile {
     while let byte = peek, byte != 10 { position += 1 }
   }
 
-  private func refuse(
-    _ place: Int, hidingFrom start: Int, _ message: String, help: String? = nil
-  ) {
+  private func refuse(_ place: Int, hidingFrom start: Int, _ message: String, help: String? = nil) {
     hide(start)
     diagnostics.error(file.place(place), message, help: help)
   }
@@ -287,8 +285,7 @@ struct VariableFileReader: NodeReader {
 
   /// Adds the variables to the scope and to a layer of `list`. The inherited environment wins.
   func read(_ node: Node, into list: inout EnvironmentList) {
-    guard
-      let items = values.items(node, Subject(ManifestKey.envFile), expected: "a list of paths")
+    guard let items = values.items(node, Subject(ManifestKey.envFile), expected: "a list of paths")
     else { return }
     var known: VariableFile?
     for item in items {
@@ -335,9 +332,7 @@ struct VariableFileReader: NodeReader {
     values.warnOfShellText(path, node, subject)
     let mayBeMissing = path.text.first == UInt8(ascii: "?")
     let text = mayBeMissing ? path.text.part(1..<path.text.count) : path.text
-    if text.trimmed.isEmpty {
-      return error(node, "no path follows the `?`")
-    }
+    if text.trimmed.isEmpty { return error(node, "no path follows the `?`") }
     return VariableFileEntry(node: node, path: scope.store.copy(text), mayBeMissing: mayBeMissing)
   }
 }

@@ -30,9 +30,7 @@ package enum ManifestReference {
   package static var names: [String] {
     var names: [String] = []
     for name in KeyMap.allCases.flatMap({ $0.keys.map(\.name.description) })
-    where !names.contains(name) {
-      names.append(name)
-    }
+    where !names.contains(name) { names.append(name) }
     return names
   }
 

@@ -118,8 +118,7 @@ enum ShapeSchema {
     case .line: return type("string")
     case .script: return any([text(#"[^ \t\r\n]"#), type("boolean")])
     case .scalar: return scalar
-    case .expression:
-      return any([text(#"[^ \t\r\n]"#), type("number"), type("boolean")])
+    case .expression: return any([text(#"[^ \t\r\n]"#), type("number"), type("boolean")])
     case .name(let shape): return orExpression(text(pattern(shape)))
     case .pair(let item):
       return ["type": "array", "items": schema(of: item), "minItems": 2, "maxItems": 2]
@@ -151,8 +150,7 @@ enum ShapeSchema {
     case .word(let words): return orExpression(choice(words))
     case .wordOrNumber(let words, let range):
       return any([
-        choice(words), schema(of: .integer(range)),
-        text("^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$"),
+        choice(words), schema(of: .integer(range)), text("^([-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)$"),
       ])
     case .tag: return orExpression(text(#"^[^ \t\r\n,]+$"#))
     case .command:
@@ -208,9 +206,7 @@ enum ShapeSchema {
     any(schemas + [expression])
   }
 
-  private static func any(_ schemas: [JSONNode]) -> JSONNode {
-    ["anyOf": .array(schemas)]
-  }
+  private static func any(_ schemas: [JSONNode]) -> JSONNode { ["anyOf": .array(schemas)] }
 
   private static func type(_ name: String) -> JSONNode { ["type": .string(name)] }
 

@@ -27,8 +27,7 @@ enum KeyMap: String, CaseIterable {
         SecretKey.table, "an entry of `secrets` at the top",
         [.oneOf(Self.names(SecretKey.allCases))]
       )
-    case .input:
-      (InputKey.table, "an item of `inputs`", [.oneOf(Self.names(InputKey.allCases))])
+    case .input: (InputKey.table, "an item of `inputs`", [.oneOf(Self.names(InputKey.allCases))])
     case .matrix: (MatrixKey.table, "`matrix`", [])
     case .axis:
       (

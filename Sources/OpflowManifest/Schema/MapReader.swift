@@ -9,8 +9,7 @@ struct MapReader: Reporter {
   // MARK: Maps with known keys
 
   func fields<Key>(
-    _ node: Node, _ table: KeyTable<Key>,
-    ignoring isIgnored: (ByteView) -> Bool = { _ in false }
+    _ node: Node, _ table: KeyTable<Key>, ignoring isIgnored: (ByteView) -> Bool = { _ in false }
   ) -> Fields<Key> {
     var fields = Fields<Key>()
     readFields(node, table, ignoring: isIgnored, into: &fields)
@@ -134,9 +133,7 @@ struct MapReader: Reporter {
 
   /// Reports an unknown key. Returns the one that was probably meant, unless errors are only
   /// counted.
-  private func reportUnknown<Key>(
-    _ key: Node, _ table: KeyTable<Key>
-  ) -> Key? {
+  private func reportUnknown<Key>(_ key: Node, _ table: KeyTable<Key>) -> Key? {
     if diagnostics.isFull {
       diagnostics.count()
       return nil

@@ -33,8 +33,7 @@ indirect enum ValueShape: Sendable {
   /// A list, possibly nested, or one item. The name is that of the items in the JSON schema.
   case nested(String, ValueShape)
   /// A map with user-defined names, some of which have a special meaning.
-  case entries(
-    NameShape, ValueShape, known: [(name: String, takes: ValueShape)], mayBeEmpty: Bool)
+  case entries(NameShape, ValueShape, known: [(name: String, takes: ValueShape)], mayBeEmpty: Bool)
   case map(KeyMap)
   case either([ValueShape])
 

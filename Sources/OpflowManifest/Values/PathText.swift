@@ -22,9 +22,7 @@ enum PathText {
   /// Returns `path` relative to `folder` if it is inside, `.` if they are equal, otherwise `path`.
   /// Both must be absolute and normalized.
   static func relative(_ path: ByteView, to folder: ByteView) -> ByteView {
-    if path.isSame(as: folder) || path.elementsEqual(folder) {
-      return ByteView(".")
-    }
+    if path.isSame(as: folder) || path.elementsEqual(folder) { return ByteView(".") }
     let count = folder.count > 1 ? folder.count + 1 : 1
     guard path.count > count, path[count - 1] == UInt8(ascii: "/"),
       path[..<(count - 1)].elementsEqual(folder[..<(count - 1)])

@@ -18,8 +18,7 @@ enum DurationText {
       while unitEnd < text.count, ASCII.isLetter(text[unitEnd]) { unitEnd += 1 }
       // Units must decrease, since `30m1h` is probably an error.
       guard let unit = unit(text.part(number.end..<unitEnd), isFirst: position == 0),
-        unit < lastUnit, let milliseconds = number.times(unit),
-        milliseconds <= maximumMilliseconds
+        unit < lastUnit, let milliseconds = number.times(unit), milliseconds <= maximumMilliseconds
       else { return nil }
       lastUnit = unit
       total += milliseconds

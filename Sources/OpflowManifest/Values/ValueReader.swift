@@ -16,8 +16,7 @@ extension NodeReader {
 
   /// Reads a map with known keys; nil after an error.
   func fields<Key>(
-    _ node: Node, _ subject: Subject, _ table: KeyTable<Key>,
-    help: @autoclosure () -> String? = nil
+    _ node: Node, _ subject: Subject, _ table: KeyTable<Key>, help: @autoclosure () -> String? = nil
   ) -> Fields<Key>? {
     guard document.kind(node) == .mapping else {
       return values.wrongType(node, subject, expected: "a map", help: help())
@@ -269,8 +268,7 @@ final class ValueReader: Reporter {
 
   func word<Value>(
     _ node: Node, _ subject: Subject, known: StaticString,
-    help: (ByteView) -> String? = { _ in nil },
-    parse: (ByteView) -> Value?
+    help: (ByteView) -> String? = { _ in nil }, parse: (ByteView) -> Value?
   ) -> Value? {
     guard let scalar = scalar(node, subject, expected: known) else { return nil }
     if let value = parse(scalar.text) { return value }
@@ -305,9 +303,7 @@ final class ValueReader: Reporter {
   /// Reads exit codes from 1 to 255 (0 is success).
   func exitCodes(_ node: Node, _ subject: Subject, items name: StaticString) -> [Int32]? {
     guard let items = items(node, subject, expected: "a list of exit codes") else { return nil }
-    if items.isEmpty {
-      return error(node, "\(subject.description) is empty")
-    }
+    if items.isEmpty { return error(node, "\(subject.description) is empty") }
     var codes: [Int32] = []
     for item in items {
       guard let code = integer(item, .item(name), in: KeyBounds.exitCode) else { continue }

@@ -15,9 +15,7 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
   private static let lastSecond: Int64 = 253_402_300_799
 
   /// Above `newest` even if the clock went back.
-  package static func next(
-    after newest: RunID?, nowMilliseconds: Int64, random: UInt16
-  ) -> RunID {
+  package static func next(after newest: RunID?, nowMilliseconds: Int64, random: UInt16) -> RunID {
     let id = RunID(seconds: nowMilliseconds / 1000, serial: random)
     guard let newest, id <= newest else { return id }
     return newest.serial < .max

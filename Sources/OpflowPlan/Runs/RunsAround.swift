@@ -211,8 +211,7 @@ package struct TraceParent: Hashable, Sendable {
       high | low != 0, span != 0
     else { return nil }
     if bytes.count > Self.byteCount, version == 0 || bytes[Self.byteCount] != dash { return nil }
-    self.init(
-      trace: TraceID(high: high, low: low), span: SpanID(span), flags: UInt8(flags))
+    self.init(trace: TraceID(high: high, low: low), span: SpanID(span), flags: UInt8(flags))
   }
 
   /// As in `TRACEPARENT` and in the journal.

@@ -107,8 +107,7 @@ package struct PathPattern: Sendable {
   /// 1 if there is no escape.
   private static func escapeLength(_ path: UnsafeRawBufferPointer, at place: Int) -> Int {
     if path.count - place > 2, path[place] == UInt8(ascii: "["),
-      path[place + 2] == UInt8(ascii: "]"),
-      isSpecial(path[place + 1])
+      path[place + 2] == UInt8(ascii: "]"), isSpecial(path[place + 1])
     {
       return 3
     }
@@ -116,8 +115,7 @@ package struct PathPattern: Sendable {
   }
 
   private static func backslashLength(_ path: UnsafeRawBufferPointer, at place: Int) -> Int {
-    let isEscape =
-      path.count - place > 1 && path[place] == backslash && isEscaped(path[place + 1])
+    let isEscape = path.count - place > 1 && path[place] == backslash && isEscaped(path[place + 1])
     return isEscape ? 2 : 1
   }
 

@@ -201,9 +201,7 @@ package enum SelectionError: Error, Equatable, Sendable {
 /// Resolves IDs, matrices, matrix tasks by value, patterns for IDs, and `tag:NAME`.
 package enum Selector {
   /// The tasks that match any selector. Throws if one matches none.
-  package static func tasks(
-    _ selectors: [String], of plan: Plan
-  ) throws(UnfitSelector) -> TaskSet {
+  package static func tasks(_ selectors: [String], of plan: Plan) throws(UnfitSelector) -> TaskSet {
     var set = TaskSet(taskCount: plan.taskCount)
     for selector in selectors {
       if let tag = tagName(selector) {
@@ -348,9 +346,7 @@ extension Plan {
 
 extension TaskArguments {
   /// Nil without arguments. Throws for several tasks, and for one that runs no command.
-  package init?(
-    _ words: [String], of names: [String], in plan: Plan
-  ) throws(SelectionError) {
+  package init?(_ words: [String], of names: [String], in plan: Plan) throws(SelectionError) {
     guard !words.isEmpty else { return nil }
     let found = try Selection.tasks("run", names, plan)
     guard found.count == 1,
@@ -374,9 +370,7 @@ extension TaskArguments {
     }
   }
 
-  private static func several(
-    _ names: [String], _ found: TaskSet, _ plan: Plan
-  ) -> SelectionError {
+  private static func several(_ names: [String], _ found: TaskSet, _ plan: Plan) -> SelectionError {
     let first = plan.tasks.lazy.map { TaskID($0) }.first(where: found.contains)
     let instance = first.map { CleanText.string(plan.nameString($0)) } ?? ""
     return .noArguments(
@@ -408,8 +402,7 @@ extension Plan {
       } else if needs(task).contains(where: { edge in
         let need = TaskID(needTargets[edge])
         return skipped.contains(need)
-          && !TaskState.skipped.meets(
-            needCondition(edge), skippedUpstream: upstream.contains(need))
+          && !TaskState.skipped.meets(needCondition(edge), skippedUpstream: upstream.contains(need))
       }) {
         skipped.insert(task)
         upstream.insert(task)

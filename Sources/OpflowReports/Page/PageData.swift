@@ -248,9 +248,7 @@ struct PageData {
     let digits = PageNeeds.digits(rows, status, numbers)
     needsRoom -= digits.bytes.count
     var json = JSONWriter(isInMarkup: true)
-    json.object { json in
-      write(digits, "needs", &json)
-    }
+    json.object { json in write(digits, "needs", &json) }
     return json.bytes
   }
 }

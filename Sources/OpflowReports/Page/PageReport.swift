@@ -118,9 +118,7 @@ enum PagePolicy {
     var text = ""
     for start in stride(from: 0, to: bytes.count, by: 3) {
       let part = bytes[start..<min(start + 3, bytes.count)]
-      let value = (0..<3).reduce(0) {
-        $0 << 8 | ($1 < part.count ? Int(part[start + $1]) : 0)
-      }
+      let value = (0..<3).reduce(0) { $0 << 8 | ($1 < part.count ? Int(part[start + $1]) : 0) }
       for digit in 0..<4 {
         text.append(digit <= part.count ? alphabet[value >> (18 - 6 * digit) & 63] : "=")
       }

@@ -57,8 +57,6 @@ enum RunFailures {
     let failed = status.plan.tasks.lazy.map { TaskID($0) }.filter {
       status.included.contains($0) && status.state($0) == state
     }
-    return failed.sorted {
-      status.history[$0].settleSequence < status.history[$1].settleSequence
-    }
+    return failed.sorted { status.history[$0].settleSequence < status.history[$1].settleSequence }
   }
 }

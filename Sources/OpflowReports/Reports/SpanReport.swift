@@ -214,8 +214,7 @@ struct SpanSessions {
       places[record.number] = all.count
       all.append(
         Session(
-          record: record,
-          place: index == 0 ? Self.run(trace) : Self.place(of: record, trace),
+          record: record, place: index == 0 ? Self.run(trace) : Self.place(of: record, trace),
           milliseconds: record.begunMilliseconds...end, state: state,
           link: index > 0 && record.trace != nil ? trace.id : nil))
     }
@@ -231,8 +230,7 @@ struct SpanSessions {
     let context = trace.context(ofSession: record.trace)
     return SpanWriter.Place(
       trace: context.trace, span: trace.span.session(record.number),
-      parent: record.trace?.span ?? trace.span, flags: context.flags,
-      isRemote: record.trace != nil)
+      parent: record.trace?.span ?? trace.span, flags: context.flags, isRemote: record.trace != nil)
   }
 
   func place(of attempt: TaskAttempt) -> SpanWriter.Place {

@@ -78,9 +78,7 @@ struct SpanWriter {
     json.beginObject()
     json.add("traceId", place.trace.text)
     json.add("spanId", place.span.text)
-    if let parent = place.parent {
-      json.add("parentSpanId", parent.text)
-    }
+    if let parent = place.parent { json.add("parentSpanId", parent.text) }
     // Bit 9: a remote parent; bit 8: bit 9 is valid.
     json.add("flags", UInt32(place.flags) | (place.isRemote ? 0x300 : 0x100))
     json.add("name", name)
@@ -135,14 +133,10 @@ struct SpanWriter {
     json.beginArray()
     body(&self)
     json.endArray()
-    if dropped > 0 {
-      json.add("droppedEventsCount", UInt32(clamping: dropped))
-    }
+    if dropped > 0 { json.add("droppedEventsCount", UInt32(clamping: dropped)) }
   }
 
-  mutating func event(
-    _ name: String, at milliseconds: Int64, _ body: (inout SpanWriter) -> Void
-  ) {
+  mutating func event(_ name: String, at milliseconds: Int64, _ body: (inout SpanWriter) -> Void) {
     json.beginObject()
     time("timeUnixNano", milliseconds)
     json.add("name", name)

@@ -258,9 +258,7 @@ struct TraceEvents {
   }
 
   /// An end of an arrow along the critical path.
-  mutating func flow(
-    _ phase: String, _ number: Int, at time: Int64, process: Int, _ thread: Int
-  ) {
+  mutating func flow(_ phase: String, _ number: Int, at time: Int64, process: Int, _ thread: Int) {
     event(phase, "critical path", process: process, thread: thread) { json in
       json.add("cat", "critical path")
       json.add("id", number)

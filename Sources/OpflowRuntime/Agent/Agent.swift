@@ -131,8 +131,7 @@ final class Agent {
     case .serving:
       if let lease { next += [lease.end, lease.nextPulse] }
       if let end = doubt.end { next.append(end) }
-    case .leaving(let killAt):
-      if ending.count < links.count { next.append(killAt) }
+    case .leaving(let killAt): if ending.count < links.count { next.append(killAt) }
     }
     guard let first = next.min() else { return -1 }
     return max(0, first.nanoseconds - Self.now.nanoseconds)
@@ -245,8 +244,7 @@ final class Agent {
       if endsJob, let job = Environment.value("SLURM_JOB_ID").flatMap({ Int64($0) }), job > 0 {
         ownJob = AbandonedJob(job: job, runFolder: folder)
       }
-      RelayLines.hello(
-        AgentMachine().hello(planKey: opening.opening.planKey), into: &output)
+      RelayLines.hello(AgentMachine().hello(planKey: opening.opening.planKey), into: &output)
     }
   }
 
@@ -473,9 +471,7 @@ struct AgentDoubt {
   /// Far longer than Slurm needs to signal all processes.
   private static let milliseconds: Int64 = 250
 
-  mutating func take(
-    from start: Int, of output: inout FieldWriter, isBad: Bool, at now: Instant
-  ) {
+  mutating func take(from start: Int, of output: inout FieldWriter, isBad: Bool, at now: Instant) {
     guard isStep, isBad || end != nil else { return }
     if end == nil { end = now.advanced(byMilliseconds: Self.milliseconds) }
     output.moveEnd(from: start, to: &held)

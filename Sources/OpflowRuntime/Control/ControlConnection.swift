@@ -199,8 +199,7 @@ final class KeyRequests {
     guard let line = RequestLines.line(request) else { return [] }
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
-      let new = try UnixSocket.connect(
-        to: ControlSocket.name, in: at, timeout: Self.connectTimeout)
+      let new = try UnixSocket.connect(to: ControlSocket.name, in: at, timeout: Self.connectTimeout)
       // The run may have answered and closed before it read the whole request.
       do throws(Errno) { try new.writeAll(line) } catch .brokenPipe {}
       socket = consume new
@@ -223,9 +222,7 @@ final class KeyRequests {
     let count = read ?? 0
     heard += room[..<count]
     let end = heard.firstIndex(of: Field.lineFeed)
-    if end == nil, count > 0, heard.count < RequestLines.longestLineBytes {
-      return []
-    }
+    if end == nil, count > 0, heard.count < RequestLines.longestLineBytes { return [] }
     let line = Array(heard[..<(end ?? 0)])
     let answer = line.withUnsafeBytes { RequestLines.answer($0) }
     socket = nil

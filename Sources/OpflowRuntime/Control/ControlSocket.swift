@@ -175,8 +175,7 @@ final class ControlSocket {
     } while connections[lastConnection] != nil
     let connection = ControlClient(
       ConnectionID(lastConnection), peer, .of(peer.pid, workers: workers()), found.takeDescriptor(),
-      at: now
-    )
+      at: now)
     guard peer.user == ProcessID.ownUser || peer.user == 0 else {
       _ = try? connection.send(
         RequestLines.line(.refused(detail: "the run is that of another user"), to: nil))

@@ -28,8 +28,7 @@ package struct ManifestWatch: ~Copyable {
   /// `files` are the session's, as in the journal; they may have changed since. Inputs of excluded
   /// tasks are not watched.
   init(
-    _ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String],
-    initial: [InitialState]
+    _ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String], initial: [InitialState]
   ) {
     self.place = place
     state = StateFolder(holding: run).path

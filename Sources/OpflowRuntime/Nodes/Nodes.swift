@@ -341,10 +341,8 @@ package struct LeaseSetting: Equatable {
     }
     guard let given = WrittenDuration.milliseconds(text), (100...3_600_000).contains(given) else {
       throw LeaseFault(
-        message:
-          "\(Self.variable) takes a duration from 100ms to 1h, such as 20s, not "
-          + "`\(CleanText.string(text))`"
-      )
+        message: "\(Self.variable) takes a duration from 100ms to 1h, such as 20s, not "
+          + "`\(CleanText.string(text))`")
     }
     milliseconds = Int64(given)
   }

@@ -34,8 +34,7 @@ final class SlurmAllocation {
   private let process: StartedProcess
   private var orders: Descriptor?
   private var reports: Descriptor?
-  private var lines = LineBuffer(
-    longestLineBytes: AllocationLines.longestLineBytes, bytes: 131_072)
+  private var lines = LineBuffer(longestLineBytes: AllocationLines.longestLineBytes, bytes: 131_072)
   private let watch: EventLoop
   private var isOver = false
 
@@ -104,8 +103,7 @@ final class SlurmAllocation {
   /// `program` has the same path on all nodes.
   func transports(_ job: SlurmJob, program: String) -> [TransportPlan] {
     // If all other processes die, agents must end a requested allocation.
-    let agent =
-      [program, AgentMain.command] + (want == .inside ? [] : [AgentMain.endsJob])
+    let agent = [program, AgentMain.command] + (want == .inside ? [] : [AgentMain.endsJob])
     return job.nodes.map { node in
       TransportPlan(name: node.name, words: job.transport(to: node) + agent) { hello in
         job.killWords(job: hello.job, step: hello.step)
@@ -137,8 +135,7 @@ extension SlurmAllocation.Want {
     case "inside" where words.count == 1: self = .inside
     case "ask" where words.count >= 2:
       guard let queue = Int64(words[1]), queue >= 0 else { return nil }
-      self = .asked(
-        options: Array(words.dropFirst(2)), queueMilliseconds: queue > 0 ? queue : nil)
+      self = .asked(options: Array(words.dropFirst(2)), queueMilliseconds: queue > 0 ? queue : nil)
     default: return nil
     }
   }

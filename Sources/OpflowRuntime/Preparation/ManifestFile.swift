@@ -35,8 +35,7 @@ package struct ManifestFile {
     do throws(Errno) {
       var manifest = ManifestFile(
         bytes: Array("name: \"\(name.isEmpty ? "serve" : name)\"\ntasks: {}\n".utf8),
-        displayPath: "<none>", realPath: standardInput,
-        folder: try Path.workingDirectory())
+        displayPath: "<none>", realPath: standardInput, folder: try Path.workingDirectory())
       manifest.mayBeEmpty = true
       return manifest
     } catch {
@@ -180,9 +179,8 @@ package struct ManifestFile {
   }
 
   /// Throws all errors of the manifest.
-  package func check(
-    set: [String], state: StateFolder
-  ) throws(PreparationError) -> CheckedManifest {
+  package func check(set: [String], state: StateFolder) throws(PreparationError) -> CheckedManifest
+  {
     let options = options(runID: Self.runIDOfCheck, set: set, maxParallel: nil, state: state)
     return try rethrowing(ManifestCompiler.check(source, options: options)) {
       PreparationError.diagnostics($0)
@@ -234,18 +232,14 @@ package struct ManifestFile {
         return file
       } catch {
         guard error == .missing, !mayBeMissing, let bytes = kept.bytes(of: path, from: folder)
-        else {
-          throw error
-        }
+        else { throw error }
         return Self.copy(bytes, of: path)
       }
     }
   }
 
   /// In a folder like `/tmp` any user could create an optional file.
-  private static func expectTrusted(
-    _ path: String, of manifest: String
-  ) throws(NamedFileFault) {
+  private static func expectTrusted(_ path: String, of manifest: String) throws(NamedFileFault) {
     let writers = TrustedWriters.own.including(writersOf: manifest)
     guard let foreign = writers.doubt(path) else { return }
     throw .failed("\(foreign). If you trust it, name it without the `?`")
@@ -297,8 +291,7 @@ package struct ManifestFile {
     let (displayPath, folder) = (displayPath, folder)
     source.displayFolder = { Self.displayFolder(displayPath, folder: folder) }
     if realPath != Self.standardInput, let status = try? Path.status(realPath) {
-      source.number = FileNumber(
-        device: status.identity.device, inode: status.identity.inode)
+      source.number = FileNumber(device: status.identity.device, inode: status.identity.inode)
     }
     return source
   }
@@ -417,8 +410,7 @@ extension ManifestFile {
       newest = newest ?? plan
     }
     guard bytes.count <= Self.mostBytesCompiled,
-      let compiled = try? compile(
-        runID: Self.runIDOfCheck, set: [], maxParallel: nil, state: state)
+      let compiled = try? compile(runID: Self.runIDOfCheck, set: [], maxParallel: nil, state: state)
     else { return newest }
     return (try? compiled.openPlan()) ?? newest
   }

@@ -104,8 +104,7 @@ package struct NewRun {
 
   /// No task contains this process.
   package mutating func expectNotAround() throws(PreparationError) {
-    try PreparationError.expectNotAround(
-      try prepared.open(), of: manifest.realPath, initial)
+    try PreparationError.expectNotAround(try prepared.open(), of: manifest.realPath, initial)
   }
 
   package mutating func expectDevices() throws(PreparationError) {
@@ -175,9 +174,7 @@ package struct NewRun {
     return session
   }
 
-  private func open(
-    _ folder: RunFolder, _ prepared: PreparedPlan, _ plan: Plan
-  ) -> OpenEntry {
+  private func open(_ folder: RunFolder, _ prepared: PreparedPlan, _ plan: Plan) -> OpenEntry {
     var open = OpenEntry(
       run: folder.id.description, planKey: prepared.key.description,
       opflowVersion: Version.text, manifestPath: manifest.realPath, folder: manifest.folder)

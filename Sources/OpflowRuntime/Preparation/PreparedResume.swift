@@ -76,8 +76,7 @@ package struct PreparedResume {
       }
       request.withoutInstances = makers
     }
-    named =
-      plan.hasServices ? RunScope.named(by: history, only: only, skip: skip, plan) : nil
+    named = plan.hasServices ? RunScope.named(by: history, only: only, skip: skip, plan) : nil
     if plan.hasServices {
       let standing = RunScope.standing(named, selected: request.selected, plan)
       request.namedServices = standing
@@ -120,9 +119,7 @@ package struct PreparedResume {
       found.warnings + (renamed?.warnings ?? [])
       + Self.warnings(
         folder, recovery,
-        removed: decision.removed.filter {
-          renamed?.contains($0) != true && !found.addsAnew($0)
-        })
+        removed: decision.removed.filter { renamed?.contains($0) != true && !found.addsAnew($0) })
       + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
   }
 
@@ -326,8 +323,7 @@ package struct PreparedResume {
       folder, plan, resumeState: resumeState, manifestPath: manifestPath,
       trace: SessionTrace(
         found.open, openedMilliseconds: history.openedMilliseconds, parent: entry.trace),
-      journal: journal,
-      encoder: encoder, lock: lock)
+      journal: journal, encoder: encoder, lock: lock)
     session.isResumed = true
     if history.isContinued(by: request) { session.orders = history.orders }
     session.maxParallel = lostParallel
@@ -343,8 +339,7 @@ package struct PreparedResume {
     if let left, !left.isEmpty {
       session.warnings.append(
         "workers of an earlier drive may still run on \(left.joined(separator: ", ")): taken for "
-          + "gone"
-      )
+          + "gone")
     }
     for survivor in survivors {
       session.warnings.append("process \(survivor.title) of an earlier session may still run")
@@ -473,9 +468,7 @@ extension PreparedResume {
     wanted.addNeeds(of: plan)
     let forecast = RunForecast(
       plan: plan, options: SchedulerOptions(asked, plan, history.openness), resumeState: resumeState
-    ) { check, before in
-      wanted.contains(check.task) ? look.foresee(check, before) : .unsure
-    }
+    ) { check, before in wanted.contains(check.task) ? look.foresee(check, before) : .unsure }
     let starts = Set(forecast.starts)
     return { task in
       if forecast.files.unsure[task] != nil { return .unknown }
@@ -530,9 +523,7 @@ struct KeptValues {
     }
   }
 
-  private func read(
-    _ value: TaskValue, of task: TaskID, _ attempt: Int32
-  ) -> [UInt8]? {
+  private func read(_ value: TaskValue, of task: TaskID, _ attempt: Int32) -> [UInt8]? {
     let name = ValueFolder.name(of: plan.nameBytes(task), attempt: attempt)
     let path = "\(folder.values)/\(name)/\(value.name)"
     guard let file = try? File.openRegular(path, .readOnly),
@@ -557,9 +548,7 @@ struct MissingOutputs {
     var missing = TaskSet(taskCount: plan.taskCount)
     for task in plan.downloadTasks where history[task].state.isTerminal {
       let target = String(decoding: plan.downloadTarget(task), as: UTF8.self)
-      if outputs.areMissing(at: target) {
-        missing.insert(task)
-      }
+      if outputs.areMissing(at: target) { missing.insert(task) }
     }
     if plan.declaresFiles {
       let folders = FolderMemory(network: network)
@@ -573,9 +562,7 @@ struct MissingOutputs {
     return missing.isEmpty ? nil : missing
   }
 
-  private mutating func areMissing(
-    of task: TaskID, _ plan: Plan, _ folders: FolderMemory
-  ) -> Bool {
+  private mutating func areMissing(of task: TaskID, _ plan: Plan, _ folders: FolderMemory) -> Bool {
     let folder = plan.string(plan.record(task).directory)
     return plan.outputs(of: task).contains { output in
       switch output {

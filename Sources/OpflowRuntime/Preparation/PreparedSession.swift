@@ -144,9 +144,8 @@ package struct PreparedSession: ~Copyable {
     var request = SessionRequest(
       folder: folder, plan: plan, runID: folder.id.description,
       options: SchedulerOptions(asked.limited(to: maxParallel), plan, resumeState.openness),
-      durability: asked.durability,
-      resumeState: resumeState,
-      encoder: encoder, opening: opening, progress: progress, heading: heading)
+      durability: asked.durability, resumeState: resumeState, encoder: encoder, opening: opening,
+      progress: progress, heading: heading)
     request.warnings = warnings
     request.secrets = secrets
     request.serving = serving
@@ -179,8 +178,7 @@ package struct PreparedSession: ~Copyable {
       serving.passed = PassedServices(
         HeldServices(plan: result.plan, services: result.passed.map(\.0)),
         Dictionary(uniqueKeysWithValues: result.passed.map { ($0.0.service, $0.1) }),
-        workers.launcher,
-        lock: lock)
+        workers.launcher, lock: lock)
     } else {
       _ = consume lock
     }

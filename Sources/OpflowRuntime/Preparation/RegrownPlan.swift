@@ -147,8 +147,7 @@ struct InstancesBefore {
     let read = AddedFolder(entry.id, of: run).readKeptFiles()
     let added = (try? InstanceSource.additions(of: run, plan)) ?? []
     for addition in added {
-      guard
-        var manifest = try? AddedFolder(addition.id, of: run).manifestFile(addition, located)
+      guard var manifest = try? AddedFolder(addition.id, of: run).manifestFile(addition, located)
       else { continue }
       manifest.copies = read
       for file in manifest.kept.files { manifest.copies.add(file) }

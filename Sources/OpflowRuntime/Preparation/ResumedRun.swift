@@ -87,14 +87,11 @@ package struct ResumedRun {
     var gone = given == nil && located.isGone ? [located.realPath] : []
     if given == nil, let warning = located.warning { warnings.append(warning) }
     // A run with additions is always compiled again: no stored plan tells which of them apply now.
-    if !isGrown, let standing,
-      let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
+    if !isGrown, let standing, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
       let current = standing.inputs(ifCurrent: inputs, runID: open.run),
       !standing.mayWarn(SchedulerOptions(asked, standing).capacities(of: standing))
     {
-      (plan, planBytes, environment, diagnostics) = (
-        standing, [], standing.environmentEntries, []
-      )
+      (plan, planBytes, environment, diagnostics) = (standing, [], standing.environmentEntries, [])
       (manifestBytes, keptFiles, kept) = ([], KeptFiles(), KeptFiles())
       (withoutInstances, additions, droppedOrders) = ([], [], [])
       files = current.fileEntries
@@ -258,8 +255,7 @@ package struct RunManifest {
     movedState = isMoved ? state : nil
     let isFile = open.manifestPath != ManifestFile.standardInput
     let recorded = isFile ? try? Path.real(open.manifestPath) : nil
-    let moved =
-      isMoved && isFile ? try? Path.real(open.moved(open.manifestPath, to: state)) : nil
+    let moved = isMoved && isFile ? try? Path.real(open.moved(open.manifestPath, to: state)) : nil
     let old = RunFolder(id: run.id, path: "\(open.stateFolder)/runs/\(run.id)")
     original = isMoved && Path.isDirectory(old.path) ? old : nil
 

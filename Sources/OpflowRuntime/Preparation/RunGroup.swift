@@ -132,9 +132,7 @@ package struct ConcurrencyGroup: Sendable {
   }
 
   /// Another process holds the gate: names its run, once that has begun, or else the process.
-  private func first(
-    at path: String, but own: RunID?
-  ) throws(RunFolderError) -> RunFolderError {
+  private func first(at path: String, but own: RunID?) throws(RunFolderError) -> RunFolderError {
     var holder = LockHolder.read(path)
     let deadline = Clock.monotonicNanoseconds + Self.patienceNanoseconds
     while Clock.monotonicNanoseconds < deadline {
@@ -161,9 +159,7 @@ package struct ConcurrencyGroup: Sendable {
       if let manifest {
         LogName.stem(of: KeptFiles.relative(manifest, to: Path.parent(of: state.path)).utf8)
           + Self.manifestEnding
-      } else {
-        LogName.stem(of: name.utf8) + Self.nameEnding
-      }
+      } else { LogName.stem(of: name.utf8) + Self.nameEnding }
     return "\(folder)/\(file)"
   }
 

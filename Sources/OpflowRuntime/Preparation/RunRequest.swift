@@ -136,9 +136,8 @@ extension StateFolder {
   }
 
   /// nil if there is none, or it cannot be read.
-  package func newestState(
-    ofManifest path: String
-  ) -> (run: RunID, state: RunState, on: [String])? {
+  package func newestState(ofManifest path: String) -> (run: RunID, state: RunState, on: [String])?
+  {
     guard let newest = try? newestRun(ofManifest: path),
       // First: a run that ends in between counts as running, never as interrupted.
       let isHeld = try? RunFolderLock.isHeld(newest), let history = try? newest.readRunHistory()

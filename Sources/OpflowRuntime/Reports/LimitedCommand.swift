@@ -145,9 +145,7 @@ package enum NotifyCommand {
   private static let patienceSeconds: Int64 = 30
 
   /// Output goes to standard error: standard output is for opflow's results.
-  package static func run(
-    _ command: String, input: [UInt8]
-  ) throws(Errno) -> LimitedCommand.End {
+  package static func run(_ command: String, input: [UInt8]) throws(Errno) -> LimitedCommand.End {
     // A pipe could block.
     let summary = try File.inMemory()
     try summary.writeAll(input)

@@ -68,8 +68,7 @@ extension RunFolder {
     of task: TaskID, in plan: Plan, atMost count: Int, shown: (String) -> String
   ) -> ReportedOutput? {
     let path = log(of: task, in: plan)
-    guard let file = try? File.openRegular(path, .readOnly),
-      let size = try? file.status().sizeBytes
+    guard let file = try? File.openRegular(path, .readOnly), let size = try? file.status().sizeBytes
     else { return nil }
     let start = max(0, size - Int64(count))
     var bytes = [UInt8](repeating: 0, count: Int(size - start))

@@ -34,9 +34,7 @@ package struct AddedFolder: Sendable {
   }
 
   /// Syncs the folder before the journal refers to it.
-  func write(
-    segment bytes: [UInt8], _ source: Source, _ kept: KeptFiles
-  ) throws(RunFolderError) {
+  func write(segment bytes: [UInt8], _ source: Source, _ kept: KeptFiles) throws(RunFolderError) {
     var isNew = true
     try doing("make", run.added) { () throws(Errno) in
       do throws(Errno) {
@@ -58,12 +56,10 @@ package struct AddedFolder: Sendable {
     }
   }
 
-  private static func put(
-    _ bytes: [UInt8], at path: String, isSynced: Bool
-  ) throws(RunFolderError) {
+  private static func put(_ bytes: [UInt8], at path: String, isSynced: Bool) throws(RunFolderError)
+  {
     try doing("write", path) { () throws(Errno) in
-      let file = try File.open(
-        path, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
+      let file = try File.open(path, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
       try file.writeAll(bytes)
       if isSynced { try file.sync() }
       try file.close()
@@ -122,9 +118,7 @@ package struct AddedFolder: Sendable {
   /// The addition consists of matrix tasks.
   var isOfInstances: Bool { Path.exists(matrixGroup) }
 
-  func readKeptFiles() -> KeptFiles {
-    KeptFiles(at: included)
-  }
+  func readKeptFiles() -> KeptFiles { KeptFiles(at: included) }
 }
 
 extension RunFolder {

@@ -182,8 +182,7 @@ package struct FollowedRun {
   package init(_ folder: RunFolder, keepingDetails: Bool = false) throws(RunFolderError) {
     self.folder = folder
     keepsDetails = keepingDetails
-    journal = FollowedJournal(
-      folder, plan: try folder.openPlan(), keepingDetails: keepingDetails)
+    journal = FollowedJournal(folder, plan: try folder.openPlan(), keepingDetails: keepingDetails)
   }
 
   package var model: RunModel { journal.model }
@@ -212,8 +211,7 @@ package struct FollowedRun {
     let isOther = origin != nil || found.isOther(than: plan)
     origin = found
     guard isOther else { return }
-    journal = FollowedJournal(
-      folder, plan: try folder.openPlan(), keepingDetails: keepsDetails)
+    journal = FollowedJournal(folder, plan: try folder.openPlan(), keepingDetails: keepsDetails)
     try read(each)
   }
 

@@ -171,9 +171,8 @@ final class GrowingPlan {
     }
   }
 
-  private static func write(
-    _ write: PlanGrowth.Write, to file: borrowing Descriptor
-  ) throws(Errno) {
+  private static func write(_ write: PlanGrowth.Write, to file: borrowing Descriptor) throws(Errno)
+  {
     try write.bytes.withUnsafeBufferPointer { bytes throws(Errno) in
       try file.writeAll(UnsafeRawBufferPointer(bytes), at: Int64(write.offset))
     }

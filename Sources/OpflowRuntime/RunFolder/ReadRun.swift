@@ -165,9 +165,7 @@ package struct RunPoller: ~Copyable {
     let patience = owner == nil ? Self.pauseNanoseconds : Self.patienceNanoseconds
     let isAny = try doing("wait for", folder.path, poll.wait(nanoseconds: min(most, patience)))
     guard isAny else { return }
-    if poll.isReady(0) {
-      try doing("wait for", folder.path, files?.takeChanges())
-    }
+    if poll.isReady(0) { try doing("wait for", folder.path, files?.takeChanges()) }
     if poll.isReady(1) { owner = nil }
   }
 

@@ -87,9 +87,7 @@ package struct RunFolder: Equatable, Sendable {
     if (old ?? []) != files.text { try replace(keptFiles, with: files.text, mode: 0o600) }
   }
 
-  func readKeptFiles() -> KeptFiles {
-    KeptFiles(at: keptFiles)
-  }
+  func readKeptFiles() -> KeptFiles { KeptFiles(at: keptFiles) }
 
   func readManifest() throws(Errno) -> [UInt8] {
     try File.readRegular(manifest, atMost: ManifestCompiler.maximumBytes)
@@ -129,9 +127,7 @@ package struct RunFolder: Equatable, Sendable {
   }
 
   /// Removes partial results of workers that died while restoring from a cache.
-  func removeStages() {
-    try? Path.removeTree(CacheSetting.stageName, in: path)
-  }
+  func removeStages() { try? Path.removeTree(CacheSetting.stageName, in: path) }
 
   /// Writes the compiled plan. A process that has mapped the old one keeps that.
   ///
@@ -142,9 +138,7 @@ package struct RunFolder: Equatable, Sendable {
 
   /// Files of an existing run are replaced durably, before a journal line refers to them. Those of
   /// a new run are synced together before the first start.
-  private func replace(
-    _ file: String, with bytes: [UInt8], mode: UInt32
-  ) throws(RunFolderError) {
+  private func replace(_ file: String, with bytes: [UInt8], mode: UInt32) throws(RunFolderError) {
     try doing("write", file) { () throws(Errno) in
       if newFolders.isEmpty {
         try bytes.withUnsafeBufferPointer { all throws(Errno) in
@@ -195,9 +189,7 @@ package struct RunFolder: Equatable, Sendable {
 
   /// Reads the journal entries about the run as a whole, which need no plan.
   package func readRunHistory() throws(RunFolderError) -> RunModel {
-    try withJournal { bytes throws(JournalError) in
-      try RunModel.readRun(bytes)
-    }
+    try withJournal { bytes throws(JournalError) in try RunModel.readRun(bytes) }
   }
 
   /// Replays the journal, even of a live run. Changes nothing.

@@ -31,8 +31,7 @@ package enum RunFolderError: Error, Equatable, Sendable {
   package var message: String {
     switch self {
     case .file(let doing, let path, let error): "cannot \(doing) \(path): \(error)"
-    case .journal(let path, let error):
-      "\(path): \(error.message). Start anew with `opflow run`"
+    case .journal(let path, let error): "\(path): \(error.message). Start anew with `opflow run`"
     case .plan(let path, let error):
       "\(path): this is no plan that opflow can use: \(error.message)."
         + " A resume makes it anew from the manifest"

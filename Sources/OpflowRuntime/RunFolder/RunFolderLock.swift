@@ -184,9 +184,7 @@ extension RunFolderLock {
     }
   }
 
-  private static func replaceLock(
-    of folder: RunFolder
-  ) throws(RunFolderError) -> RunFolderLock {
+  private static func replaceLock(of folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     let path = folder.lock + ".new"
     return try doing("replace", folder.lock) { () throws(Errno) in
       try Path.removeIfThere(path)
@@ -222,9 +220,7 @@ struct RunClaim {
   var isLost: Bool {
     // Opening a file makes a network file system look it up again.
     guard let file = try? File.openRegular(path, .readOnly), let now = try? file.status().identity
-    else {
-      return false
-    }
+    else { return false }
     return now != identity || isByName && LockHolder.isAnother(path)
   }
 }

@@ -116,9 +116,7 @@ package struct StateFolder: Equatable, Sendable {
   }
 
   /// Also missing parents, accessible only to their owner.
-  package func makeRun(
-    nowMilliseconds: Int64, random: UInt16
-  ) throws(RunFolderError) -> RunFolder {
+  package func makeRun(nowMilliseconds: Int64, random: UInt16) throws(RunFolderError) -> RunFolder {
     var made = try doing("make", runsFolder, Path.makeDirectories(runsFolder, mode: 0o700))
     // In a folder like `/tmp` another user may have created it first.
     try expectTrusted()
@@ -202,9 +200,7 @@ extension StateFolder {
   /// Returns the newest run that `isWanted`. Skips runs with damaged journals.
   ///
   /// - Throws: If a journal cannot be opened, since that may be the wanted run's.
-  private func newestRun(
-    where isWanted: (OpenEntry) -> Bool
-  ) throws(RunFolderError) -> RunFolder? {
+  private func newestRun(where isWanted: (OpenEntry) -> Bool) throws(RunFolderError) -> RunFolder? {
     for id in try runs() {
       let run = folder(of: id)
       do throws(RunFolderError) {

@@ -194,8 +194,7 @@ private struct Work {
       try RecordBook(state: state.path).shorten()
     } catch {
       let bad = RecordBook.badPath(in: state.path)
-      result.failures.append(
-        (bad, .file(doing: bad == path ? "shorten" : "use", path: bad, error)))
+      result.failures.append((bad, .file(doing: bad == path ? "shorten" : "use", path: bad, error)))
     }
   }
 
@@ -244,8 +243,7 @@ struct RunRemoval: ~Copyable {
 
   borrowing func open(_ id: RunID) throws(Errno) -> FoundRun {
     FoundRun(
-      id: id,
-      folder: try File.open(id.description, in: runs, [.readOnly, .directory, .noFollow]))
+      id: id, folder: try File.open(id.description, in: runs, [.readOnly, .directory, .noFollow]))
   }
 
   borrowing func remove(_ run: borrowing FoundRun) throws(Errno) {
@@ -281,8 +279,7 @@ struct FoundRun: ~Copyable {
   /// Locks the run like a session but writes nothing, in case the disk is full. nil if the run, or
   /// workers of a dead session, are live.
   borrowing func lock() throws(Errno) -> FoundRunLocks? {
-    let own = try File.openRegular(
-      RunFolder.lockName, in: folder, [.readWrite, .create])
+    let own = try File.openRegular(RunFolder.lockName, in: folder, [.readWrite, .create])
     guard try own.tryLock() else { return nil }
     do throws(Errno) {
       let workers = try File.openRegular(RunFolder.workersLockName, in: folder, .readWrite)

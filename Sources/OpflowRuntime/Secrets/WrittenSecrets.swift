@@ -17,9 +17,7 @@ struct WrittenSecrets {
   private var places: [String: (first: String, last: TaskID, more: Int)] = [:]
 
   /// A warning, without the value, for each secret found.
-  static func warnings(
-    _ secrets: [SecretValue], in plan: Plan, copies: [Copy]
-  ) -> [String] {
+  static func warnings(_ secrets: [SecretValue], in plan: Plan, copies: [Copy]) -> [String] {
     places(secrets, plan, copies).map { name, place in
       "the value of the secret `\(name)` stands in \(place), which is written down and shown: have "
         + "it in `secrets` alone"
@@ -27,9 +25,7 @@ struct WrittenSecrets {
   }
 
   /// Why a segment cannot be added to a run with these secrets.
-  static func refusal(
-    _ secrets: [SecretValue], of segment: Plan, copies: [Copy]
-  ) -> String? {
+  static func refusal(_ secrets: [SecretValue], of segment: Plan, copies: [Copy]) -> String? {
     places(secrets, segment, copies).first.map { name, place in
       "the value of the secret `\(name)` stands in \(place), which would be written down and "
         + "shown: list the secret under `secrets` of the task, and read it from the environment "
@@ -50,9 +46,7 @@ struct WrittenSecrets {
     if isInPlan { written.searchPlan() }
     for copy in copies { written.search(copy) }
     return secrets.compactMap { secret in
-      written.places[secret.name].map {
-        (secret.name, masker.masked($0.first) + more($0.more))
-      }
+      written.places[secret.name].map { (secret.name, masker.masked($0.first) + more($0.more)) }
     }
   }
 
@@ -149,9 +143,7 @@ struct WrittenSecrets {
 
   // MARK: - Strings
 
-  private mutating func search(
-    _ text: TextRef, of task: TaskID, _ place: (String) -> String
-  ) {
+  private mutating func search(_ text: TextRef, of task: TaskID, _ place: (String) -> String) {
     guard text.length >= SecretValue.shortestBytes, seen.insert(text).inserted else { return }
     search([plan.string(text)], of: task, place)
   }
@@ -164,9 +156,7 @@ struct WrittenSecrets {
     search(texts, of: task) { "`\(key)` of `\($0)`" }
   }
 
-  private mutating func search(
-    _ texts: [String], of task: TaskID, _ place: (String) -> String
-  ) {
+  private mutating func search(_ texts: [String], of task: TaskID, _ place: (String) -> String) {
     for name in names(in: texts) {
       let known = places[name]
       if known?.last == task { continue }

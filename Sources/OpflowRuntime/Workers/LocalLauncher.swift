@@ -140,9 +140,7 @@ final class LocalLauncher: Launcher {
       runFolder: folder.path, run: runID, task: kind == .download ? nil : arguments)
     // The worker for interactive tasks stays in the terminal's session. Keys are not meant for
     // workers.
-    let options: Program.Options = [
-      kind == .terminal ? .newGroup : .newSession, .wakesWithParent,
-    ]
+    let options: Program.Options = [kind == .terminal ? .newGroup : .newSession, .wakesWithParent]
     let additions = WorkerProgram.additions(for: kind, variables)
     if let group, let groupFolder = group.open() {
       return try Program.spawn(
@@ -152,8 +150,7 @@ final class LocalLauncher: Launcher {
     }
     return try Program.spawn(
       WorkerProgram.path(for: kind), arguments: arguments, additions: additions, input: input,
-      output: output, error: complaints.rawDescriptor, options: options,
-      shared: recordLocks)
+      output: output, error: complaints.rawDescriptor, options: options, shared: recordLocks)
   }
 
   /// A worker that leads no session gets no start time, so that a search by session skips it.
@@ -344,8 +341,7 @@ final class LocalLauncher: Launcher {
     guard let worker = workers[link.id.index] else { return }
     link.enqueue(.stop(held.service, attempt: held.attempt, reason: .unneeded))
     link.enqueue(.bye)
-    let patience =
-      Int64(policy.stopGraceMilliseconds) + SchedulerOptions.stopSlackMilliseconds
+    let patience = Int64(policy.stopGraceMilliseconds) + SchedulerOptions.stopSlackMilliseconds
     var hasLeft = false
     do throws(Errno) {
       try worker.send()
@@ -483,8 +479,7 @@ enum WorkerProgram {
   static func path(for kind: WorkerKind) -> String {
     switch kind {
     case .command, .terminal, .check, .service: return "/proc/self/exe"
-    case .download:
-      return downloader(of: (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe")
+    case .download: return downloader(of: (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe")
     case .block: preconditionFailure("a program that has blocks comes by itself")
     }
   }

@@ -100,9 +100,7 @@ final class RelayLauncher: Launcher {
   // MARK: - Starting
 
   /// Must come first. Returns an error if something cannot be sent.
-  func open(
-    _ opening: AgentOpening, variables: [String], arguments: TaskArguments?
-  ) -> String? {
+  func open(_ opening: AgentOpening, variables: [String], arguments: TaskArguments?) -> String? {
     guard RelayLines.open(opening, into: &outbox) else {
       return "the path of the run's folder is too long for other machines: \(opening.folder)"
     }
@@ -422,9 +420,7 @@ final class NodeTransport {
     }
   }
 
-  private init(
-    _ process: StartedProcess, _ complaints: ComplaintFile, complaintStart: Int64
-  ) {
+  private init(_ process: StartedProcess, _ complaints: ComplaintFile, complaintStart: Int64) {
     self.process = process
     self.complaints = complaints
     self.complaintStart = complaintStart

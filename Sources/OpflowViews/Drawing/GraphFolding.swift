@@ -160,8 +160,7 @@ package struct GraphFolding {
           edges[edge].conditions.formUnion(condition)
         } else {
           known[key] = edges.count
-          edges.append(
-            DrawnGraph.Edge(from: Int(from), to: Int(to), conditions: condition))
+          edges.append(DrawnGraph.Edge(from: Int(from), to: Int(to), conditions: condition))
         }
       }
     }

@@ -196,9 +196,7 @@ package struct GraphText {
     writeNames(nodes, after: afterItems(graph.needs(first)), first: "", others: "")
   }
 
-  private mutating func writeNames(
-    _ nodes: [Int], after: [Item], first: String, others: String
-  ) {
+  private mutating func writeNames(_ nodes: [Int], after: [Item], first: String, others: String) {
     let most = showsAll ? nodes.count : max(Self.mostNames, interesting(nodes))
     var items: [Item] = []
     // Do not leave out failures.

@@ -52,8 +52,7 @@ package struct ResultCache {
   func open(_ key: SHA256.Digest) throws(Errno) -> Descriptor? {
     do throws(Errno) {
       let store = try store()
-      guard let file = try Self.readable(Self.path(key), in: store),
-        try file.status().kind == .file
+      guard let file = try Self.readable(Self.path(key), in: store), try file.status().kind == .file
       else { return nil }
       return file
     } catch {
@@ -96,8 +95,7 @@ package struct ResultCache {
     try store.makeFolders(Array(Self.drafts.utf8))
     Self.removeOldDrafts(in: store)
     let path = "\(Self.drafts)/\(Hexadecimal.text(UInt64.random(in: 0 ... .max)))"
-    let file = try store.open(
-      path, [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
+    let file = try store.open(path, [.readWrite, .create, .exclusive, .noFollow], mode: 0o600)
     return Draft(file: file, store: store, path: path)
   }
 

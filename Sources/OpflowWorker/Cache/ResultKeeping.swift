@@ -120,8 +120,7 @@ final class ResultKeeping {
       if badLink != nil { return }
       guard SHA256.digest(of: text).high == file.seen.content else { throw .noSuchFile }
       try write(text)
-      add(
-        file.seen.kind == .link ? .link : .danglingLink, mode: 0o777, text, file.path)
+      add(file.seen.kind == .link ? .link : .danglingLink, mode: 0o777, text, file.path)
     case .file, .executable: try beginContent(of: file.path, .project(file))
     // Devices, FIFOs and sockets cannot be cached.
     case .other: throw .notSupported
@@ -155,9 +154,8 @@ final class ResultKeeping {
     copying = Copying(open, source, mode: status.mode & 0o777, atMost: .max)
   }
 
-  private func add(
-    _ kind: CacheEntry.Item.Kind, mode: UInt32, _ content: [UInt8], _ name: [UInt8]
-  ) {
+  private func add(_ kind: CacheEntry.Item.Kind, mode: UInt32, _ content: [UInt8], _ name: [UInt8])
+  {
     items.append(
       CacheEntry.Item(
         kind: kind, mode: mode, sizeBytes: Int64(content.count),
@@ -221,8 +219,7 @@ final class ResultKeeping {
     }
     items.append(
       CacheEntry.Item(
-        kind: kind, mode: copying.mode, sizeBytes: copying.count, digest: digest,
-        name: name))
+        kind: kind, mode: copying.mode, sizeBytes: copying.count, digest: digest, name: name))
   }
 
   private func finish() throws(CacheFault) {
@@ -258,8 +255,7 @@ final class ResultKeeping {
       throw CacheFault(
         detail: error == .tooManyLinks
           ? "`\(name)` is not kept, since its path leads through a link"
-          : "`\(name)` cannot be kept: \(error)",
-        isOfProject: error == .tooManyLinks)
+          : "`\(name)` cannot be kept: \(error)", isOfProject: error == .tooManyLinks)
     }
   }
 }

@@ -221,8 +221,7 @@ final class ResultRestoring {
     var brought = Brought(entry: entry)
     for (place, item) in entry.items.enumerated() {
       switch item.kind {
-      case .value:
-        brought.values.append((String(decoding: item.name, as: UTF8.self), path(place)))
+      case .value: brought.values.append((String(decoding: item.name, as: UTF8.self), path(place)))
       case .output: brought.output = path(place)
       case .file, .executable, .folder, .link, .danglingLink, .target: break
       }
@@ -305,10 +304,8 @@ final class ResultPlacing {
 
   private static func inTheWay(_ path: [UInt8]) -> CacheFault {
     CacheFault(
-      detail:
-        "`\(NameCharacters.text(path))` is not what the task left there, so that nothing is "
-        + "brought back over it",
-      isOfProject: true)
+      detail: "`\(NameCharacters.text(path))` is not what the task left there, so that nothing is "
+        + "brought back over it", isOfProject: true)
   }
 
   private func status(_ path: [UInt8]) throws(CacheFault) -> FileStatus? {
@@ -325,14 +322,11 @@ final class ResultPlacing {
       throw CacheFault(
         detail: error == .tooManyLinks
           ? "nothing is brought back, since the path `\(name)` leads through a link"
-          : "a result cannot be brought back: `\(name)`: \(error)",
-        isOfProject: true)
+          : "a result cannot be brought back: `\(name)`: \(error)", isOfProject: true)
     }
   }
 
-  private func isAlready(
-    _ item: CacheEntry.Item, at path: [UInt8], _ status: FileStatus
-  ) -> Bool {
+  private func isAlready(_ item: CacheEntry.Item, at path: [UInt8], _ status: FileStatus) -> Bool {
     let kind: SeenFile.Kind =
       switch item.kind {
       case .file: .file

@@ -350,8 +350,7 @@ final class CommandWorker: WorkerRole {
     return try launcher.start(
       task, attempt: attempt, conclusion: state.conclusion, secrets: frame.secrets,
       valuesPath: values.path, needsPath: values.needsPath, late: late,
-      ports: ports.variables(of: task), devices: devices, jobserver: jobserver,
-      streams: streams)
+      ports: ports.variables(of: task), devices: devices, jobserver: jobserver, streams: streams)
   }
 
   private func makePipe() throws(WorkerRefusal) -> Pipe {
@@ -383,9 +382,7 @@ final class CommandWorker: WorkerRole {
         checkLog(now)
       }
     }
-    if let fault = values.reaped(
-      status: reaped.status, isGone: reaped.isGone, frame.masker)
-    {
+    if let fault = values.reaped(status: reaped.status, isGone: reaped.isGone, frame.masker) {
       tell(.valueFailed(detail: fault.detail), now)
     }
     if let status = reaped.probeStatus { service?.noteProbe(status, at: now) }

@@ -307,8 +307,7 @@ final class DeclaredFiles {
       }
       do throws(Errno) {
         try Path.makeDirectories(seen)
-        let file = try File.openRegular(
-          seenPath(check.task), [.writeOnly, .create, .truncate])
+        let file = try File.openRegular(seenPath(check.task), [.writeOnly, .create, .truncate])
         try RecordLines.forEachPiece(
           record, of: declaring.identity, name: name, atMilliseconds: now
         ) { piece throws(Errno) in try file.writeAll(piece) }

@@ -99,8 +99,7 @@ struct RunningJobserver: ~Copyable {
     let free = min(readable, lent - owed)
     let taken = take(min(free, unused))
     unused = free - taken
-    self.deadline =
-      isThere || lent > 0 ? now.advanced(byMilliseconds: Self.lookMilliseconds) : nil
+    self.deadline = isThere || lent > 0 ? now.advanced(byMilliseconds: Self.lookMilliseconds) : nil
     return taken
   }
 

@@ -70,9 +70,7 @@ struct RunningValues {
   }
 
   /// When the last process was reaped and the task succeeded.
-  mutating func reaped(
-    status: ExitStatus?, isGone: Bool, _ masker: Masker?
-  ) -> ValueFault? {
+  mutating func reaped(status: ExitStatus?, isGone: Bool, _ masker: Masker?) -> ValueFault? {
     guard own != nil else { return nil }
     if let status { self.status = status }
     return isGone && self.status == .success ? collect(masker) : nil

@@ -173,9 +173,7 @@ final class WorkerLauncher {
   }
 
   /// For a script, those of the shell come first.
-  private func setWords(
-    of task: TaskID, _ late: [Int: [UInt8]]
-  ) throws(WorkerRefusal) {
+  private func setWords(of task: TaskID, _ late: [Int: [UInt8]]) throws(WorkerRefusal) {
     words.removeAll()
     switch plan.kind(task) {
     case .shell where plan.script(task).count >= Self.longestWord: try setScriptFile(of: task)
@@ -272,9 +270,7 @@ final class WorkerLauncher {
         group: streams.group, further: streams.jobs))
   }
 
-  private func refusal(
-    _ error: ProgramError, in folder: UnsafeRawBufferPointer
-  ) -> WorkerRefusal {
+  private func refusal(_ error: ProgramError, in folder: UnsafeRawBufferPointer) -> WorkerRefusal {
     let directory = String(decoding: folder, as: UTF8.self)
     let detail: String
     switch error.step {
@@ -369,9 +365,7 @@ struct TaskEnvironment: ~Copyable {
 
   private static let own = [
     RunsAround.ownVariable, RunsAround.folderVariable, RunsAround.variable, TaskAround.variable,
-    "OPFLOW_ATTEMPT",
-    "OPFLOW_RUN_STATE", "OPFLOW_VALUES",
-    "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
+    "OPFLOW_ATTEMPT", "OPFLOW_RUN_STATE", "OPFLOW_VALUES", "OPFLOW_NEEDS", "OPFLOW_TMP", "PWD",
   ]
   private let ports: [String]
 
@@ -519,9 +513,7 @@ struct TaskEnvironment: ~Copyable {
     for item in items {
       let name = plan.text(item.name)
       for place in inheritedPlaces[Hash.xxh3(name)] ?? []
-      where name.elementsEqual(Self.name(of: inherited[place])) {
-        isSet[place] = true
-      }
+      where name.elementsEqual(Self.name(of: inherited[place])) { isSet[place] = true }
     }
     for (place, entry) in inherited.enumerated() where !isSet[place] {
       let name = Self.name(of: entry)

@@ -30,9 +30,7 @@ struct WorkerLog: ~Copyable {
   }
 
   /// A later attempt appends a header, on a line of its own.
-  private func open(
-    _ name: String, in folder: borrowing Descriptor
-  ) throws(Errno) -> Descriptor {
+  private func open(_ name: String, in folder: borrowing Descriptor) throws(Errno) -> Descriptor {
     let file = try File.openRegular(name, in: folder, [.readWrite, .create, .append])
     guard attempt > 1 else { return file }
     let size = try file.status().sizeBytes

@@ -215,16 +215,14 @@ package struct WorkerState {
     _ order: WorkerMessage, at now: Instant, into actions: inout [WorkerAction]
   ) {
     switch order {
-    case .run(let task, let attempt):
-      take(task, attempt, into: &actions)
+    case .run(let task, let attempt): take(task, attempt, into: &actions)
     case .follow(let task, let attempt):
       if current == nil, !hasEndedWell {
         actions.append(.report(.revoked(task, attempt: attempt)))
       } else {
         take(task, attempt, into: &actions)
       }
-    case .revoke(let task, let attempt):
-      _ = giveBack(task, attempt, into: &actions)
+    case .revoke(let task, let attempt): _ = giveBack(task, attempt, into: &actions)
     case .stop(let task, let attempt, let reason):
       if !giveBack(task, attempt, into: &actions), let held = current, held.isAbout(task, attempt) {
         giveBackAll(into: &actions)
@@ -257,17 +255,14 @@ package struct WorkerState {
     ahead.removeAll()
   }
 
-  private mutating func start(
-    _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
-  ) {
+  private mutating func start(_ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction])
+  {
     current = Held(task: task, attempt: attempt, policy: policy(task))
     actions.append(.start(task, attempt: attempt))
   }
 
   /// Queues it behind a running one.
-  private mutating func take(
-    _ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]
-  ) {
+  private mutating func take(_ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]) {
     if isLeaving {
       actions.append(.report(.revoked(task, attempt: attempt)))
     } else if current != nil {
@@ -324,9 +319,8 @@ package struct WorkerState {
 
   // MARK: The task that runs
 
-  private mutating func noteStart(
-    _ pid: Int32, at now: Instant, into actions: inout [WorkerAction]
-  ) {
+  private mutating func noteStart(_ pid: Int32, at now: Instant, into actions: inout [WorkerAction])
+  {
     guard let held = current else { return }
     current?.phase = .running
     current?.begin = now
@@ -356,9 +350,7 @@ package struct WorkerState {
   }
 
   /// By its stop rule, or at once.
-  private mutating func stop(
-    at now: Instant, atOnce: Bool, into actions: inout [WorkerAction]
-  ) {
+  private mutating func stop(at now: Instant, atOnce: Bool, into actions: inout [WorkerAction]) {
     guard let held = current else { return }
     switch held.phase {
     case .starting, .killing: return
@@ -408,8 +400,7 @@ package struct WorkerState {
       giveBackAll(into: &actions)
       if held.reason == nil { current?.reason = .timeout }
       stop(at: now, atOnce: false, into: &actions)
-    case .stopping(let until):
-      if until <= now { beginKilling(at: now, into: &actions) }
+    case .stopping(let until): if until <= now { beginKilling(at: now, into: &actions) }
     case .killing(let next, let until):
       if min(next, until) <= now { goOnKilling(at: now, until: until, into: &actions) }
     }
@@ -427,9 +418,7 @@ package struct WorkerState {
     }
   }
 
-  private mutating func noteRecorded(
-    _ result: RecordResult, into actions: inout [WorkerAction]
-  ) {
+  private mutating func noteRecorded(_ result: RecordResult, into actions: inout [WorkerAction]) {
     guard let held = current, case .recording = held.phase else { return }
     switch result {
     case .kept(let origin):
@@ -468,8 +457,7 @@ package struct WorkerState {
 
   private mutating func finish(into actions: inout [WorkerAction]) {
     guard let held = current else { return }
-    var outcome = Outcome(
-      status: held.status, reason: held.reason, errorNumber: held.errorNumber)
+    var outcome = Outcome(status: held.status, reason: held.reason, errorNumber: held.errorNumber)
     outcome.usage.wallMicroseconds = held.wallMicroseconds
     if let fault = held.fault {
       actions.append(.report(.fault(held.task, attempt: held.attempt, detail: fault)))

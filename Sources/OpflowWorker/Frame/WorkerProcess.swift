@@ -21,8 +21,7 @@ package enum WorkerProcess {
   /// Exits the process when the worker is done. `arguments` follow the subcommand. Returns 2 for
   /// wrong arguments, 74 if the run's files cannot be used.
   package static func run<Role: WorkerRole>(
-    _ trade: WorkerTrade, arguments: [String],
-    makeRole: (WorkerFrame) throws(WorkerFailure) -> Role
+    _ trade: WorkerTrade, arguments: [String], makeRole: (WorkerFrame) throws(WorkerFailure) -> Role
   ) -> Int32 {
     guard arguments.count == 2 || trade.takesArguments && arguments.count > 3 else {
       trade.complain("usage: \(trade.usage)")
@@ -128,8 +127,7 @@ package final class WorkerPlan {
   func extend(to last: TaskID) {
     guard !last.isNone, last.index >= current.taskCount || current.lacksInstances(last), let path,
       let mapping = mapped(path), let grown = try? Self.open(mapping, path),
-      grown.key == current.key,
-      grown.taskCount > current.taskCount
+      grown.key == current.key, grown.taskCount > current.taskCount
     else { return }
     current = grown
     self.mapping = mapping
@@ -149,14 +147,11 @@ package final class WorkerPlan {
     }
   }
 
-  private static func open(
-    _ mapping: SharedMapping, _ path: String
-  ) throws(WorkerFailure) -> Plan {
+  private static func open(_ mapping: SharedMapping, _ path: String) throws(WorkerFailure) -> Plan {
     do throws(PlanError) {
       return try Plan(bytes: mapping.bytes, checksum: false, release: mapping.release)
     } catch {
-      throw WorkerFailure(
-        detail: "\(path) is no plan that this opflow can use: \(error.message)")
+      throw WorkerFailure(detail: "\(path) is no plan that this opflow can use: \(error.message)")
     }
   }
 }

@@ -32,8 +32,7 @@ final class CachedResult {
   func begin(stage: String, own: OwnFiles) throws(CacheFault) -> Bool {
     if seen.isAsked { return false }
     restoring = try ResultRestoring(
-      cache, key, folder: folder, stage: stage, own: own,
-      isResult: CachedOutputs(declaring).areAll)
+      cache, key, folder: folder, stage: stage, own: own, isResult: CachedOutputs(declaring).areAll)
     return restoring != nil
   }
 

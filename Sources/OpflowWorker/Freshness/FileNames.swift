@@ -200,8 +200,7 @@ package struct FileNames {
       case .noSuchFile, .notADirectory: return
       // When links count by their own names, a link loop is not a folder.
       case .tooManyLinks where links != nil: return
-      case .tooBig:
-        fault = FileNameFault("more than four million names would have to be looked at")
+      case .tooBig: fault = FileNameFault("more than four million names would have to be looked at")
       default: fail(at: folder, error)
       }
     }
@@ -343,9 +342,7 @@ struct FolderListing {
     if beginning.isEmpty { return 0..<count }
     return beginning.withUnsafeBytes { wanted in
       let start = firstPlace { ByteOrder($0, wanted) != .before }
-      let end = firstPlace {
-        ByteOrder($0.part(0, min($0.count, wanted.count)), wanted) == .behind
-      }
+      let end = firstPlace { ByteOrder($0.part(0, min($0.count, wanted.count)), wanted) == .behind }
       return start..<end
     }
   }

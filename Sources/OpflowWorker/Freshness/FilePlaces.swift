@@ -96,8 +96,7 @@ struct FilePlaces {
   private mutating func find(_ pattern: String) throws(ScanFault) {
     let found: FileNames.Found
     switch FileNames.all(
-      fitting: pattern, in: folder, folders: hashes.folders, written: written,
-      links: hashes.links)
+      fitting: pattern, in: folder, folders: hashes.folders, written: written, links: hashes.links)
     {
     case .failure(let fault): throw ScanFault(detail: "`\(pattern)`: \(fault.text)")
     case .success(let names): found = names
@@ -202,9 +201,7 @@ struct FilePlaces {
   }
 
   private mutating func add(_ path: [UInt8], _ status: FileStatus, isOfTarget: Bool = false) {
-    note(
-      Status(
-        stamp: FileStamp(status), kind: SeenFile.Kind(status), isOfTarget: isOfTarget))
+    note(Status(stamp: FileStamp(status), kind: SeenFile.Kind(status), isOfTarget: isOfTarget))
     path.withUnsafeBytes { paths.append($0) }
   }
 
@@ -229,9 +226,7 @@ struct FilePlaces {
             real: folder.real))
       }
     } catch {
-      if let real = folder.real {
-        throw Self.fault(error, path, leadsTo: real)
-      }
+      if let real = folder.real { throw Self.fault(error, path, leadsTo: real) }
       try note(error, at: path)
     }
     return entries
@@ -266,8 +261,7 @@ struct FilePlaces {
     let isLink = isLink ?? (found.links.last.map { $0.end >= path.count } ?? false)
     switch found.end {
     case .missing: missing.append(NameCharacters.text(path))
-    case .failure(let error):
-      throw Self.fault(error, path, leadsTo: found.real)
+    case .failure(let error): throw Self.fault(error, path, leadsTo: found.real)
     case .dangling:
       if leftOut.target(found.real, nil) {
         note(found, path, isAlone: true)

@@ -281,9 +281,8 @@ package final class FileScan {
 extension FileStamp {
   init(_ status: FileStatus) {
     self.init(
-      device: status.identity.device, inode: status.identity.inode,
-      sizeBytes: status.sizeBytes, modified: status.modifiedNanoseconds,
-      changed: status.changedNanoseconds)
+      device: status.identity.device, inode: status.identity.inode, sizeBytes: status.sizeBytes,
+      modified: status.modifiedNanoseconds, changed: status.changedNanoseconds)
   }
 }
 
@@ -327,9 +326,7 @@ final class FileHashing {
   func goOn() throws(Errno) -> SeenFile? {
     // After all expected bytes, the status shows that there are no more. Generated kernel files
     // claim to be empty.
-    if count > 0, count == expected.sizeBytes, try stamp() == expected {
-      return whole
-    }
+    if count > 0, count == expected.sizeBytes, try stamp() == expected { return whole }
     let got: Int
     do throws(Errno) {
       got = try file.read(into: piece.bytes)
@@ -404,8 +401,7 @@ package final class FileMemory {
   /// For the tasks of a plan.
   package convenience init(_ plan: Plan, network: NetworkFiles = NetworkFiles()) {
     let readers = plan.tasks.lazy.filter { plan.isChecked(TaskID($0)) }
-    self.init(
-      plan.contentHash, keepsContents: readers.dropFirst().first != nil, network: network)
+    self.init(plan.contentHash, keepsContents: readers.dropFirst().first != nil, network: network)
   }
 
   subscript(stamp: FileStamp) -> PlanKey? {
@@ -435,9 +431,7 @@ package final class FileMemory {
   func prepareLinks() { if !folder.isHeld { links.forget() } }
 
   /// Relative to `start`; does not follow links.
-  func linkStatus(
-    _ path: UnsafeRawBufferPointer, from start: String
-  ) -> Result<FileStatus, Errno> {
+  func linkStatus(_ path: UnsafeRawBufferPointer, from start: String) -> Result<FileStatus, Errno> {
     folder.linkStatus(path, from: start)
   }
 
@@ -518,9 +512,7 @@ struct HeldFolder: ~Copyable {
 
   /// Returns the folder that `bytes` is relative to: the open one, or `File.workingFolder` for a
   /// full path.
-  private mutating func setBytes(
-    of path: UnsafeRawBufferPointer, from start: String
-  ) -> Int32 {
+  private mutating func setBytes(of path: UnsafeRawBufferPointer, from start: String) -> Int32 {
     let isRelative = path.first != Self.slash
     if isRelative, isHeld { open(start) }
     bytes.removeAll(keepingCapacity: true)

@@ -119,9 +119,7 @@ struct FoundOutputs {
   }
 
   /// A folder's times change when others add files, so only its identity counts.
-  private static func isSame(
-    _ now: FileStamp, _ before: FileStamp, _ kind: SeenFile.Kind
-  ) -> Bool {
+  private static func isSame(_ now: FileStamp, _ before: FileStamp, _ kind: SeenFile.Kind) -> Bool {
     kind == .folder ? now.inode == before.inode && now.device == before.device : now == before
   }
 

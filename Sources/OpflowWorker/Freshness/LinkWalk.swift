@@ -86,9 +86,7 @@ final class LinkWalk {
   }
 
   /// nil if it cannot be reached.
-  private func folder(
-    _ path: some RandomAccessCollection<UInt8>, from start: [UInt8]
-  ) -> Folder? {
+  private func folder(_ path: some RandomAccessCollection<UInt8>, from start: [UInt8]) -> Folder? {
     if let last, last.isOf(path, from: start) { return last.folder }
     if let lastButOne, lastButOne.isOf(path, from: start) { return lastButOne.folder }
     let key = start + [0] + path
@@ -136,9 +134,7 @@ final class LinkWalk {
 
   /// Resolves a link in `folder`, a path without links. `count` is the length of the path by which
   /// it is known.
-  func follow(
-    _ name: some Collection<UInt8>, count: Int, in folder: [UInt8]
-  ) -> Found {
+  func follow(_ name: some Collection<UInt8>, count: Int, in folder: [UInt8]) -> Found {
     do throws(Errno) {
       setPlace(folder, name)
       let text = try Path.linkBytes(ofBytes: place)
@@ -153,17 +149,14 @@ final class LinkWalk {
         if status.kind != .link {
           return Found(
             links: [Found.Link(end: count, texts: [text])],
-            real: Array(place[..<(place.count - 1)]),
-            end: .there(status), folders: [target.real])
+            real: Array(place[..<(place.count - 1)]), end: .there(status), folders: [target.real])
         }
       }
     } catch {
       // The full walk finds where it fails.
     }
     var found = Self.walk(name, from: folder)
-    found.links = found.links.map {
-      Found.Link(end: count, texts: $0.texts, stamps: $0.stamps)
-    }
+    found.links = found.links.map { Found.Link(end: count, texts: $0.texts, stamps: $0.stamps) }
     return found
   }
 
@@ -233,9 +226,7 @@ final class LinkWalk {
         linkCount += 1
         if linkCount > mostLinks { return found }
         let text = try Path.linkBytes(ofBytes: place + [0])
-        if let end = name.end {
-          found.links.append(Found.Link(end: end, texts: []))
-        }
+        if let end = name.end { found.links.append(Found.Link(end: end, texts: [])) }
         found.links[found.links.count - 1].texts.append(text)
         found.links[found.links.count - 1].stamps.append(FileStamp(now))
         if text.first == slash {

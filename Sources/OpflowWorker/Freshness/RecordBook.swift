@@ -310,8 +310,7 @@ package final class RecordBook {
     for place in places {
       var start = place.start
       while start < place.end {
-        var bytes = [UInt8](
-          repeating: 0, count: min(place.end - start, RecordPieces.chunkBytes))
+        var bytes = [UInt8](repeating: 0, count: min(place.end - start, RecordPieces.chunkBytes))
         let count = try RecordPieces.read(file, from: start, into: &bytes)
         // The locked file cannot get shorter.
         if count < bytes.count { throw .ioError }

@@ -306,8 +306,7 @@ final class RecordKeeping {
     guard let book else { return .kept(origin: nil) }
     guard let before else { return discarded("what it read was not noted before it started") }
     let inputs = try look(
-      &self.inputs, declaring.inputs, memory: before.inputs,
-      links: declaring.followedLinks)
+      &self.inputs, declaring.inputs, memory: before.inputs, links: declaring.followedLinks)
     guard try inputs.goOn(until: deadline) else { return nil }
     var after = before
     after.inputs = inputs.files

@@ -78,8 +78,7 @@ final class TaskReadings {
       let need = TaskID(plan.needTargets[edge])
       guard let content = needs.contents[need] else { continue }
       readings.append(
-        SuccessRecord.Reading(
-          kind: .need, name: Array(plan.nameBytes(need)), content: content))
+        SuccessRecord.Reading(kind: .need, name: Array(plan.nameBytes(need)), content: content))
     }
     return readings
   }
@@ -135,8 +134,7 @@ final class TaskReadings {
     case .exit(let code):
       let last = showsPrinted ? (complaints.isEmpty ? printed : complaints) : []
       let detail = Self.failure(name, code, last)
-      return SuccessRecord.Reading(
-        kind: .failure, name: detail, content: hashes.hash.of(detail))
+      return SuccessRecord.Reading(kind: .failure, name: detail, content: hashes.hash.of(detail))
     case .signal(let number):
       throw ScanFault(detail: "the input `\(name)` was ended by signal \(number)")
     case .printedTooMuch:

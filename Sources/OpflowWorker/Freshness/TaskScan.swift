@@ -160,8 +160,7 @@ package final class PlanScan {
     let declaring = declaring(check.task)
     var record: SuccessRecord?
     do throws(ScanFault) {
-      record = try ScanFault.reading { () throws(Errno) in
-        try book?.record(of: declaring.identity)
+      record = try ScanFault.reading { () throws(Errno) in try book?.record(of: declaring.identity)
       }
       let look = try TaskScan(
         declaring, check, record: record, readings: readings, hashes: hashes, nil)
@@ -187,8 +186,7 @@ package final class PlanScan {
     switch verdict {
     case .fresh(let record, _):
       return before.needs.isEmpty
-        ? .fresh(origin: record.origin, declaring.handedOn(record.values ?? []))
-        : .unsure
+        ? .fresh(origin: record.origin, declaring.handedOn(record.values ?? [])) : .unsure
     case .stale(let reasons, let seen):
       let certain = reasons.filter { !isOpen($0, of: declaring, before) }
       if certain.isEmpty { return .unsure }
@@ -207,9 +205,8 @@ package final class PlanScan {
   }
 
   /// A difference may disappear when earlier tasks have run.
-  private func isOpen(
-    _ reason: Staleness, of declaring: DeclaringTask, _ before: RunBefore
-  ) -> Bool {
+  private func isOpen(_ reason: Staleness, of declaring: DeclaringTask, _ before: RunBefore) -> Bool
+  {
     let running = before.needs
     if running.isEmpty { return false }
     switch reason {

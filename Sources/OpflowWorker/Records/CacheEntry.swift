@@ -43,9 +43,7 @@ package struct CacheEntry: Equatable, Sendable {
     /// name.
     package var name: [UInt8]
 
-    package init(
-      kind: Kind, mode: UInt32, sizeBytes: Int64, digest: SHA256.Digest, name: [UInt8]
-    ) {
+    package init(kind: Kind, mode: UInt32, sizeBytes: Int64, digest: SHA256.Digest, name: [UInt8]) {
       self.kind = kind
       self.mode = mode
       self.sizeBytes = sizeBytes
@@ -127,8 +125,7 @@ package struct CacheEntry: Equatable, Sendable {
       let (sum, isTooMuch) = total.addingReportingOverflow(size)
       if isTooMuch || (kind == .folder || kind == .target) && size > 0 { return nil }
       total = sum
-      items.append(
-        Item(kind: kind, mode: mode, sizeBytes: size, digest: digest, name: name))
+      items.append(Item(kind: kind, mode: mode, sizeBytes: size, digest: digest, name: name))
     }
     guard total == contentBytes else { return nil }
     self.items = items

@@ -95,9 +95,8 @@ package enum RecordLines {
   ///
   /// - Parameter isSuccess: false for an attempt without success.
   package static func forEachPiece<Failure: Error>(
-    _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64,
-    name: UnsafeRawBufferPointer, atMilliseconds now: Int64,
-    _ body: ([UInt8]) throws(Failure) -> Void
+    _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64, name: UnsafeRawBufferPointer,
+    atMilliseconds now: Int64, _ body: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
     var lines = LineMaker(task: task, milliseconds: now)
     for place in record.inputs.indices {
@@ -265,9 +264,7 @@ private struct LineMaker {
   }
 
   mutating func end() {
-    let checksum = bytes.withUnsafeBytes {
-      Hash.crc32c($0.part(lineStart + 9, bytes.count))
-    }
+    let checksum = bytes.withUnsafeBytes { Hash.crc32c($0.part(lineStart + 9, bytes.count)) }
     var digits: [UInt8] = []
     Hexadecimal.append(UInt64(checksum), digitCount: 8, to: &digits)
     for place in 0..<8 { bytes[lineStart + place] = digits[place] }

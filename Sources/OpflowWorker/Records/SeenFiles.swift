@@ -78,9 +78,7 @@ package struct SeenFiles: Equatable, Sendable {
   @inline(__always)
   package func withPath<Result>(
     _ place: Int, _ body: (UnsafeRawBufferPointer) -> Result
-  ) -> Result {
-    paths.with(place, body)
-  }
+  ) -> Result { paths.with(place, body) }
 
   /// Searches all paths at once first.
   func namesSecret(_ masker: Masker) -> Bool {
@@ -119,8 +117,7 @@ extension SeenFiles: RandomAccessCollection {
   package var endIndex: Int { states.count }
 
   package subscript(place: Int) -> SeenFile {
-    SeenFile(
-      path: path(place), kind: kind(place), content: content(place), stamp: stamp(place))
+    SeenFile(path: path(place), kind: kind(place), content: content(place), stamp: stamp(place))
   }
 }
 

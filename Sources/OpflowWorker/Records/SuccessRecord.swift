@@ -87,8 +87,7 @@ package struct SuccessRecord: Equatable, Sendable {
 
   package init(
     terms: Terms, inputs: SeenFiles, links: SeenFiles = [], readings: [Reading],
-    outputs: SeenFiles = [],
-    values: [Value]? = nil, origin: UInt64 = 0, hash: ContentHash = .quick
+    outputs: SeenFiles = [], values: [Value]? = nil, origin: UInt64 = 0, hash: ContentHash = .quick
   ) {
     self.terms = terms
     self.inputs = inputs

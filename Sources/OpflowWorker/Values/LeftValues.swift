@@ -64,23 +64,19 @@ package struct LeftValues {
   }
 
   /// Of an up-to-date task, recorded by another run. The folder does not belong to any attempt.
-  func put(
-    _ values: [SuccessRecord.Value], of task: UnsafeRawBufferPointer
-  ) throws(ValueFault) {
+  func put(_ values: [SuccessRecord.Value], of task: UnsafeRawBufferPointer) throws(ValueFault) {
     let path = path(of: task, attempt: ValueFolder.ofRecord)
     let told = values.map { TaskValue(name: $0.name, text: $0.text, keepsText: false) }
     if let there = try? Self.collect(
-      path, keepsTexts: false, lasts: false, hasSecret: { _ in false }),
-      there == told
+      path, keepsTexts: false, lasts: false, hasSecret: { _ in false }), there == told
     {
       return
     }
     do throws(Errno) {
       try make(of: task, attempt: ValueFolder.ofRecord)
       for value in values {
-        try File.open(
-          "\(path)/\(value.name)", [.writeOnly, .create, .exclusive], mode: 0o600
-        ).writeAll(value.bytes)
+        try File.open("\(path)/\(value.name)", [.writeOnly, .create, .exclusive], mode: 0o600)
+          .writeAll(value.bytes)
       }
     } catch {
       throw ValueFault(detail: "what it left for others cannot be put in \(path): \(error)")
