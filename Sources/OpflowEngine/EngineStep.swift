@@ -52,7 +52,7 @@ package enum EngineFact: Sendable {
 }
 
 /// Decided steps, moved and not copied: a step has a hundred bytes.
-package struct StepQueue: ~Copyable {
+final class StepQueue {
   // SAFETY: `base` has room for `capacity` steps; those from `first` to `end` are initialized. Only
   // this type uses it.
   private var base: UnsafeMutablePointer<EngineStep>
@@ -74,7 +74,7 @@ package struct StepQueue: ~Copyable {
   var isEmpty: Bool { first == end }
 
   @inline(__always)
-  mutating func append(_ step: consuming EngineStep) {
+  func append(_ step: consuming EngineStep) {
     if end == capacity { makeRoom() }
     (base + end).initialize(to: step)
     end += 1
@@ -88,7 +88,7 @@ package struct StepQueue: ~Copyable {
   }
 
   @inline(__always)
-  mutating func removeFirst() -> EngineStep {
+  func removeFirst() -> EngineStep {
     precondition(first < end)
     let place = base + first
     first += 1
@@ -97,7 +97,7 @@ package struct StepQueue: ~Copyable {
   }
 
   @inline(never)
-  private mutating func makeRoom() {
+  private func makeRoom() {
     let count = end - first
     if first >= capacity / 2 {
       base.moveInitialize(from: base + first, count: count)

@@ -5,13 +5,13 @@ internal import OpflowWire
 
 /// Decides what runs when: events in, steps out. A plain value without clock, files or processes.
 ///
-/// Its parts keep their own invariants; the scheduler decides between them. It cannot be copied: a
-/// call that only reads borrows its more than a thousand bytes.
-struct Scheduler: ~Copyable {
+/// Its parts keep their own invariants; the scheduler decides between them. The compiler's checks of
+/// a type that cannot be copied would take ten times as long as the rest of this module.
+struct Scheduler {
   /// The time of the event that is handled.
   private(set) var now = Instant(nanoseconds: 0)
   /// Decided, and not taken by the engine yet.
-  var steps = StepQueue()
+  let steps = StepQueue()
 
   var plan: Plan
   let options: SchedulerOptions
