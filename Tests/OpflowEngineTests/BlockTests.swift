@@ -13,10 +13,10 @@ import Testing
 
   private func run(
     parallel: UInt64 = 4, maxFailures: Int = 0, _ fill: (inout PlanMaker) -> Void
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     fill(&maker)
-    return ImaginedRun(try maker.make(), parallel: parallel, maxFailures: maxFailures)
+    return EngineHarness(try maker.make(), parallel: parallel, maxFailures: maxFailures)
   }
 
   private func block(_ task: inout PlanMaker.Task) { task.kind = .block }
@@ -264,7 +264,7 @@ import Testing
   @Test func `what is added can be offered as well`() throws {
     var maker = PlanMaker()
     maker.add("a")
-    var run = ImaginedRun(try maker.make(), openness: .open)
+    var run = EngineHarness(try maker.make(), openness: .open)
     run.tell(.block(Self.one, .joined))
     run.tell(.block(Self.one, .offers(TaskID(1 as Int))))
     #expect(try run.add("more") { $0.add("b", block) } == .done(count: 1))
@@ -287,6 +287,6 @@ import Testing
   }
 }
 
-extension ImaginedRun {
+extension EngineHarness {
   fileprivate func id(_ name: String) -> TaskID { plan.task(named: name) ?? .none }
 }

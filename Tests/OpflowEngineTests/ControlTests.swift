@@ -10,7 +10,7 @@ import Testing
   private static func run(
     parallel: UInt64 = 1, maxFailures: Int = 0, prefetches: Bool = false,
     _ change: (inout PlanMaker) -> Void = { _ in }
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     maker.resources = [("db", 1)]
     maker.add("a")
@@ -19,7 +19,7 @@ import Testing
     maker.add("x")
     maker.add("y")
     change(&maker)
-    return ImaginedRun(
+    return EngineHarness(
       try maker.make(), parallel: parallel, maxFailures: maxFailures, prefetches: prefetches,
       expectedWall: prefetches ? 100 : nil)
   }

@@ -18,7 +18,7 @@ struct DownloadRetryTests {
         retryMax: retries, retryDelayMilliseconds: 100, retryMaxDelayMilliseconds: 5000,
         retryJitterPermille: 0)
     }
-    var run = ImaginedRun(try maker.make())
+    var run = EngineHarness(try maker.make())
     for attempt in 1...tries {
       run.settle()
       var report = FetchReport()

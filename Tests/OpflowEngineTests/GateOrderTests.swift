@@ -8,7 +8,7 @@ import Testing
 @Suite struct GateOrderTests {
   private static func run(
     maxFailures: Int = 0, _ change: (inout PlanMaker) -> Void = { _ in }
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     for name in ["ask", "also"] {
       maker.add(name) {
@@ -19,7 +19,7 @@ import Testing
     maker.add("b", needs: ["ask"])
     maker.add("c", needs: ["also"])
     change(&maker)
-    return ImaginedRun(try maker.make(), parallel: 1, maxFailures: maxFailures)
+    return EngineHarness(try maker.make(), parallel: 1, maxFailures: maxFailures)
   }
 
   @Test func `questions need no worker, and wait for answers alone`() throws {
@@ -64,7 +64,7 @@ import Testing
       $0.kind = .approve
       $0.demand = []
     }
-    var run = ImaginedRun(try maker.make(), parallel: 2, maxFailures: 1)
+    var run = EngineHarness(try maker.make(), parallel: 2, maxFailures: 1)
     run.settle()
     run.end("first", exit: 1)
     #expect(run.state("ask") == .running)

@@ -9,16 +9,16 @@ struct InstanceNeedTests {
   /// A run of `scan`, of `legs`, which makes legs after it, and of what else is added.
   private static func run(
     parallel: UInt64 = 4, maxFailures: Int = 0, _ fill: (inout PlanMaker) -> Void
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     maker.add("scan")
     maker.addInstanceMaker("legs", needs: ["scan"])
     fill(&maker)
-    return ImaginedRun(try maker.make(), parallel: parallel, maxFailures: maxFailures)
+    return EngineHarness(try maker.make(), parallel: parallel, maxFailures: maxFailures)
   }
 
   private static func addInstances(
-    _ names: [String], of maker: String = "legs", to run: inout ImaginedRun,
+    _ names: [String], of maker: String = "legs", to run: inout EngineHarness,
     _ change: (inout PlanMaker.Task) -> Void = { _ in }
   ) throws -> RequestAnswer? {
     try run.add(maker, by: maker) {
@@ -169,7 +169,7 @@ struct InstanceNeedTests {
     var maker = PlanMaker()
     maker.addInstanceMaker("legs")
     let plan = try maker.make()
-    var run = ImaginedRun(plan, attemptsOfRemoved: ["legs[n=1]": 3])
+    var run = EngineHarness(plan, attemptsOfRemoved: ["legs[n=1]": 3])
     run.settle()
     _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run)
     run.end("legs")

@@ -16,7 +16,7 @@ struct InteractiveSchedulingTests {
   func `two never run at once, and others of the same demand pass the one that waits`(
     usesNodes: Bool
   ) throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         for name in ["a", "b"] {
           $0.add(name) {
@@ -46,7 +46,7 @@ struct InteractiveSchedulingTests {
   }
 
   @Test func `it is not handed ahead`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         for name in ["a", "b", "c"] { $0.add(name) { $0.flags = .interactive } }
       }, parallel: 4, prefetches: true, expectedWall: 1)

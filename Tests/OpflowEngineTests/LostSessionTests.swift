@@ -99,7 +99,7 @@ import Testing
     let setBack = history.triesUsed(plan, for: request, at: failedAt - 1_000_000)
     #expect(setBack[late]?.delayMilliseconds == Int64(plan.policy(late).retryMaxDelayMilliseconds))
 
-    var run = ImaginedRun(plan, maxFailures: 0, triesUsed: used)
+    var run = EngineHarness(plan, maxFailures: 0, triesUsed: used)
     run.settle()
     run.wait(milliseconds: 2999)
     #expect(run.runningNames == ["other"])
@@ -130,7 +130,7 @@ import Testing
 
     for delay in [0, 3000] as [Int64] {
       let tries = TriesUsed(count: 1, delayMilliseconds: delay)
-      var run = ImaginedRun(plan, maxFailures: 0, triesUsed: [service: tries])
+      var run = EngineHarness(plan, maxFailures: 0, triesUsed: [service: tries])
       try run.becomeReady("db")
       #expect(run.runningNames == ["db", "user"])
     }

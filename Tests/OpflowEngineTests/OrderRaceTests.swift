@@ -7,13 +7,13 @@ import Testing
 /// Orders about what is on its way to a worker, or on its way back, and about what such tasks need.
 @Suite struct OrderRaceTests {
   /// `after` waits for the end of `one` and `other`, whatever that is.
-  private static func run(_ change: (inout PlanMaker) -> Void = { _ in }) throws -> ImaginedRun {
+  private static func run(_ change: (inout PlanMaker) -> Void = { _ in }) throws -> EngineHarness {
     var maker = PlanMaker()
     maker.add("one")
     maker.add("other")
     maker.add("after", needs: ["one", "other"], on: .finished)
     change(&maker)
-    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0)
+    var run = EngineHarness(try maker.make(), parallel: 4, maxFailures: 0)
     run.end("one", exit: 1)
     run.end("other", exit: 1)
     run.settle()

@@ -22,7 +22,7 @@ struct RanTests {
   }
 
   @Test func `a success and an allowed failure meet it, a false if and a failure do not`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("good")
         $0.add("soft") { $0.flags = .allowAnyFailure }
@@ -44,7 +44,7 @@ struct RanTests {
   }
 
   @Test func `a run that a false if leaves without its followers succeeds`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("off") { $0.flags = .conditionFalse }
         $0.add("after", needs: ["off"], on: .ran)
@@ -56,7 +56,7 @@ struct RanTests {
   }
 
   @Test func `max_failures holds back what waits for a task to have run`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("bad") { $0.priority = 9 }
         $0.add("tool")

@@ -11,7 +11,7 @@ struct RetractionTests {
   /// A task that adds, and fails twice before it succeeds.
   private func run(
     parallel: UInt64 = 2, _ change: (inout PlanMaker) -> Void = { _ in }
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     try RunGrowthTests.run(parallel: parallel) {
       $0.add("scan") {
         $0.flags = .control
@@ -23,7 +23,7 @@ struct RetractionTests {
 
   /// Once it runs.
   private func add(
-    _ names: [String], _ id: String, to run: inout ImaginedRun,
+    _ names: [String], _ id: String, to run: inout EngineHarness,
     _ change: (inout PlanMaker.Task) -> Void = { _ in }
   ) throws {
     run.settle()
@@ -38,7 +38,7 @@ struct RetractionTests {
     #expect(answer == .done(count: names.count))
   }
 
-  private func tryAgain(_ run: inout ImaginedRun) {
+  private func tryAgain(_ run: inout EngineHarness) {
     run.end("scan", exit: 1)
     run.wait(milliseconds: 100)
     run.settle()

@@ -100,7 +100,7 @@ struct RunGrowthServiceTests {
     maker.addService("db")
     maker.add("user", needs: ["db"])
     maker.add("slow")
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), parallel: 4, initial: [before, .succeeded, .run])
     try run.add("1") { $0.add("new") { $0.outerNeeds = [("db", .success)] } }
     #expect(run.runningNames == ["db", "slow"])
@@ -113,7 +113,7 @@ struct RunGrowthServiceTests {
     maker.addService("db")
     maker.add("user", needs: ["db"])
     maker.add("slow")
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), parallel: 4, initial: [.leftDone, .leftDone, .run])
     let answer = try run.add("1") { $0.add("new") { $0.outerNeeds = [("db", .success)] } }
     #expect(
@@ -194,7 +194,7 @@ struct RunGrowthServiceTests {
   }
 
   /// Has a service that runs say that it is ready.
-  private static func makeReady(_ name: String, _ run: inout ImaginedRun) throws {
+  private static func makeReady(_ name: String, _ run: inout EngineHarness) throws {
     let held = run.running.first { run.plan.nameString($0.value.0) == name }
     let (worker, (task, attempt)) = try #require(held)
     run.tell(.ready(worker, task, attempt: attempt, ports: []))

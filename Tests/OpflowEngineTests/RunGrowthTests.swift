@@ -10,10 +10,10 @@ struct RunGrowthTests {
   static func run(
     parallel: UInt64 = 2, maxFailures: Int = 0, openness: RunOpenness = .ordinary,
     _ fill: (inout PlanMaker) -> Void
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     fill(&maker)
-    return ImaginedRun(
+    return EngineHarness(
       try maker.make(), parallel: parallel, maxFailures: maxFailures, openness: openness)
   }
 
@@ -271,7 +271,7 @@ struct RunGrowthTests {
   {
     var maker = PlanMaker()
     for name in ["open", "outside", "done", "failed", "work"] { maker.add(name) }
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), initial: [.leftOpen, .excluded, .leftDone, .leftFailed, .run])
     for name in ["open", "outside"] {
       let answer = try run.add("of-\(name)") {
@@ -299,7 +299,7 @@ struct RunGrowthTests {
   ) throws {
     var maker = PlanMaker()
     maker.add("a")
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), initial: [.succeeded], openness: .open, ranBefore: ranBefore)
     try run.add("1") { $0.add("last") { $0.flags.insert(.finally) } }
     let requester = Requester(pid: 1, user: 0, name: "opflow close")
@@ -314,7 +314,7 @@ struct RunGrowthTests {
     var maker = PlanMaker()
     maker.add("a")
     maker.add("last") { $0.flags.insert(.finally) }
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), initial: [.succeeded, .later],
       results: [TaskID(1): EarlierResult(state: .succeeded, origin: nil)], openness: .open,
       ranBefore: true)

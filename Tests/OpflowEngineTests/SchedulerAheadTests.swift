@@ -9,10 +9,10 @@ import Testing
   /// A run whose tasks are taken to last as given, in microseconds; those that `end` ends last 400.
   private func run(
     _ parallel: UInt64, wall: Int64 = 400, maxFailures: Int = 0, _ fill: (inout PlanMaker) -> Void
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     fill(&maker)
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), parallel: parallel, maxFailures: maxFailures, prefetches: true,
       expectedWall: wall)
     run.settle()
@@ -23,7 +23,7 @@ import Testing
     { maker in for index in 0..<count { maker.add("t\(index)") } }
   }
 
-  private func aheadCounts(_ run: ImaginedRun) -> [Int] { run.ahead.values.map(\.count).sorted() }
+  private func aheadCounts(_ run: EngineHarness) -> [Int] { run.ahead.values.map(\.count).sorted() }
 
   @Test(
     arguments: [(50, 8), (1000, 8), (2000, 4), (3000, 2), (5000, 1), (19_000, 1), (20_000, 0)]

@@ -10,7 +10,7 @@ import Testing
 struct SchedulerDeadlineTests {
   private func run(
     kind: WorkerKind = .command, timeout: UInt64 = 0, grace: UInt32 = 5000
-  ) throws -> (run: ImaginedRun, worker: WorkerID) {
+  ) throws -> (run: EngineHarness, worker: WorkerID) {
     var maker = PlanMaker()
     let policy = TaskPolicy(timeoutMilliseconds: timeout, stopGraceMilliseconds: grace)
     switch kind {
@@ -24,14 +24,14 @@ struct SchedulerDeadlineTests {
       maker.addDownload("a")
       maker.tasks[0].policy = policy
     }
-    var run = ImaginedRun(try maker.make(), parallel: 1)
+    var run = EngineHarness(try maker.make(), parallel: 1)
     run.settle()
     let worker = try #require(run.running.keys.first)
     run.tell(.started(worker, TaskID(0), attempt: 1))
     return (run, worker)
   }
 
-  private func pulses(_ run: ImaginedRun) -> Int {
+  private func pulses(_ run: EngineHarness) -> Int {
     run.inbox.values.joined().count { if case .pulse = $0 { true } else { false } }
   }
 
@@ -46,7 +46,7 @@ struct SchedulerDeadlineTests {
     #expect(run.dying == [worker])
     run.finish()
     #expect(run.journal.contains { $0.event == .interrupt && $0.detail.contains("sign of life") })
-    #expect(run.started.last == ImaginedRun.Try(task: "a", attempt: 2))
+    #expect(run.started.last == EngineHarness.Try(task: "a", attempt: 2))
     #expect(run.close?.exitCode == 0)
   }
 
@@ -83,7 +83,7 @@ struct SchedulerDeadlineTests {
     var maker = PlanMaker()
     maker.add("a")
     maker.add("b") { $0.policy = TaskPolicy(retryMax: 1, retryDelayMilliseconds: 60_000) }
-    var run = ImaginedRun(try maker.make(), parallel: 2, maxFailures: 0)
+    var run = EngineHarness(try maker.make(), parallel: 2, maxFailures: 0)
     run.settle()
     let idle = try #require(run.running.first { $0.value.0 == TaskID(1) }?.key)
     run.end("b", exit: 1)

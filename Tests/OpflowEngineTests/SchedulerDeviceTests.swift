@@ -11,11 +11,11 @@ import Testing
   private func run(
     gpus: UInt64, usesNodes: Bool = false, prefetches: Bool = false,
     _ fill: (inout PlanMaker) -> Void
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     maker.resources = [("db", 2), ("gpu", 0)]
     fill(&maker)
-    return ImaginedRun(
+    return EngineHarness(
       try maker.make(), parallel: 8, maxFailures: 0, prefetches: prefetches, usesNodes: usesNodes,
       expectedWall: prefetches ? 100 : nil, gpus: gpus)
   }

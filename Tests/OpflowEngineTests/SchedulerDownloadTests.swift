@@ -18,7 +18,7 @@ struct SchedulerDownloadTests {
   }
 
   @Test func `a further worker comes only when no download ends for a while`() throws {
-    var run = ImaginedRun(try plan(6))
+    var run = EngineHarness(try plan(6))
     #expect(run.launched.count == 1)
     run.settle()
     #expect(run.running.count == 1)
@@ -41,7 +41,7 @@ struct SchedulerDownloadTests {
   }
 
   @Test func `a worker that never says hello is replaced`() throws {
-    var run = ImaginedRun(try plan(2))
+    var run = EngineHarness(try plan(2))
     run.tell(.workerLost(run.launched.removeFirst(), complaint: "gone"))
     #expect(run.launched.count == 1)
     run.finish()
@@ -49,8 +49,8 @@ struct SchedulerDownloadTests {
   }
 
   /// A run with one worker that does a download and has sixty-four more.
-  private func handedAhead(maxFailures: Int = 0) throws -> ImaginedRun {
-    var run = ImaginedRun(try plan(108), maxFailures: maxFailures, prefetches: true)
+  private func handedAhead(maxFailures: Int = 0) throws -> EngineHarness {
+    var run = EngineHarness(try plan(108), maxFailures: maxFailures, prefetches: true)
     for index in 0..<20 { run.end("d\(index)") }
     #expect(run.running.count == 1)
     #expect(run.ahead.values.map(\.count) == [64])
@@ -70,7 +70,7 @@ struct SchedulerDownloadTests {
   }
 
   @Test func `one short one is enough to hand others ahead`() throws {
-    var run = ImaginedRun(try plan(100), prefetches: true)
+    var run = EngineHarness(try plan(100), prefetches: true)
     run.settle()
     #expect(run.ahead.values.flatMap(\.self).isEmpty)
     run.end("d0")
@@ -84,7 +84,7 @@ struct SchedulerDownloadTests {
     var maker = PlanMaker()
     for index in 0..<100 { maker.addDownload("d\(index)") }
     maker.tasks[70].priority = 4
-    var run = ImaginedRun(try maker.make(), prefetches: true)
+    var run = EngineHarness(try maker.make(), prefetches: true)
     // The most urgent one comes first.
     #expect(run.runningNames == ["d70"])
     run.now = milliseconds(1)
@@ -116,7 +116,7 @@ struct SchedulerDownloadTests {
   }
 
   @Test func `a server that was slow and is quick again is given several at once again`() throws {
-    var run = ImaginedRun(try plan(100), prefetches: true)
+    var run = EngineHarness(try plan(100), prefetches: true)
     run.settle()
     run.now = milliseconds(20)
     run.tell(.timer)
@@ -209,7 +209,7 @@ struct SchedulerDownloadTests {
     maker.tasks[0].policy = TaskPolicy(
       retryMax: 1, retryDelayMilliseconds: 100, retryMaxDelayMilliseconds: 20_000,
       retryJitterPermille: 0)
-    var run = ImaginedRun(try maker.make())
+    var run = EngineHarness(try maker.make())
     run.settle()
     let worker = try #require(run.running.keys.first)
     var report = FetchReport()
@@ -224,7 +224,7 @@ struct SchedulerDownloadTests {
   }
 
   @Test func `one that came back twice is not handed ahead again`() throws {
-    var run = ImaginedRun(try plan(300), prefetches: true)
+    var run = EngineHarness(try plan(300), prefetches: true)
     run.settle()
     var steps = 0
     // Several at once that end close to each other count as short ones, and then none ends for a

@@ -6,18 +6,18 @@ import Testing
 /// What idles is lent to tasks with a jobserver, and asked back for what waits for it and for
 /// nothing else.
 @Suite struct SchedulerLoanTests {
-  private func run(_ fill: (inout PlanMaker) -> Void) throws -> ImaginedRun {
+  private func run(_ fill: (inout PlanMaker) -> Void) throws -> EngineHarness {
     var maker = PlanMaker()
     maker.resources = [("db", 1)]
     maker.add("make") { $0.jobserver = .pipe }
     fill(&maker)
-    return ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0, prefetches: false)
+    return EngineHarness(try maker.make(), parallel: 4, maxFailures: 0, prefetches: false)
   }
 
   /// Gives back what is asked back, at once.
   ///
   /// - Returns: how often anything was.
-  private func giveBack(_ run: inout ImaginedRun) -> Int {
+  private func giveBack(_ run: inout EngineHarness) -> Int {
     run.settle()
     var (place, times) = (0, 0)
     while place < run.tokens.count, times < 20 {
@@ -54,7 +54,7 @@ import Testing
       $0.demand = [(0, 3)]
     }
     maker.add("wide") { $0.demand = [(0, 4)] }
-    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0, prefetches: false)
+    var run = EngineHarness(try maker.make(), parallel: 4, maxFailures: 0, prefetches: false)
     #expect(run.runningNames == ["make"])
     run.settle()
     // One of four idles, which nothing could start with.

@@ -17,7 +17,7 @@ struct SchedulerLossTests {
   @Test func `tasks that become ready as others fail for want of workers fail in their turn`()
     throws
   {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b", needs: ["a"], on: .failure)
@@ -33,7 +33,7 @@ struct SchedulerLossTests {
   }
 
   @Test func `a retry that max_failures withheld goes on when another failure frees it`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("flaky") { $0.policy = TaskPolicy(retryMax: 1, retryJitterPermille: 0) }
         $0.add("first")
@@ -54,7 +54,7 @@ struct SchedulerLossTests {
     let plan = try plan {
       for index in 0..<30 { $0.add("t\(index)") }
     }
-    var run = ImaginedRun(plan, parallel: 1, prefetches: true)
+    var run = EngineHarness(plan, parallel: 1, prefetches: true)
     while run.inbox.values.allSatisfy({ $0.count < 2 }), run.close == nil {
       if !run.launched.isEmpty {
         run.tell(.workerReady(run.launched.removeFirst()))
@@ -79,7 +79,7 @@ struct SchedulerLossTests {
   }
 
   @Test func `a task given back before the one handed ahead behind it is a breach`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b")
@@ -96,7 +96,7 @@ struct SchedulerLossTests {
   func `a task whose worker lies starts nowhere else before that worker and its tree are gone`()
     throws
   {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b")
@@ -115,7 +115,7 @@ struct SchedulerLossTests {
     #expect(run.started.count == 2)
     #expect(run.state("a") == .running)
     run.finish()
-    #expect(run.started.last == ImaginedRun.Try(task: "a", attempt: 2))
+    #expect(run.started.last == EngineHarness.Try(task: "a", attempt: 2))
     #expect(run.journal.contains { $0.event == .interrupt && $0.detail.contains("does not hold") })
     #expect(run.close?.exitCode == 0)
   }
@@ -123,7 +123,7 @@ struct SchedulerLossTests {
   @Test func `a task that does not end after a stop stays held until its worker's tree is gone`()
     throws
   {
-    var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
+    var run = EngineHarness(try plan { $0.add("a") }, parallel: 1)
     run.settle()
     run.tell(.stop(.request))
     while run.dying.isEmpty, let wake = run.engine.nextWake {
@@ -142,7 +142,7 @@ struct SchedulerLossTests {
   }
 
   @Test func `a worker that says no hello is waited for until it is gone`() throws {
-    var run = ImaginedRun(try plan { $0.add("a") }, parallel: 1)
+    var run = EngineHarness(try plan { $0.add("a") }, parallel: 1)
     let silent = run.launched.removeFirst()
     run.now = try #require(run.own.nextWake)
     run.tell(.timer)
@@ -159,7 +159,7 @@ struct SchedulerLossTests {
   private static let survivor = LeftBehind(count: 1, names: "7 (sleep)", areAlive: true)
 
   @Test func `a task of which something may still run is not retried`() throws {
-    var run = ImaginedRun(try plan { $0.add("a") { $0.policy = TaskPolicy(retryMax: 3) } })
+    var run = EngineHarness(try plan { $0.add("a") { $0.policy = TaskPolicy(retryMax: 3) } })
     run.settle()
     let worker = try #require(run.running.keys.first)
     run.tell(.left(worker, TaskID(0), attempt: 1, Self.survivor))
@@ -172,7 +172,7 @@ struct SchedulerLossTests {
   }
 
   @Test func `what may still run is not started again by an order`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b")
@@ -188,7 +188,7 @@ struct SchedulerLossTests {
   }
 
   @Test func `a task whose worker is lost does not start beside what is left of it`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b")
@@ -207,7 +207,7 @@ struct SchedulerLossTests {
   func `where a process cannot be made, the run goes on with fewer workers, at no cost`(
     prefetches: Bool
   ) throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan { for index in 0..<12 { $0.add("t\(index)") } }, parallel: 3,
       prefetches: prefetches, expectedWall: 400)
     run.settle()
@@ -224,7 +224,7 @@ struct SchedulerLossTests {
   }
 
   @Test func `where the last worker has no process its kind waits, and fails in the end`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b")
@@ -259,7 +259,7 @@ struct SchedulerLossTests {
   {
     // A run that is given the last worker it asks for, and one that is not.
     for isOver in [true, false] {
-      var run = ImaginedRun(
+      var run = EngineHarness(
         try plan { for index in 0..<6 { $0.add("t\(index)") } }, parallel: 3, maxFailures: 0)
       // All that are launched at once find the same.
       for count in 1...SchedulerOptions.maxShortages {

@@ -9,12 +9,12 @@ import Testing
   private func run(
     parallel: UInt64 = 4, took: [String: Int64] = [:], prefetches: Bool = false,
     _ fill: (inout PlanMaker) -> Void
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     fill(&maker)
     let plan = try maker.make()
     let measured = plan.tasks.map { took[plan.nameString(TaskID($0))] ?? -1 }
-    return ImaginedRun(
+    return EngineHarness(
       plan, parallel: parallel, maxFailures: 0, prefetches: prefetches, usesNodes: true,
       expectedWall: prefetches ? 100 : nil,
       durations: TaskDurations(measured: measured, plan: plan))
@@ -22,12 +22,12 @@ import Testing
 
   private let offer = NodeOffer(cpu: 1, memoryBytes: .max)
 
-  private func offer(cpu: UInt64 = 1, seconds: Int64, of run: ImaginedRun) -> NodeOffer {
+  private func offer(cpu: UInt64 = 1, seconds: Int64, of run: EngineHarness) -> NodeOffer {
     NodeOffer(
       cpu: cpu, memoryBytes: .max, endsAt: run.now.advanced(byMilliseconds: seconds * 1000))
   }
 
-  private func losses(_ run: ImaginedRun) -> Int {
+  private func losses(_ run: EngineHarness) -> Int {
     run.journal.count { $0.event == .interrupt && $0.outcome.reason == .workerLost }
   }
 
@@ -162,13 +162,13 @@ import Testing
   // MARK: Shunning
 
   /// Loses a task on machine 1 at two moments, so many milliseconds apart.
-  private func loseTwice(_ run: inout ImaginedRun, apart milliseconds: Int64) {
+  private func loseTwice(_ run: inout EngineHarness, apart milliseconds: Int64) {
     run.loseWorker(of: "t0")
     run.now = run.now.advanced(byMilliseconds: milliseconds)
     run.loseWorker(of: "t1")
   }
 
-  private func runToShun() throws -> ImaginedRun {
+  private func runToShun() throws -> EngineHarness {
     var run = try run { maker in
       maker.add("t0") { $0.priority = 3 }
       maker.add("t1") { $0.priority = 2 }

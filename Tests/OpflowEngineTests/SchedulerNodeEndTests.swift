@@ -6,19 +6,19 @@ import Testing
 
 /// Machines whose time comes to its end while tasks run there.
 @Suite struct SchedulerNodeEndTests {
-  private func run(_ fill: (inout PlanMaker) -> Void) throws -> ImaginedRun {
+  private func run(_ fill: (inout PlanMaker) -> Void) throws -> EngineHarness {
     var maker = PlanMaker()
     fill(&maker)
-    return ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0, usesNodes: true)
+    return EngineHarness(try maker.make(), parallel: 4, maxFailures: 0, usesNodes: true)
   }
 
-  private func offer(cpu: UInt64 = 1, seconds: Int64?, of run: ImaginedRun) -> NodeOffer {
+  private func offer(cpu: UInt64 = 1, seconds: Int64?, of run: EngineHarness) -> NodeOffer {
     NodeOffer(
       cpu: cpu, memoryBytes: .max,
       endsAt: seconds.map { run.now.advanced(byMilliseconds: $0 * 1000) })
   }
 
-  private func interruptions(_ run: ImaginedRun) -> [EndReason?] {
+  private func interruptions(_ run: EngineHarness) -> [EndReason?] {
     run.journal.filter { $0.event == .interrupt }.map(\.outcome.reason)
   }
 
@@ -147,7 +147,7 @@ import Testing
 
   /// `big` is for the first machine, which has not the time left that it may take; the second one
   /// is too small.
-  private func runWithoutTime() throws -> ImaginedRun {
+  private func runWithoutTime() throws -> EngineHarness {
     var run = try run {
       $0.add("go") { $0.isLocal = true }
       $0.add("big", needs: ["go"]) {

@@ -9,21 +9,22 @@ import Testing
   /// A run whose tasks go to other machines, which are still to join.
   private func run(
     parallel: UInt64 = 4, maxFailures: Int = 0, _ fill: (inout PlanMaker) -> Void
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     fill(&maker)
-    return ImaginedRun(
+    return EngineHarness(
       try maker.make(), parallel: parallel, maxFailures: maxFailures, usesNodes: true)
   }
 
-  private func join(_ run: inout ImaginedRun, _ number: Int32, cpu: UInt64, memory: UInt64 = .max) {
+  private func join(_ run: inout EngineHarness, _ number: Int32, cpu: UInt64, memory: UInt64 = .max)
+  {
     run.join(number, NodeOffer(cpu: cpu, memoryBytes: memory))
     run.settle()
   }
 
-  private func lose(_ run: inout ImaginedRun, _ number: Int32) { run.lose(number) }
+  private func lose(_ run: inout EngineHarness, _ number: Int32) { run.lose(number) }
 
-  private func places(_ run: inout ImaginedRun) -> [String: Int32] { run.places }
+  private func places(_ run: inout EngineHarness) -> [String: Int32] { run.places }
 
   // MARK: Where a task runs
 
@@ -44,7 +45,7 @@ import Testing
     var maker = PlanMaker()
     for index in 0..<6 { maker.add("t\(index)") }
     maker.add("wide") { $0.demand = [(0, 8)] }
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), parallel: 3, maxFailures: 0, usesNodes: true, wholeParallel: 3)
     join(&run, 1, cpu: 4)
     join(&run, 2, cpu: 4)
@@ -170,7 +171,7 @@ import Testing
   @Test func `a capacity that is lowered drains, and one that is raised starts more`() throws {
     var maker = PlanMaker()
     for index in 0..<10 { maker.add("t\(index)") }
-    var run = ImaginedRun(try maker.make(), parallel: 4)
+    var run = EngineHarness(try maker.make(), parallel: 4)
     #expect(run.runningNames.count == 4)
     run.tell(.capacity(resource: 0, 2))
     run.end("t0")
@@ -187,7 +188,7 @@ import Testing
   @Test func `a capacity that is raised brings as many workers as it asks for`() throws {
     var maker = PlanMaker()
     for index in 0..<20 { maker.add("t\(index)") }
-    var run = ImaginedRun(try maker.make(), parallel: 1)
+    var run = EngineHarness(try maker.make(), parallel: 1)
     #expect(run.runningNames.count == 1)
     run.tell(.capacity(resource: 0, 12))
     #expect(run.runningNames.count == 12)
@@ -196,7 +197,7 @@ import Testing
   @Test func `requests for cpu are cut to the present capacity, and given back as taken`() throws {
     var maker = PlanMaker()
     for index in 0..<3 { maker.add("t\(index)") { $0.demand = [(0, 4)] } }
-    var run = ImaginedRun(try maker.make(), parallel: 4)
+    var run = EngineHarness(try maker.make(), parallel: 4)
     #expect(run.runningNames == ["t0"])
     run.tell(.capacity(resource: 0, 2))
     #expect(run.runningNames == ["t0"])
@@ -214,7 +215,7 @@ import Testing
     maker.add("both") { $0.demand = [(0, 1), (3, 2)] }
     maker.add("one") { $0.demand = [(0, 1), (3, 1)] }
     maker.add("none")
-    var run = ImaginedRun(try maker.make(), parallel: 1)
+    var run = EngineHarness(try maker.make(), parallel: 1)
     #expect(run.runningNames == ["both"])
     run.tell(.capacity(resource: 3, 0))
     run.end("both")
@@ -231,7 +232,7 @@ import Testing
     for index in 0..<4 { maker.add("t\(index)") }
     maker.add("need")
     maker.add("late", needs: ["need"])
-    var run = ImaginedRun(try maker.make(), parallel: 1)
+    var run = EngineHarness(try maker.make(), parallel: 1)
     // The longest path goes first.
     #expect(run.runningNames == ["need"])
     let task = try #require(run.plan.task(named: "t3"))

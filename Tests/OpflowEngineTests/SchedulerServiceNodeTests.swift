@@ -8,16 +8,16 @@ import Testing
 @Suite struct SchedulerServiceNodeTests {
   private func run(
     gpus: UInt64 = 0, durations: TaskDurations = .unknown, _ fill: (inout PlanMaker) -> Void
-  ) throws -> ImaginedRun {
+  ) throws -> EngineHarness {
     var maker = PlanMaker()
     fill(&maker)
-    return ImaginedRun(
+    return EngineHarness(
       try maker.make(), parallel: 4, maxFailures: 0, usesNodes: true, durations: durations,
       gpus: gpus)
   }
 
   /// `ask` needs the service `model`, and both want a GPU.
-  private func runOnGPUs() throws -> ImaginedRun {
+  private func runOnGPUs() throws -> EngineHarness {
     try run {
       $0.resources = [("gpu", 0)]
       $0.addService("model")
@@ -27,7 +27,7 @@ import Testing
   }
 
   private func join(
-    _ run: inout ImaginedRun, _ number: Int32, cpu: UInt64, gpus: UInt64 = 0,
+    _ run: inout EngineHarness, _ number: Int32, cpu: UInt64, gpus: UInt64 = 0,
     endsAt: Instant? = nil
   ) {
     run.join(
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// Ends what runs, but for services, until nothing is left.
-  private func finish(_ run: inout ImaginedRun) -> Int32? {
+  private func finish(_ run: inout EngineHarness) -> Int32? {
     for _ in 0..<100 where run.close == nil {
       run.settle()
       let users = run.running.filter { !run.plan.isService($0.value.0) }
@@ -397,7 +397,7 @@ import Testing
   // MARK: What waits for time
 
   /// `slow` may take longer than the machine has left on which `quick` is to start with `db`.
-  private func runWithoutTime() throws -> ImaginedRun {
+  private func runWithoutTime() throws -> EngineHarness {
     var run = try run {
       $0.add("go") { $0.isLocal = true }
       $0.addService("db")
@@ -433,7 +433,7 @@ import Testing
   // MARK: Making room
 
   /// `far` wants a seat, and so does `db`, which `stays` needs that has no other use.
-  private func runWithOneSlot() throws -> ImaginedRun {
+  private func runWithOneSlot() throws -> EngineHarness {
     try run {
       $0.resources = [("seat", 1)]
       $0.addService("db")

@@ -46,14 +46,14 @@ struct SchedulerServiceTests {
   }
 
   /// `test` needs `api`, and that needs `db`; all run, and the services are up.
-  private func run() throws -> ImaginedRun {
+  private func run() throws -> EngineHarness {
     var maker = PlanMaker()
     maker.addService("db", restarts: 1)
     maker.addService("api", needs: ["db"])
     maker.add("test", needs: ["api"]) {
       $0.policy = TaskPolicy(retryMax: 1, retryDelayMilliseconds: 0)
     }
-    var run = ImaginedRun(try maker.make())
+    var run = EngineHarness(try maker.make())
     for service in ["db", "api"] { try run.becomeReady(service) }
     #expect(run.runningNames == ["api", "db", "test"])
     return run
@@ -83,7 +83,7 @@ struct SchedulerServiceTests {
     var maker = PlanMaker()
     maker.addService("db")
     maker.add("test", needs: ["db"])
-    var run = ImaginedRun(try maker.make())
+    var run = EngineHarness(try maker.make())
     run.settle()
     if isReady { try run.becomeReady("db") }
     run.tell(.stop(.signal(2)))
@@ -111,7 +111,7 @@ struct SchedulerServiceTests {
     maker.addService("db")
     maker.add("test", needs: ["db"])
     maker.add("dump", needs: ["db"]) { $0.flags = .finally }
-    var run = ImaginedRun(try maker.make(), initial: [.run, .run, .afterNeeds])
+    var run = EngineHarness(try maker.make(), initial: [.run, .run, .afterNeeds])
     try run.becomeReady("db")
     run.end("test")
     #expect(run.runningNames == ["db", "dump"])
@@ -124,7 +124,7 @@ struct SchedulerServiceTests {
     maker.addService("db")
     maker.add("test", needs: ["db"]) { $0.inputs = [.path("in")] }
     let skipped = EarlierResult(state: .skipped, origin: 7, isSkippedUpstream: true)
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), initial: [.run, .later], results: [TaskID(1): skipped])
     run.fresh = ["test": 7]
     run.finish()
@@ -135,7 +135,7 @@ struct SchedulerServiceTests {
 
   /// `prepare` has failed, and with it `db` runs, which `second` has; `first` is ready, and waits
   /// for the seat.
-  private func runWithQueue(needing condition: NeedCondition) throws -> ImaginedRun {
+  private func runWithQueue(needing condition: NeedCondition) throws -> EngineHarness {
     var maker = PlanMaker()
     maker.resources = [("seat", 1)]
     maker.add("prepare")
@@ -145,7 +145,7 @@ struct SchedulerServiceTests {
       maker.add(name, needs: ["db"]) { $0.demand = [(0, 1), (3, 1)] }
     }
     maker.add("last", needs: ["second"])
-    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0)
+    var run = EngineHarness(try maker.make(), parallel: 4, maxFailures: 0)
     run.settle()
     run.end("prepare", exit: 2)
     try run.becomeReady("db")
@@ -174,7 +174,7 @@ struct SchedulerServiceTests {
     maker.addService("db") { $0.flags = .conditionFalse }
     maker.add("test", needs: ["db"])
     maker.add("beside")
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try maker.make(), parallel: 4, maxFailures: 0, initial: [.unused, .run, .run])
     run.end("test", exit: 1)
     #expect(run.ask(.retry, ["test"]) == .done(count: 1))
@@ -213,7 +213,7 @@ struct SchedulerServiceTests {
     maker.add("test", needs: ["db"]) {
       $0.policy = TaskPolicy(retryMax: 1, retryDelayMilliseconds: 1000)
     }
-    var run = ImaginedRun(try maker.make(), parallel: 4, maxFailures: 0)
+    var run = EngineHarness(try maker.make(), parallel: 4, maxFailures: 0)
     run.settle()
     run.end("prepare", exit: 2)
     try run.becomeReady("db")
@@ -251,13 +251,13 @@ struct SchedulerServiceTests {
     maker.tasks[1].demand = [(3, 1)]
     maker.addService("stays", needs: ["db"])
     maker.add("ask", needs: ["db"]) { $0.demand = [] }
-    var run = ImaginedRun(try maker.make())
+    var run = EngineHarness(try maker.make())
     try run.becomeReady("db")
     #expect(run.runningNames == ["ask", "db", "stays"])
   }
 }
 
-extension ImaginedRun {
+extension EngineHarness {
   /// The worker that runs a task.
   func worker(of name: String) -> WorkerID? {
     running.first { plan.nameString($0.value.0) == name }?.key

@@ -13,7 +13,7 @@ struct SchedulerTests {
   }
 
   @Test func `a diamond runs its sides between its top and its bottom`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("top")
         $0.add("left", needs: ["top"])
@@ -33,7 +33,7 @@ struct SchedulerTests {
 
   @Test func `an empty drive finishes at once`() throws {
     let plan = try plan { $0.add("a") }
-    let run = ImaginedRun(plan, initial: [.succeeded])
+    let run = EngineHarness(plan, initial: [.succeeded])
     #expect(run.close == CloseEntry(state: .succeeded, exitCode: 0))
     #expect(run.journal.isEmpty)
   }
@@ -41,7 +41,7 @@ struct SchedulerTests {
   @Test func `priority, then the longest path, then the order of the file decides who goes first`()
     throws
   {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("plain")
         $0.add("head")
@@ -55,7 +55,7 @@ struct SchedulerTests {
   }
 
   @Test func `a task is as urgent as what waits for it`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b")
@@ -66,7 +66,7 @@ struct SchedulerTests {
   }
 
   @Test func `a failure skips what needs it, all the way down, and holds back the rest`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b", needs: ["a"])
@@ -84,7 +84,7 @@ struct SchedulerTests {
   }
 
   @Test func `with no limit on failures all that does not depend on one goes on`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b", needs: ["a"])
@@ -97,7 +97,7 @@ struct SchedulerTests {
   }
 
   @Test func `needs on failure and on any end are met by just that`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("good")
         $0.add("bad")
@@ -115,7 +115,7 @@ struct SchedulerTests {
   }
 
   @Test func `what a failure's handler needs is not held back by max_failures`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("bad") { $0.priority = 9 }
         $0.add("tool") { $0.priority = -5 }
@@ -131,7 +131,7 @@ struct SchedulerTests {
   }
 
   @Test func `a failed try comes back after its delay, as often as the policy says`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("flaky") {
           $0.policy = TaskPolicy(retryMax: 2, retryDelayMilliseconds: 100, retryJitterPermille: 0)
@@ -151,7 +151,7 @@ struct SchedulerTests {
       (Outcome(status: .exit(75)), 3), (Outcome(status: .exit(1)), 1),
       (Outcome(status: .signal(9)), 1), (Outcome(status: .signal(15), reason: .timeout), 1),
     ] {
-      var run = ImaginedRun(
+      var run = EngineHarness(
         try plan {
           $0.add("a") {
             $0.policy = TaskPolicy(retryMax: 2)
@@ -165,7 +165,7 @@ struct SchedulerTests {
 
   @Test func `an allowed failure neither fails the run nor counts, and its dependents run`() throws
   {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("any") { $0.flags = .allowAnyFailure }
         $0.add("two") { $0.allowed = [2] }
@@ -178,7 +178,7 @@ struct SchedulerTests {
   }
 
   @Test func `resources are never exceeded and small tasks do not starve a large one`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("small1")
         $0.add("small2")
@@ -193,7 +193,7 @@ struct SchedulerTests {
   }
 
   @Test func `what a large task does not want is free for others while it waits`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.resources = [("db", 1)]
         $0.add("user") { $0.demand = [(0, 1), (3, 1)] }
@@ -206,7 +206,7 @@ struct SchedulerTests {
   @Test func `finally tasks run after all others, also after a failure, and see how it went`()
     throws
   {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("cleanup") { $0.flags = .finally }
         $0.add("work")
@@ -220,7 +220,7 @@ struct SchedulerTests {
   }
 
   @Test func `a stop ends what runs, starts nothing new, and lets finally tasks run`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b", needs: ["a"])
@@ -239,7 +239,7 @@ struct SchedulerTests {
   func `who stops a run by a signal to all its processes has its tasks cancelled`(
     _ status: OpflowPlan.ExitStatus
   ) throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a") { $0.policy.retryMax = 3 }
         $0.add("cleanup") { $0.flags = .finally }
@@ -261,7 +261,7 @@ struct SchedulerTests {
   func `what ends otherwise as the run is stopped by a signal has failed`(
     _ status: OpflowPlan.ExitStatus
   ) throws {
-    var run = ImaginedRun(try plan { $0.add("a") })
+    var run = EngineHarness(try plan { $0.add("a") })
     run.settle()
     let worker = try #require(run.running.keys.first)
     run.tell(.stop(.signal(15)))
@@ -273,7 +273,7 @@ struct SchedulerTests {
   func `a finally task waits for another one whatever an order does with what never ran`(
     _ verb: ControlAction
   ) throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("work")
         $0.add("never", needs: ["work"])
@@ -296,7 +296,7 @@ struct SchedulerTests {
   }
 
   @Test func `a kill ends everything and nothing more runs`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("cleanup") { $0.flags = .finally }
@@ -311,7 +311,7 @@ struct SchedulerTests {
   }
 
   @Test func `a lost worker is replaced and its task runs again, three times at most`() throws {
-    var run = ImaginedRun(try plan { $0.add("a") })
+    var run = EngineHarness(try plan { $0.add("a") })
     for loss in 1...4 {
       run.settle()
       guard let worker = run.running.keys.first else {
@@ -327,7 +327,7 @@ struct SchedulerTests {
   }
 
   @Test func `a task that must not run twice fails when its worker is lost`() throws {
-    var run = ImaginedRun(try plan { $0.add("a") { $0.flags = .failWhenInterrupted } })
+    var run = EngineHarness(try plan { $0.add("a") { $0.flags = .failWhenInterrupted } })
     run.settle()
     if let worker = run.running.keys.first { run.tell(.workerLost(worker, complaint: "killed")) }
     #expect(run.started.count == 1)
@@ -335,7 +335,7 @@ struct SchedulerTests {
   }
 
   @Test func `three workers that say no hello fail their tasks with the complaint`() throws {
-    var run = ImaginedRun(try plan { $0.add("a") })
+    var run = EngineHarness(try plan { $0.add("a") })
     for _ in 1...3 {
       guard let worker = run.launched.popLast() else { break }
       run.tell(.workerLost(worker, complaint: "no such program"))
@@ -346,7 +346,7 @@ struct SchedulerTests {
   }
 
   @Test func `where no further worker can be had the run goes on with those that live`() throws {
-    var run = ImaginedRun(try plan { for index in 0..<6 { $0.add("t\(index)") } }, parallel: 3)
+    var run = EngineHarness(try plan { for index in 0..<6 { $0.add("t\(index)") } }, parallel: 3)
     let last = run.launched.removeLast()
     run.tell(.launchFailed(last, complaint: "EAGAIN"))
     run.finish()
@@ -355,7 +355,7 @@ struct SchedulerTests {
   }
 
   @Test func `a worker that speaks of a task it does not hold is discarded`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b")
@@ -370,7 +370,7 @@ struct SchedulerTests {
   }
 
   @Test func `suspended tasks go on, and nothing starts meanwhile`() throws {
-    var run = ImaginedRun(
+    var run = EngineHarness(
       try plan {
         $0.add("a")
         $0.add("b", needs: ["a"])
@@ -397,7 +397,7 @@ struct SchedulerTests {
       $0.add("broken")
       $0.add("afterBroken", needs: ["broken"])
     }
-    var run = ImaginedRun(
+    var run = EngineHarness(
       plan, maxFailures: 0,
       initial: [.succeeded, .run, .skipOption, .run, .excluded, .interrupted, .run])
     run.finish()

@@ -70,7 +70,7 @@ struct FetchReportTests {
     maker.add("fetch")
     let plan = try maker.make()
     var encoder = JournalEncoder()
-    encoder.append(.open(.imagined), at: 1, plan: plan)
+    encoder.append(.open(.simulated), at: 1, plan: plan)
     var transition = Transition(.success, TaskID(0), attempt: 1)
     transition.outcome = Outcome(status: .success)
     transition.fetch = FetchRecord(report)
@@ -88,6 +88,6 @@ struct FetchReportTests {
 }
 
 extension OpenEntry {
-  fileprivate static let imagined = OpenEntry(
+  fileprivate static let simulated = OpenEntry(
     run: "r", planKey: "k", opflowVersion: "1", manifestPath: "m", folder: "/")
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Which runs are removed: of lists of runs, newest first.
 struct RunRetentionTests {
-  private struct Imagined {
+  private struct Simulated {
     var manifest = "m"
     var set: [String] = []
     var end: RunState? = .succeeded
@@ -16,7 +16,7 @@ struct RunRetentionTests {
 
   /// What becomes of each; nil for those that stay by their number.
   private func verdicts(
-    _ limits: RunRetention.Limits, _ runs: [Imagined], keep: Int = 2
+    _ limits: RunRetention.Limits, _ runs: [Simulated], keep: Int = 2
   ) -> [RunRetention.Verdict?] {
     var retention = RunRetention(limits)
     return runs.map { run in
@@ -30,7 +30,7 @@ struct RunRetentionTests {
   }
 
   @Test func `of each manifest the newest stay, as many as it says`() {
-    let runs = ["m", "n", "m", "m", "n", "n", "m"].map { Imagined(manifest: $0) }
+    let runs = ["m", "n", "m", "m", "n", "n", "m"].map { Simulated(manifest: $0) }
     #expect(verdicts(.init(), runs) == [nil, nil, nil, .goes, nil, .goes, .goes])
     #expect(verdicts(.init(keep: 3), runs) == [nil, nil, nil, nil, nil, nil, .goes])
     #expect(verdicts(.init(keep: 0), runs) == Array(repeating: .goes, count: 7))
@@ -39,21 +39,22 @@ struct RunRetentionTests {
   @Test(arguments: [RunState.failed, .cancelled, .interrupted, nil])
   func `what may be resumed stays for a week`(end: RunState?) {
     let runs =
-      [Imagined(), Imagined()] + [0, 6, 7].map { Imagined(set: ["v=\($0)"], end: end, days: $0) }
+      [Simulated(), Simulated()]
+      + [0, 6, 7].map { Simulated(set: ["v=\($0)"], end: end, days: $0) }
     #expect(verdicts(.init(), runs) == [nil, nil, .resumable, .resumable, .goes])
   }
 
   @Test func `but not where a newer run was begun with the same`() {
     let runs = [
-      Imagined(set: ["v=1", "w=2"]), Imagined(end: .failed),
-      Imagined(set: ["w=2", "v=1"], end: .failed), Imagined(set: ["v=2"], end: .failed),
-      Imagined(end: nil),
+      Simulated(set: ["v=1", "w=2"]), Simulated(end: .failed),
+      Simulated(set: ["w=2", "v=1"], end: .failed), Simulated(set: ["v=2"], end: .failed),
+      Simulated(end: nil),
     ]
     #expect(verdicts(.init(), runs) == [nil, nil, .goes, .resumable, .goes])
   }
 
   @Test func `an age is a limit of its own, and with a number both must let a run go`() {
-    let runs = (0..<4).map { Imagined(end: .failed, days: $0) }
+    let runs = (0..<4).map { Simulated(end: .failed, days: $0) }
     let age = 2 * Self.day
     #expect(verdicts(.init(ageMilliseconds: age), runs) == [.young, .young, .goes, .goes])
     #expect(verdicts(.init(keep: 3, ageMilliseconds: age), runs) == [nil, nil, nil, .goes])
@@ -63,7 +64,7 @@ struct RunRetentionTests {
   }
 
   @Test func `a run from a time to come is young`() {
-    let runs = [Imagined(days: -400)]
+    let runs = [Simulated(days: -400)]
     #expect(verdicts(.init(ageMilliseconds: 0), runs) == [.young])
     #expect(verdicts(.init(keep: 0), runs) == [.goes])
   }

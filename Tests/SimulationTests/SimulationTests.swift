@@ -8,7 +8,9 @@ struct SimulationTests {
   static let slices = 0..<16
 
   /// Lives every sixteenth of so many lives, from that one on.
-  private func live(_ slice: Int, of count: Int, _ flags: String = "", _ life: (UInt64) -> Life) {
+  private func live(
+    _ slice: Int, of count: Int, _ flags: String = "", _ life: (UInt64) -> SimulatedRun
+  ) {
     for seed in stride(from: slice, to: count, by: Self.slices.count) {
       var life = life(UInt64(seed))
       do {
@@ -22,18 +24,18 @@ struct SimulationTests {
 
   @Test(arguments: slices)
   func `every promise holds in runs that are disturbed, killed, torn and resumed`(_ slice: Int) {
-    live(slice, of: 192) { Life(seed: $0, checkingOneIn: 4) }
+    live(slice, of: 192) { SimulatedRun(seed: $0, checkingOneIn: 4) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs to which tasks are added while they go on`(_ slice: Int) {
-    live(slice, of: 80, " --grows") { Life(seed: $0, checkingOneIn: 4, grows: true) }
+    live(slice, of: 80, " --grows") { SimulatedRun(seed: $0, checkingOneIn: 4, grows: true) }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs of which tasks make legs`(_ slice: Int) {
     live(slice, of: 80, " --legs") {
-      Life(seed: $0, checkingOneIn: 4, grows: true, makesInstances: true)
+      SimulatedRun(seed: $0, checkingOneIn: 4, grows: true, makesInstances: true)
     }
   }
 
@@ -41,19 +43,21 @@ struct SimulationTests {
   func `every promise holds in runs of which tasks add tasks, and are tried again`(
     _ slice: Int
   ) {
-    live(slice, of: 80, " --adders") { Life(seed: $0, checkingOneIn: 4, grows: true, adds: true) }
+    live(slice, of: 80, " --adders") {
+      SimulatedRun(seed: $0, checkingOneIn: 4, grows: true, adds: true)
+    }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs that go on with the ends of a lost drive`(_ slice: Int) {
     live(slice, of: 80, " --grows --blocks --goes-on") {
-      Life(seed: $0, checkingOneIn: 4, grows: true, blocks: true, goesOn: true)
+      SimulatedRun(seed: $0, checkingOneIn: 4, grows: true, blocks: true, goesOn: true)
     }
   }
 
   @Test(arguments: slices)
   func `every promise holds in runs with services on further machines`(_ slice: Int) {
-    live(slice, of: 96, " --far") { Life(seed: $0, checkingOneIn: 4, far: true) }
+    live(slice, of: 96, " --far") { SimulatedRun(seed: $0, checkingOneIn: 4, far: true) }
   }
 
   @Test(arguments: slices)
@@ -61,7 +65,7 @@ struct SimulationTests {
     _ slice: Int
   ) {
     live(slice, of: 80, " --legs --adders --goes-on --far") {
-      Life(
+      SimulatedRun(
         seed: $0, checkingOneIn: 4, grows: true, makesInstances: true, adds: true, goesOn: true,
         far: true)
     }
@@ -69,13 +73,13 @@ struct SimulationTests {
 
   @Test(arguments: [91_001_931] as [UInt64])
   func `what was found once in a run is not found again`(_ seed: UInt64) throws {
-    var life = Life(seed: seed)
+    var life = SimulatedRun(seed: seed)
     try life.run()
   }
 
   @Test(arguments: [78_002_960] as [UInt64])
   func `what was found once in a run with blocks is not found again`(_ seed: UInt64) throws {
-    var life = Life(seed: seed, blocks: true)
+    var life = SimulatedRun(seed: seed, blocks: true)
     try life.run()
   }
 
@@ -83,7 +87,7 @@ struct SimulationTests {
   func `what was found once in a run with far services that goes on is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, goesOn: true, far: true)
+    var life = SimulatedRun(seed: seed, goesOn: true, far: true)
     try life.run()
   }
 
@@ -94,7 +98,7 @@ struct SimulationTests {
   func `what was found once in a run with far services that grows and goes on is not found again`(
     _ seed: UInt64, adds: Bool
   ) throws {
-    var life = Life(seed: seed, grows: true, adds: adds, goesOn: true, far: true)
+    var life = SimulatedRun(seed: seed, grows: true, adds: adds, goesOn: true, far: true)
     try life.run()
   }
 
@@ -106,7 +110,7 @@ struct SimulationTests {
   func `what was found once in a run with legs and blocks and far services is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesInstances: true, blocks: true, far: true)
+    var life = SimulatedRun(seed: seed, grows: true, makesInstances: true, blocks: true, far: true)
     try life.run()
   }
 
@@ -114,7 +118,7 @@ struct SimulationTests {
   func `what was found once in a run with legs that add is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesInstances: true, adds: true)
+    var life = SimulatedRun(seed: seed, grows: true, makesInstances: true, adds: true)
     try life.run()
   }
 
@@ -130,7 +134,7 @@ struct SimulationTests {
       320_046_834, 500_022_339, 300_099_440, 510_095_449,
     ] as [UInt64])
   func `what was found once in a run that grows is not found again`(_ seed: UInt64) throws {
-    var life = Life(seed: seed, grows: true)
+    var life = SimulatedRun(seed: seed, grows: true)
     try life.run()
   }
 
@@ -139,7 +143,7 @@ struct SimulationTests {
       600_000_445, 600_010_159, 600_040_097, 600_051_913, 610_011_693, 822_037_627,
     ] as [UInt64])
   func `what was found once in a run with legs is not found again`(_ seed: UInt64) throws {
-    var life = Life(seed: seed, grows: true, makesInstances: true)
+    var life = SimulatedRun(seed: seed, grows: true, makesInstances: true)
     try life.run()
   }
 
@@ -147,7 +151,7 @@ struct SimulationTests {
   func `what was found once in a run with legs that goes on is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesInstances: true, goesOn: true)
+    var life = SimulatedRun(seed: seed, grows: true, makesInstances: true, goesOn: true)
     try life.run()
   }
 
@@ -155,7 +159,7 @@ struct SimulationTests {
   func `what was found once in a run of which tasks add and that goes on is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, adds: true, goesOn: true)
+    var life = SimulatedRun(seed: seed, grows: true, adds: true, goesOn: true)
     try life.run()
   }
 
@@ -166,7 +170,8 @@ struct SimulationTests {
   func `what was found once in a run with legs and blocks that goes on is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesInstances: true, blocks: true, goesOn: true)
+    var life = SimulatedRun(
+      seed: seed, grows: true, makesInstances: true, blocks: true, goesOn: true)
     try life.run()
   }
 
@@ -174,7 +179,7 @@ struct SimulationTests {
   func `what was found once in a run with legs that add and that goes on is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, makesInstances: true, adds: true, goesOn: true)
+    var life = SimulatedRun(seed: seed, grows: true, makesInstances: true, adds: true, goesOn: true)
     try life.run()
   }
 
@@ -182,7 +187,7 @@ struct SimulationTests {
   func `what was found once in a run of which tasks add is not found again`(
     _ seed: UInt64
   ) throws {
-    var life = Life(seed: seed, grows: true, adds: true)
+    var life = SimulatedRun(seed: seed, grows: true, adds: true)
     try life.run()
   }
 
@@ -202,7 +207,7 @@ struct SimulationTests {
       460_357_809, 460_432_206,
     ] as [UInt64])
   func `what was found once is not found again`(_ seed: UInt64) throws {
-    var life = Life(seed: seed)
+    var life = SimulatedRun(seed: seed)
     try life.run()
   }
 }

@@ -59,7 +59,7 @@ struct SimulateCommand {
     var retractions = 0
     var done = (begun: 0, cutShort: 0, lingered: 0)
     for seed in from..<(from + count) {
-      var life = Life(
+      var life = SimulatedRun(
         seed: seed, grows: grows, makesInstances: makesInstances, adds: adds, blocks: blocks,
         goesOn: goesOn,
         far: isFar)

@@ -7,7 +7,7 @@ import Testing
 struct MatrixPropertyTests {
   private typealias Instance = [String: String]
 
-  private struct Imagined {
+  private struct Simulated {
     /// Names that stand in ids, in their order.
     var naming: [String] = []
     var names: [String] = []
@@ -38,8 +38,8 @@ struct MatrixPropertyTests {
     "a", "b", "3.10", "x y", "é", "1", "01", "yes", "a,b", "50%", "k=v", "[z]",
   ]
 
-  private func imagine(_ random: inout SplitMix64) -> Imagined {
-    var matrix = Imagined()
+  private func imagine(_ random: inout SplitMix64) -> Simulated {
+    var matrix = Simulated()
     let axes = Int.random(in: 1...3, using: &random)
     let rowsAt = Int.random(in: 0...5, using: &random)
     for axis in 0..<axes {
@@ -81,7 +81,7 @@ struct MatrixPropertyTests {
     String(String.UnicodeScalarView(text.utf8.map { UnicodeScalar($0) }))
   }
 
-  private func addRows(to matrix: inout Imagined, _ random: inout SplitMix64) {
+  private func addRows(to matrix: inout Simulated, _ random: inout SplitMix64) {
     let rows = pick(&random).map { ["s": $0, "d": pick(&random)[0]] }
     matrix.naming.append("s")
     matrix.names += ["s", "d"]
@@ -96,7 +96,7 @@ struct MatrixPropertyTests {
     matrix.multiply(rows)
   }
 
-  private func exclude(from matrix: inout Imagined, _ random: inout SplitMix64) {
+  private func exclude(from matrix: inout Simulated, _ random: inout SplitMix64) {
     var items: [Instance] = []
     for _ in 0..<Int.random(in: 0...3, using: &random) {
       guard let instance = matrix.instances.randomElement(using: &random) else { return }
@@ -111,7 +111,7 @@ struct MatrixPropertyTests {
     add("exclude", items, to: &matrix)
   }
 
-  private func include(in matrix: inout Imagined, _ random: inout SplitMix64) {
+  private func include(in matrix: inout Simulated, _ random: inout SplitMix64) {
     var items: [Instance] = []
     for _ in 0..<Int.random(in: 0...2, using: &random) {
       var instance: Instance = [:]
@@ -126,7 +126,7 @@ struct MatrixPropertyTests {
     add("include", items, to: &matrix)
   }
 
-  private func add(_ key: String, _ items: [Instance], to matrix: inout Imagined) {
+  private func add(_ key: String, _ items: [Instance], to matrix: inout Simulated) {
     if items.isEmpty { return }
     let maps = items.map { item in
       "{ " + item.map { "\($0.key): '\($0.value)'" }.joined(separator: ", ") + " }"

@@ -1,0 +1,32 @@
+@testable import OpflowEngine
+@testable import OpflowPlan
+
+/// Orders to an imagined run.
+extension EngineHarness {
+  func state(_ name: String) -> TaskState {
+    plan.task(named: name).map { engine.state($0) } ?? .skipped
+  }
+
+  func order(
+    _ verb: ControlAction, _ names: [String], among: [String] = [], value: RequestValue = .nothing
+  ) -> ControlRequest {
+    let id = RequestID("o\(answers.count).\(obeyed.count).\(verb)")
+    var order = ControlRequest(
+      id: id ?? RequestID("o")!, requester: Requester(pid: 1, user: 0, name: "opflow"),
+      verb: verb, value: value)
+    order.tasks = names.compactMap { plan.task(named: $0) }
+    order.among = among.compactMap { plan.task(named: $0) }
+    return order
+  }
+
+  /// Asks for something, and waits for the answer.
+  mutating func ask(
+    _ verb: ControlAction, _ names: [String] = [], among: [String] = [],
+    value: RequestValue = .nothing
+  ) -> RequestAnswer? {
+    let count = answers.count
+    tell(.order(order(verb, names, among: among, value: value), from: ConnectionID(Int32(count))))
+    if answers.count == count { obeyAll() }
+    return answers.count > count ? answers.last : nil
+  }
+}

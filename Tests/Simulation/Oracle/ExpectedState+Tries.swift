@@ -1,0 +1,53 @@
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
+
+extension ExpectedState {
+  /// What tasks have had of their tries in drives that go on with each other, by the words of the
+  /// journal's reference.
+  func triesUsed(_ plan: Plan, _ request: ResumeRequest) -> [TaskID: TriesUsed] {
+    if case .close = items.last?.entry { return [:] }
+    if !request.keepsEnds { return [:] }
+    var counts: [String: Int32] = [:]
+    var due: [String: Int64] = [:]
+    for item in items {
+      switch item.entry {
+      case .resume(let entry):
+        if !entry.continues { (counts, due) = ([:], [:]) }
+        for name in entry.removed { (counts[name], due[name]) = (nil, nil) }
+      case .order(let order):
+        for name in item.named where [.retry, .cancel, .skip].contains(order.verb) {
+          due[name] = nil
+          if order.verb == .retry { counts[name] = nil }
+        }
+      case .transition(let line):
+        due[item.name] = nil
+        let isFree = line.outcome.reason == .fetch && (line.fetch?.report.gainedBytes ?? 0) > 0
+        switch line.event {
+        case .retry:
+          if !isFree { counts[item.name, default: 0] += 1 }
+          due[item.name] = item.milliseconds + line.delayMilliseconds
+        case .failure where line.allowed: if !isFree { counts[item.name, default: 0] += 1 }
+        case .skip(.retracted): counts[item.name] = nil
+        default: break
+        }
+      default: break
+      }
+    }
+    var used: [TaskID: TriesUsed] = [:]
+    func note(_ name: String, _ change: (TaskID, inout TriesUsed) -> Void) {
+      guard let task = plan.task(named: name), request.rerun?.contains(task) != true else { return }
+      change(task, &used[task, default: TriesUsed()])
+    }
+    for (name, count) in counts { note(name) { $1.count = count } }
+    for (name, at) in due {
+      note(name) { task, used in
+        // It starts again at once.
+        if plan.isService(task) { return }
+        let most = Int64(plan.policy(task).retryMaxDelayMilliseconds)
+        used.delayMilliseconds = min(max(0, at - SimulatedSession.firstWallMilliseconds), most)
+      }
+    }
+    return used
+  }
+}

@@ -1,0 +1,260 @@
+import OpflowJournal
+import OpflowPlan
+
+/// What was written to the journal, remembered apart from its bytes: the truth that recovery is
+/// held against. Names, not numbers, since the plan may change between drives.
+struct ExpectedState {
+  struct Item {
+    var entry: JournalEntry
+    var name: String
+    var sequence: UInt64
+    var milliseconds: Int64
+    /// Where its line ends in the file, the line feed included.
+    var end: Int
+    var fingerprint: UInt64
+    /// Of an order: the tasks that it holds for, and those that wait again with them.
+    var named: [String] = []
+    var back: [String] = []
+    /// Of an `approve`, one for each of `named`.
+    var approvals: [UInt64] = []
+  }
+
+  private(set) var items: [Item] = []
+  private var pending: [Item] = []
+  private var plan: Plan?
+
+  mutating func use(_ plan: Plan) { self.plan = plan }
+
+  mutating func add(
+    _ entry: JournalEntry, sequence: UInt64, atMilliseconds milliseconds: Int64, end: Int,
+    isWritten: Bool
+  ) {
+    guard isWritten else { return }
+    var item = Item(
+      entry: entry, name: "", sequence: sequence, milliseconds: milliseconds, end: end,
+      fingerprint: 0)
+    if case .transition(let line) = entry, let plan, !line.task.isNone {
+      item.name = plan.nameString(line.task)
+      item.fingerprint = line.fingerprint.whole
+    }
+    if case .order(let order) = entry, let plan {
+      item.named = order.tasks.map { plan.nameString($0) }
+      item.approvals = order.fingerprints
+      item.back = order.back.map { plan.nameString($0) }
+    }
+    pending.append(item)
+  }
+
+  /// The file is that long: what lies beyond was not written. A line counts without its line feed,
+  /// unless other bytes follow it.
+  mutating func isWritten(upTo count: Int, isFollowed: Bool = false) {
+    items.append(contentsOf: pending)
+    pending.removeAll(keepingCapacity: true)
+    while let last = items.last, last.end > (isFollowed ? count : count + 1) { items.removeLast() }
+  }
+
+  /// Only the file says what is left.
+  mutating func forget() {
+    items.removeAll()
+    pending.removeAll()
+  }
+
+  /// How many batches were added to the run, and not withdrawn.
+  var extensionCount: Int {
+    items.reduce(0) { count, item in
+      switch item.entry {
+      case .extend: count + 1
+      case .retract(let entry): count - entry.orders.count
+      default: count
+      }
+    }
+  }
+
+  /// What was ordered and holds for a drive that goes on with the last one.
+  func standing(_ plan: Plan, _ request: ResumeRequest) -> StandingRequests {
+    if case .close = items.last?.entry { return StandingRequests() }
+    if !request.keepsEnds { return StandingRequests() }
+    var standing = StandingRequests()
+    var (held, cancelled): (Set<String>, Set<String>) = ([], [])
+    for item in items {
+      switch item.entry {
+      case .resume(let entry) where !entry.continues:
+        (standing, held, cancelled) = (.init(), [], [])
+      case .stop(let stop):
+        standing.isPaused = false
+        held = []
+        standing.stopSignal = stop.detail.isEmpty ? stop.signal : nil
+      case .order(let order):
+        switch order.verb {
+        case .pause: standing.isPaused = true
+        case .proceed where item.named.isEmpty: standing.isPaused = false
+        case .proceed: held.subtract(item.named)
+        case .suspend: held.formUnion(item.named)
+        case .cancel where item.named.isEmpty:
+          (standing.isCancelled, standing.isPaused) = (true, false)
+          held = []
+        case .cancel:
+          held.subtract(item.named)
+          cancelled.formUnion(item.named)
+        case .retry, .skip:
+          held.subtract(item.named)
+          cancelled.subtract(item.named)
+        case .parallel:
+          let resource = plan.resources.firstIndex {
+            plan.string($0.name) == order.carried.resource
+          }
+          standing.capacities[resource ?? -1] = UInt64(order.carried.number ?? 0)
+        case .priority, .approve, .reject, .close: break
+        }
+      default: break
+      }
+    }
+    func tasks(_ names: Set<String>) -> [TaskID] {
+      names.compactMap { plan.task(named: $0) }.sorted { $0.rawValue < $1.rawValue }
+    }
+    standing.onHold = tasks(held)
+    let known = known()
+    standing.cancelled = tasks(cancelled.filter { known[$0]?.end == nil })
+      .filter { request.rerun?.contains($0) != true }
+    return standing
+  }
+
+  /// Where the last whole line ends.
+  var end: Int { items.last?.end ?? 0 }
+
+  /// What the lines say of each task.
+  func known() -> [String: KnownTask] {
+    var known: [String: KnownTask] = [:]
+    for item in items {
+      if case .order(let order) = item.entry {
+        for name in item.named { known[name, default: KnownTask()].take(order, item) }
+        for (name, approval) in zip(item.named, item.approvals) {
+          known[name, default: KnownTask()].approval = approval
+        }
+        for name in item.back { known[name, default: KnownTask()].waitAgain(isAsked: false) }
+      }
+      guard case .transition(let line) = item.entry, !item.name.isEmpty else { continue }
+      known[item.name, default: KnownTask()].take(line, item)
+    }
+    return known
+  }
+}
+
+/// A task as the lines leave it, by the words of the journal's reference.
+struct KnownTask {
+  /// How it ended; nil when it has not, or when that was taken back.
+  var end: TransitionKind?
+  var isAllowed = false
+  var why: Why?
+  var status = ExitStatus.unknown
+  var fingerprint: UInt64 = 0
+  /// SEQ of its last start and of its end.
+  var start: UInt64 = 0
+  var settle: UInt64 = 0
+  /// It was started, and cut short.
+  var isCutShort = false
+  /// The same, whatever a resume made of it since, unless the task was asked for.
+  var wasCutShort = false
+  var attempts: Int32 = 0
+  /// A try began, and no end of it was told since.
+  var isRunning = false
+  /// As what it was approved since it asked.
+  var approval: UInt64?
+  /// What it left for others, where that was kept, and a hash of what it read.
+  var left: [TaskValue]?
+  var with: UInt64?
+
+  mutating func take(_ line: Transition, _ item: ExpectedState.Item) {
+    defer {
+      wasCutShort = wasCutShort(since: line)
+      switch line.event {
+      case .pause, .proceed, .ready, .stopping: approval = nil
+      // The drive that took it up again may have died before it came to it.
+      case .resume(.interrupted): isRunning = false
+      default:
+        isRunning = line.event == .start
+        approval = nil
+      }
+    }
+    switch line.event {
+    case .start:
+      self = KnownTask(start: item.sequence, isCutShort: true, attempts: line.attempt)
+    case .fresh where line.kept != nil && end != nil:
+      if line.values != nil { (left, with) = (line.values, line.with) }
+    case .success, .failure, .skip, .fresh:
+      end = line.event.kind
+      isAllowed = line.allowed
+      why = line.why
+      status = line.outcome.status
+      fingerprint = item.fingerprint
+      (left, with) = (line.values, line.with)
+      settle = item.sequence
+      // It never began.
+      if line.event == .failure, line.attempt == 0 { start = item.sequence }
+      isCutShort = false
+    case .cancel:
+      end = nil
+      isCutShort = true
+    case .retry:
+      end = nil
+      isCutShort = false
+    case .interrupt:
+      end = nil
+      isCutShort = line.outcome.reason != .revoked && line.outcome.reason != .stopped(.unneeded)
+      if line.outcome.reason == .revoked { attempts = line.attempt - 1 }
+    case .resume:
+      end = nil
+      (left, with) = (nil, nil)
+      settle = 0
+      isCutShort = line.event == .resume(.interrupted)
+    case .pause, .proceed, .ready, .stopping: break
+    }
+  }
+
+  /// An order says what becomes of it at once.
+  mutating func take(_ order: RequestEntry, _ item: ExpectedState.Item) {
+    switch order.verb {
+    case .cancel where !isRunning:
+      end = nil
+      isCutShort = false
+    case .skip:
+      end = .skip
+      isAllowed = false
+      why = .skipped(.order)
+      (left, with) = (nil, nil)
+      settle = item.sequence
+      isCutShort = false
+    case .retry: waitAgain(isAsked: true)
+    case .cancel, .pause, .proceed, .suspend, .priority, .parallel, .approve, .reject, .close: break
+    }
+  }
+
+  /// An order takes it out of its end.
+  mutating func waitAgain(isAsked: Bool) {
+    end = nil
+    (left, with) = (nil, nil)
+    settle = 0
+    isCutShort = false
+    if isAsked { wasCutShort = false }
+  }
+
+  private func wasCutShort(since line: Transition) -> Bool {
+    switch line.event {
+    case .start, .cancel: true
+    case .success, .retry, .fresh: false
+    case .failure:
+      line.attempt > 0
+        && (line.outcome.reason == .interrupted || line.outcome.reason == .workerLost)
+    case .interrupt: line.outcome.reason != .revoked
+    case .resume:
+      line.event != .resume(.asked) && (wasCutShort || line.event == .resume(.interrupted))
+    case .skip, .pause, .proceed, .ready, .stopping: wasCutShort
+    }
+  }
+
+  /// It was skipped since its needs could not be met.
+  var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
+
+  /// It ended well, as far as one can tell from itself.
+  var endedWell: Bool { end == .success || end == .fresh || end == .failure && isAllowed }
+}

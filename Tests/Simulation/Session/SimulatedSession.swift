@@ -1,0 +1,500 @@
+import OpflowBase
+import OpflowEngine
+import OpflowJournal
+import OpflowPlan
+import OpflowWire
+
+/// A service that goes on after its drive.
+struct PassedOn {
+  var held: HeldService
+  var worker: SimulatedWorker
+  let name: String
+  /// How it ended, where nobody has read that yet.
+  let end: Outcome?
+}
+
+/// One drive of a run: the real engine, workers with the real worker's decisions over imagined
+/// processes, an imagined clock and an imagined disk. A turn takes in facts, then does what the
+/// engine says; the coordinator may die between any two steps.
+struct SimulatedSession {
+  enum End {
+    /// It came to its own end.
+    case closed(CloseEntry)
+    /// Nothing is left but services that go on; another drive is to follow.
+    case passedOn([PassedOn])
+    /// The coordinator died.
+    case crashed
+  }
+
+  var plan: Plan
+  /// The same, for workers.
+  let source: PlanSource
+  var tasks: [SimulatedManifest.Task] { source.tasks }
+  let injector: FaultInjector
+  let options: SchedulerOptions
+  var initial: [InitialState]
+  var owesFinally: Bool
+
+  var random: SplitMix64
+  private let own: OwnEngine
+  var engine: Engine {
+    _read { yield own.engine }
+    _modify { yield &own.engine }
+  }
+  let resumeState: Entry
+  var run: UInt64 { resumeState.run }
+  let durability: Durability
+  /// What they have that may come to keep it, and those that are to run however they are.
+  let results: [TaskID: EarlierResult]
+  let asked: TaskSet?
+  /// What tasks left, by the journal.
+  var held: [TaskID: ValueSet]
+  var file: SimulatedFile
+  var ledger: ExpectedState
+  var records: SimulatedRecords
+  /// By question: what was so when it was asked.
+  var asks: [Int32: SimulatedRecords.Truth] = [:]
+  /// By task: the key by which it was looked at last, the success that it was compared with, and
+  /// what was so then.
+  var seen: [TaskID: (key: UInt64, origin: UInt64)] = [:]
+  /// Of these, the ones whose result is in the cache.
+  var cached: Set<TaskID> = []
+  var truths: [TaskID: SimulatedRecords.Truth] = [:]
+  /// The numbers of the successes that hold.
+  var origins: [TaskID: UInt64]
+  /// Tasks that kept the result of an earlier drive when their turn came.
+  var keptLate: Set<TaskID> = []
+  /// Why tasks were skipped in this drive.
+  var skipped: [TaskID: SkipReason] = [:]
+  var now = Instant(nanoseconds: 1_000_000_000)
+  var wallMilliseconds = Self.firstWallMilliseconds
+  var workers: [SimulatedWorker] = []
+  var programs: [SimulatedProgram] = []
+  /// Workers that are seats in programs.
+  var slots: [WorkerID: ClientID] = [:]
+  /// From number 1 on.
+  var nodes: [SimulatedNode] = []
+  /// There may be less of something than a task wants.
+  var isLowered = false
+  /// How much of the file the sync under way covers, and which place it is of.
+  var syncing: (count: Int, place: UInt64)?
+  var failedLaunches: [WorkerID] = []
+  var closing: CloseEntry?
+  private(set) var passing: [HeldService] = []
+  /// Somebody asked for services to go on.
+  private(set) var isToPassOn = false
+  private(set) var hasJournalFailed = false
+  private(set) var hasBegun = false
+  private(set) var steps = 0
+  /// What may be added to the run; nil for nothing.
+  var growth: SimulatedGrowth?
+  /// The journal as the drive found it.
+  private let firstByte: Int
+  /// What an outside observer sees.
+  var oracle: Oracle
+  /// Who asks for what.
+  var control: Control
+  /// By task that was started: the try of its need that it reads of, and what that left; nil for
+  /// none.
+  private(set) var read: [TaskID: ValueSet?] = [:]
+  /// Tasks that were cancelled when the drive was stopping already.
+  private(set) var cutShort: Set<TaskID> = []
+  /// What views know.
+  var model: ModelCheck
+  /// The transitions of this drive, in order; those that never reached the file included.
+  var lines: [SessionLine] = []
+  /// Why it was told to stop, and whether at once.
+  var stopCause: StopCause? { didSet { oracle.isStopping = stopCause != nil } }
+  var wasKilled = false
+  /// A kind of worker did not come up, so tasks may fail for want of it.
+  var lostWorkers = 0
+  /// Starts and launches for which there was no process.
+  var shortages = 0
+  /// All invariants are checked after one event in so many.
+  private let checkInterval: Int
+  /// Told what happens, for a person who replays a seed.
+  var log: ((String) -> Void)?
+
+  init(
+    plan: Plan, tasks: [SimulatedManifest.Task], options: SchedulerOptions, injector: FaultInjector,
+    resumeState: Entry, opening: [JournalEntry], durability: Durability, encoder: JournalEncoder,
+    file: SimulatedFile, ledger: ExpectedState, records: SimulatedRecords, random: SplitMix64,
+    checkInterval: Int
+  ) {
+    self.plan = plan
+    source = PlanSource(plan, tasks)
+    growth = resumeState.growth
+    self.injector = injector
+    self.options = options
+    initial = resumeState.initial
+    self.resumeState = resumeState
+    owesFinally = resumeState.owesFinally
+    held = resumeState.values
+    self.random = random
+    self.checkInterval = checkInterval
+    firstByte = file.bytes.count
+    self.durability = durability
+    self.file = file
+    self.ledger = ledger
+    self.records = records
+    (results, asked, origins) = (resumeState.results, resumeState.asked, resumeState.origins)
+    var known = ResumeState(
+      initial: resumeState.initial, attempts: resumeState.attempts,
+      owesFinally: resumeState.owesFinally)
+    known.values = resumeState.values
+    known.priorities = resumeState.priorities
+    known.orders = resumeState.orders
+    known.approved = resumeState.approved
+    known.results = resumeState.results
+    known.origins = resumeState.origins
+    known.asked = resumeState.asked
+    known.standing = resumeState.standing
+    known.triesUsed = resumeState.triesUsed
+    known.held = resumeState.held.map(\.held)
+    known.run = resumeState.run
+    known.ranBefore = resumeState.ranBefore
+    known.openness = resumeState.growth?.openness ?? .ordinary
+    workers = resumeState.held.map(\.worker)
+    control = Control(known: resumeState.orders, session: resumeState.number)
+    own = OwnEngine(
+      Engine(
+        plan: plan, options: options,
+        resumeState: known,
+        journal: encoder, durability: durability, opening: opening))
+    oracle = Oracle(plan: plan, options: options)
+    model = ModelCheck(source, initial: resumeState.initial, orders: resumeState.earlierOrders)
+  }
+
+  /// Drives to the end, or to the crash.
+  mutating func run(from clock: Instant) throws(Finding) -> End {
+    if !resumeState.held.isEmpty { now = clock }
+    try oracle.begin(resumeState, at: now)
+    noteOrders(resumeState.standing)
+    noteStanding()
+    engine.begin(at: now, wall: wallMilliseconds)
+    if crashIsDue { return .crashed }
+    try decide(after: nil)
+    for _ in 0...random.below(3) where !injector.joinsLate { try joinNode() }
+    if plan.hasExternalTasks {
+      for _ in 0..<(injector.isNone ? 1 : random.below(3)) { comeProgram() }
+    }
+    while true {
+      if crashIsDue { return .crashed }
+      // Several facts may be taken in one turn.
+      if random.chance(60) { try endTurn() }
+      if let closing {
+        // Where the last sync fails, what was to go on ends as in a crash.
+        let isPassedOn = isToPassOn && states.contains(.running)
+        if oracle.liveCount > 0 || isPassedOn, hasJournalFailed { return .crashed }
+        if oracle.liveCount > 0 { throw Finding("the drive closed with processes alive") }
+        if !control.open.isEmpty { throw Finding("an order was not answered") }
+        try oracle.checkStop(closing)
+        return .closed(closing)
+      }
+      if !passing.isEmpty { return .passedOn(try passOn()) }
+      try step()
+      if engine.isTimerDue(at: now) { try tell(.timer) }
+    }
+  }
+
+  var states: [TaskState] { plan.tasks.map { engine.state(TaskID($0)) } }
+
+  /// Services that nothing needed at some time, whatever came since.
+  var stoodAlone: Set<TaskID> = []
+
+  private var crashIsDue: Bool { steps >= injector.crashStep }
+
+  /// After so many it should have come to its end.
+  var mostSteps: Int { 3000 + plan.taskCount * 120 }
+
+  private mutating func step() throws(Finding) {
+    steps += 1
+    if steps > mostSteps { throw Finding("the drive does not come to an end") }
+    // What a program says is read long before the time of a block is up, where nothing is
+    // disturbed.
+    now.nanoseconds +=
+      Int64(random.below(3_000_000)) / (injector.isNone && plan.hasExternalTasks ? 100 : 1)
+    wallMilliseconds += Int64(random.below(3))
+    if engine.isServing, random.chance(injector.passesOn ? 40 : 10) {
+      return try endServing()
+    }
+    if try growNow() { return }
+    if try disturb() { return }
+    var choices = enabledMoves()
+    // Where nothing is disturbed no block waits for its program until its time is up.
+    if injector.isNone, choices.contains(where: \.isOfProgram) {
+      choices.removeAll { !$0.isOfProgram }
+    }
+    if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }
+    // Orders on their way may enable more.
+    if try !endTurn(), closing == nil { try waitForTime() }
+  }
+
+  /// Something has changed, or somebody has enough of it.
+  private mutating func endServing() throws(Finding) {
+    switch injector.passesOn ? 2 : steps % 3 {
+    case 0: try tell(.stop(.signal(2)))
+    case 1: try tell(.endServices(but: []))
+    default:
+      // The last drive is to come to an end.
+      let all = injector.isNone ? [] : engine.heldServices.map(\.service)
+      let isWhole = random.chance(50)
+      isToPassOn = !all.isEmpty
+      try tell(.endServices(but: Set(all.filter { _ in isWhole || random.chance(70) })))
+    }
+  }
+
+  /// Nothing happens until a deadline comes.
+  private mutating func waitForTime() throws(Finding) {
+    var wake = engine.nextWake
+    for worker in workers {
+      guard worker.phase == .talking, let deadline = worker.deadline else { continue }
+      if wake.map({ deadline < $0 }) ?? true { wake = deadline }
+    }
+    if plan.hasExternalTasks, injector.isNone || random.chance(50), try letProgramsGoOn() { return }
+    if random.chance(20), try letGoOfSomething() { return }
+    if random.chance(30), try tendNodes() { return }
+    if injector.isNone || random.chance(50), try answerSomeGate() { return }
+    if try growAtRest() { return }
+    // Somebody has enough of it.
+    if engine.isServing, injector.passesOn { return try endServing() }
+    if engine.isServing { return try tell(.stop(.signal(2))) }
+    if let wake {
+      now = max(now, wake)
+    } else if oracle.isSuspended {
+      try tell(.proceed)
+    } else if try tendNodes() {
+      return
+    } else if try letGoOfSomething() {
+      return
+    } else if plan.hasExternalTasks, try letProgramsGoOn() {
+      return
+    } else if try answerSomeGate() {
+      return
+    } else {
+      throw Finding("nothing can happen any more, and the drive is not over")
+    }
+  }
+
+  /// Tells the engine a fact and takes up what it decides.
+  mutating func tell(_ event: SchedulerEvent) throws(Finding) {
+    guard !engine.isClosing else { return }
+    log?("\(event)")
+    tell(.scheduler(event))
+    if random.below(checkInterval) == 0, let problem = engine.checkInvariants() {
+      throw Finding("after \(event): \(problem)")
+    }
+    try decide(after: event)
+  }
+
+  mutating func tell(_ fact: EngineFact) {
+    engine.take(fact, at: now, wall: wallMilliseconds)
+  }
+
+  /// Takes up what waits for nothing.
+  private mutating func decide(after event: SchedulerEvent?) throws(Finding) {
+    var told: [EngineStep] = []
+    while let step = engine.nextDecision() {
+      told.append(step)
+      try perform(step)
+    }
+    if let event {
+      try oracle.checkOrderOfStarts(told, after: event, own.engine, holdsBack: holdsBack)
+    }
+  }
+
+  mutating func perform(_ step: EngineStep) throws(Finding) {
+    switch step {
+    case .tell(let entry):
+      ledger.add(
+        entry, sequence: engine.nextSequence - 1, atMilliseconds: wallMilliseconds,
+        end: file.bytes.count + engine.unwritten.count, isWritten: !hasJournalFailed)
+      if case .order(let order) = entry {
+        model.take(order, atMilliseconds: wallMilliseconds)
+        try take(order, end: file.bytes.count + engine.unwritten.count)
+      }
+      if case .extend(let extend) = entry {
+        try control.note(extend.id, end: file.bytes.count + engine.unwritten.count)
+      }
+      if case .stop(let stop) = entry { try take(stop) }
+      if case .node(let node) = entry { try take(node) }
+      if case .worker(let worker) = entry { try check(worker) }
+      guard case .transition(let transition) = entry else { return }
+      model.take(transition, atMilliseconds: wallMilliseconds)
+      if transition.event.kind == .resume, transition.isLate {
+        log?("    \(transition.brief(plan))")
+        if transition.event == .resume(.skippedBefore) {
+          try oracle.takeBackSkipped(transition)
+        } else {
+          try oracle.takeBack(transition.task)
+        }
+        lines.append(SessionLine(transition: transition, at: now, isOrdered: true))
+      }
+      guard transition.event.kind != .resume else { return }
+      try checkFreshness(transition)
+      log?("    \(transition.brief(plan))")
+      try oracle.take(transition, at: now)
+      oracle.noteLine(transition, end: file.bytes.count + engine.unwritten.count)
+      note(transition, isOrdered: false)
+    case .began(let task, let attempt):
+      try oracle.begin(task, attempt)
+      model.take(Transition(.start, task, attempt: attempt), atMilliseconds: wallMilliseconds)
+    case .launch(let worker, let kind, let node): try launch(worker, kind, at: node)
+    case .slot(let worker, let program): try takeSlot(worker, in: program)
+    case .discard(let worker):
+      log?("    \(worker) is given up")
+      // One of an earlier drive gets nothing else to do.
+      let isDone = worker.index < resumeState.held.count
+      let mayBeMute = isBehind(workers[worker.index]) || isUnheard(workers[worker.index])
+      if injector.sparesWorkers, !isDone, !mayBeMute {
+        throw Finding("a worker was given up that did nothing wrong")
+      }
+      // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
+      if workers[worker.index].phase != .gone { workers[worker.index].die() }
+    case .retract(let retraction): try retract(retraction)
+    case .write:
+      write(file.bytes.count + engine.unwritten.count)
+      if !hasJournalFailed { try model.check(file.bytes) }
+    case .sync(let place, let kind): sync(upTo: place, kind)
+    case .order(let worker, let order): try send(order, to: worker)
+    case .answer(let connection, let id, let answer):
+      try control.take(
+        connection, id, answer, file: file, mustLast: durability == .each,
+        hasJournalFailed: hasJournalFailed)
+    case .dismiss: break
+    case .finish(let entry): closing = entry
+    case .passOn(let held): passing = held
+    }
+  }
+
+  /// What a task reads that starts now; nothing may tell it another thing later.
+  private mutating func noteRead(by task: TaskID) {
+    guard let name = tasks[task.index].reads, let need = plan.task(named: name) else { return }
+    let left = held[need] ?? ValueSet(attempt: oracle.attempt(need), [])
+    read.updateValue(engine.state(need).holdsValues ? left : nil, forKey: task)
+  }
+
+  /// Remembers what became of a task.
+  mutating func note(_ transition: Transition, isOrdered: Bool) {
+    if transition.event == .start { noteRead(by: transition.task) }
+    if transition.event == .cancel, stopCause != nil { cutShort.insert(transition.task) }
+    if transition.event.kind == .resume { cutShort.remove(transition.task) }
+    lines.append(SessionLine(transition: transition, at: now, isOrdered: isOrdered))
+  }
+
+  private var holdsBack: Bool {
+    stopCause != nil || !control.open.isEmpty
+      || options.maxFailures > 0 && oracle.failures >= options.maxFailures
+  }
+
+  private mutating func launch(
+    _ worker: WorkerID, _ kind: WorkerKind, at node: NodeID
+  ) throws(Finding) {
+    guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
+    oracle.noteLaunch(of: worker, at: node)
+    workers.append(SimulatedWorker(id: worker, kind: kind, node: node, plan: source))
+    if injector.launchFailsOneIn > 0, random.below(injector.launchFailsOneIn) == 0 {
+      workers[worker.index].phase = .gone
+      failedLaunches.append(worker)
+    } else {
+      tell(.launched(worker, WorkerEntry(pid: 100 + worker.rawValue, startTime: 1, bootID: "boot")))
+    }
+  }
+
+  // MARK: - The turn's end
+
+  /// - Returns: whether there was anything to do.
+  @discardableResult
+  mutating func endTurn() throws(Finding) -> Bool {
+    var didSomething = false
+    while !failedLaunches.isEmpty {
+      lostWorkers += 1
+      didSomething = true
+      let worker = failedLaunches.removeFirst()
+      let isShortage = shortages < SchedulerOptions.maxShortages && worker.index.isMultiple(of: 2)
+      if isShortage { shortages += 1 }
+      try tell(.launchFailed(worker, complaint: "no room", isShortage: isShortage))
+    }
+    while let step = engine.next(at: now) {
+      didSomething = true
+      try perform(step)
+    }
+    try checkIdleServices()
+    return didSomething
+  }
+
+  /// Lets the file grow to that length at most.
+  private mutating func write(_ end: Int) {
+    let lines = engine.unwritten
+    let room = max(0, min(end, injector.diskRoom) - file.bytes.count)
+    file.append(lines.prefix(room))
+    ledger.isWritten(upTo: file.bytes.count)
+    if room >= lines.count {
+      hasBegun = true
+      tell(.wrote)
+    } else if end >= file.bytes.count {
+      failJournal()
+    }
+  }
+
+  /// The disk is full, or broken.
+  private mutating func failJournal() {
+    hasJournalFailed = true
+    if !engine.isClosing { stopCause = .ioError }
+    oracle.endHolds()
+    tell(.journalFailed)
+  }
+
+  private mutating func sync(upTo place: UInt64, _ kind: SyncKind) {
+    log?("    sync \(kind) to \(place)")
+    if injector.syncFailsOneIn > 0, random.below(injector.syncFailsOneIn) == 0 {
+      return failJournal()
+    }
+    syncing = (file.bytes.count, place)
+    // The thread takes its time; for the others the coordinator waits.
+    if kind != .grouped { endSync() }
+  }
+
+  mutating func endSync() {
+    guard let (count, place) = syncing else { return }
+    syncing = nil
+    file.sync(upTo: count)
+    tell(.synced(upTo: place))
+  }
+
+  private mutating func send(_ order: WorkerMessage, to worker: WorkerID) throws(Finding) {
+    if case .check(let check) = order { noteQuestion(check) }
+    if isUnheard(worker) { return }
+    if let (task, attempt) = order.start {
+      if hasJournalFailed {
+        throw oracle.fault(task, "it was started after the journal had failed")
+      }
+      try oracle.checkOrder(task, attempt)
+      let line = oracle.endOfStart(task)
+      if line > file.bytes.count { throw Finding("a task was started before its line was written") }
+      let mustLast =
+        durability == .each
+        || durability == .group && plan.flags(task).contains(.failWhenInterrupted)
+      if mustLast, line > file.syncedCount {
+        throw Finding("a task was started before its line was synced")
+      }
+      if durability != .none, file.syncedCount <= firstByte {
+        throw Finding("a task was started before the drive's first lines were synced")
+      }
+    }
+    if let program = slots[worker] { return send(order, toSlot: worker, of: program) }
+    if case .stop(let task, let attempt, let reason) = order {
+      if reason == .unneeded { try oracle.checkUnneeded(task) }
+      if oracle.isService(task) { oracle.leaving[task] = attempt }
+    }
+    try checkPorts(order, to: worker)
+    if case .devices(let task, let devices) = order { oracle.stock.give(devices, to: task) }
+    workers[worker.index].receive(order, at: now)
+  }
+
+  /// It did not come to read all that it was told: so much goes on beside it.
+  private func isBehind(_ worker: SimulatedWorker) -> Bool {
+    guard let since = worker.behindSince else { return false }
+    return since.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds) <= now
+  }
+}
