@@ -109,7 +109,7 @@ import Testing
   @Test(arguments: 1...20)
   func `steps come out in the order in which they went in, however many wait`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
-    var queue = StepQueue(capacity: 2)
+    let queue = StepQueue(capacity: 2)
     var model: [EngineStep] = []
     for number in 0..<2000 {
       if random.next() % 5 < 3 {
