@@ -5,8 +5,8 @@ internal import OpflowWire
 
 /// Decides what runs when: events in, steps out. A plain value without clock, files or processes.
 ///
-/// Its parts keep their own invariants; the scheduler decides between them. Nothing copies it, but it
-/// is not `~Copyable`: the compiler's checks of that took most of the time for this module.
+/// Its parts keep their own invariants; the scheduler decides between them. Nothing copies it, but
+/// it is not `~Copyable`: the compiler's checks of that took most of the time for this module.
 struct Scheduler {
   /// The time of the event that is handled.
   private(set) var now = Instant(nanoseconds: 0)
