@@ -180,7 +180,7 @@ package enum ErrorName {
     12: "out of memory", 13: "permission denied", 20: "not a directory", 21: "is a directory",
     23: "too many open files", 24: "too many open files", 26: "the program is being written",
     27: "file too large", 28: "no space left on the device", 30: "read-only file system",
-    36: "file name too long", 40: "too many symbolic links",
+    36: "file name too long", 40: "too many symbolic links", 77: "not a regular file",
     107: "transport endpoint is not connected", 110: "connection timed out", 112: "host is down",
     116: "stale file handle", 121: "remote I/O error", 122: "disk quota exceeded",
   ]

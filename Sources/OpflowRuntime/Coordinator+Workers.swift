@@ -132,6 +132,7 @@ extension Coordinator {
       tell(.recorded(link.id, task, attempt: attempt, origin: origin))
     case .changed(let task, let attempt, let detail):
       tell(.discarded(link.id, task, attempt: attempt, detail: detail))
+      request.serving?.noteDiscarded()
     case .warning(let detail):
       tell(.heard(link.id))
       // Several workers may send the same warning.

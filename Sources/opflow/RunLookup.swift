@@ -192,11 +192,30 @@ enum OwnRun {
         "this is \(isWithin ? "run by " : "")a task of run \(folder.id): \(detail) would never end")
     }
     guard let name = TaskAround.here(of: folder.id)?.task, let own = plan.task(named: name),
-      tasks.contains(own)
+      let waiting = tasks.first(where: { $0 == own }) ?? first(of: tasks, awaiting: own, in: plan)
     else { return }
+    let why =
+      waiting == own
+      ? "" : ", since \(CleanText.string(plan.nameString(waiting))) waits for this one"
     throw CommandError(
       .held,
       "this is \(isWithin ? "run by " : "")task \(CleanText.string(name)) of run \(folder.id): "
-        + "\(detail) would never end")
+        + "\(detail) would never end\(why)")
+  }
+
+  /// Dependents start after a task has ended, and `finally` tasks after all others. A service is
+  /// only awaited until it is ready.
+  private static func first(of tasks: [TaskID], awaiting own: TaskID, in plan: Plan) -> TaskID? {
+    if plan.isService(own) { return nil }
+    let isLast = plan.flags(own).contains(.finally)
+    if !isLast, let task = tasks.first(where: { plan.flags($0).contains(.finally) }) { return task }
+    var found = TaskSet(taskCount: plan.taskCount)
+    var open = [own]
+    while let task = open.popLast() {
+      for edge in plan.dependents(task) where found.insert(plan.dependent(edge)) {
+        open.append(plan.dependent(edge))
+      }
+    }
+    return tasks.first { found.contains($0) }
   }
 }

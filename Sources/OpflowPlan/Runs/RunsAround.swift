@@ -139,6 +139,38 @@ package struct TasksAround: Equatable, Sendable {
   }
 }
 
+/// A command that the manifest has opflow run outside of its tasks, to print an input or a secret.
+/// A word of `OPFLOW_TASKS` marks its processes, so that opflow does not run it within itself.
+package struct CommandAround: Equatable, Sendable {
+  private let word: String
+
+  package init(_ words: [String], in folder: String) {
+    word = Hexadecimal.text(Hash.xxh3(Array(([folder] + words).joined(separator: "\0").utf8)))
+  }
+
+  /// - Parameter text: `OPFLOW_TASKS`.
+  package func isNamed(in text: String?) -> Bool {
+    (text ?? "").split(separator: " ").contains { $0 == word }
+  }
+
+  /// - Parameter environment: the content of /proc/PID/environ.
+  package func isNamed(inEnvironment environment: [UInt8]) -> Bool {
+    let start = Array("\(TasksAround.variable)=".utf8)
+    return environment.split(separator: 0).contains { entry in
+      entry.starts(with: start)
+        && isNamed(in: String(decoding: entry.dropFirst(start.count), as: UTF8.self))
+    }
+  }
+
+  /// The environment of the command. The mark comes first: the last word may stand for a manifest.
+  package func marking(_ environment: [[UInt8]]) -> [[UInt8]] {
+    let start = Array("\(TasksAround.variable)=".utf8)
+    let text = environment.first { $0.starts(with: start) }?.dropFirst(start.count) ?? []
+    return environment.filter { !$0.starts(with: start) }
+      + [start + Array(word.utf8) + (text.isEmpty ? [] : [UInt8(ascii: " ")]) + text]
+  }
+}
+
 /// The task that a process belongs to, from its environment.
 package struct TaskAround: Hashable, Sendable {
   package let run: RunID

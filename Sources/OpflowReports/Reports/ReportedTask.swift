@@ -30,7 +30,8 @@ enum TaskVerdict {
     case .cancelled where record.why == .ended(.stopped(.cancel)) || record.attempts == 0:
       return ("cancelled", "cancelled")
     case .cancelled: return ("interrupted", status.outcome(of: task))
-    case .skipped: return ("skipped", "skipped: \(ReasonText.text(record.why, plan: status.plan))")
+    case .skipped:
+      return ("skipped", "skipped: \(ReasonText.text(status.why(task), plan: status.plan))")
     case .waiting where record.isInterrupted:
       return ("interrupted", "interrupted; a resume runs it again")
     case .waiting where status.awaitsNextTry(task):

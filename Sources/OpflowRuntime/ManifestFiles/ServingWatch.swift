@@ -17,6 +17,8 @@ package final class ServingWatch {
 
   /// A change was seen that the run was not resumed for.
   private var isDue = false
+  /// A task's success did not count, in the last session and in the one before.
+  private var hasDiscarded = (now: false, before: false)
   private var hasBegun = false
   private var note: String?
   /// The last obstacle shown.
@@ -66,9 +68,17 @@ package final class ServingWatch {
     }
     if let grown { look.watch.follow(grown.plan, grown.files, grown.initial) }
     grown = nil
-    defer { isDue = false }
-    return isDue
+    let isAgain = hasDiscarded.now && !hasDiscarded.before
+    defer {
+      isDue = false
+      hasDiscarded = (false, isAgain)
+    }
+    return isDue || isAgain
   }
+
+  /// A file changed while a task read it, and is perhaps as before by now: the run is resumed
+  /// without a further change, once.
+  func noteDiscarded() { hasDiscarded.now = true }
 
   private func takeFinding(_ tell: (String) -> Void) -> ChangeScan.Finding {
     asked = nil

@@ -123,6 +123,12 @@ struct SecretTaking {
     _ words: [String], _ spec: SecretSpec
   ) throws(SecretFault) -> [UInt8] {
     let name = words[0]
+    if PrintingCommand.isAround(words, in: plan.string(plan.manifest.folder)) {
+      throw SecretFault(
+        spec,
+        "cannot be had: `\(name)` runs this command and would run again within itself, without"
+          + " end")
+    }
     let end: PrintingCommand.End
     let left: String
     var value: [UInt8] = []

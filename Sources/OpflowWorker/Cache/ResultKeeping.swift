@@ -112,7 +112,7 @@ final class ResultKeeping {
       guard let status = try folder.status(file.path), status.kind == .directory else {
         throw .noSuchFile
       }
-      add(.folder, mode: status.mode & 0o777, [], file.path)
+      add(.folder, mode: status.mode & CacheEntry.Item.folderModes, [], file.path)
     case .link, .absent:
       let text = try folder.linkTarget(file.path)
       guard let target = String(validating: text, as: UTF8.self) else { throw .noSuchFile }

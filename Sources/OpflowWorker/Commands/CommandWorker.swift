@@ -277,6 +277,8 @@ final class CommandWorker: WorkerRole {
 
   private func launch(_ task: TaskID, _ attempt: Int32, _ began: Instant, _ now: Instant) {
     prepareFolder()
+    // Of another user, for example; it is not the task's.
+    if files?.takeHasRunCommands() == true { tree.abandon() }
     do throws(WorkerRefusal) {
       let late = try values.begin(task, attempt, mayHoldSecrets: masker != nil)
       let process =

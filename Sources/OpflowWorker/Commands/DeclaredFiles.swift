@@ -106,6 +106,8 @@ final class DeclaredFiles {
     DeclaringTask(plan: plan, task: task, records: records)
   }
 
+  func takeHasRunCommands() -> Bool { readings.takeHasRunCommands() }
+
   private func seenPath(_ task: TaskID) -> String { CheckFolder.file(of: task, in: seen) }
 
   // MARK: - The worker's turn

@@ -15,6 +15,7 @@ final class TaskReadings {
   /// By command, with the number of tasks that had ended before.
   private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, ScanFault>)] =
     [:]
+  private var hasRunCommands = false
   /// The same for the outputs of dependencies.
   private var left: [TaskID: (after: Int32, content: PlanKey)] = [:]
 
@@ -44,6 +45,12 @@ final class TaskReadings {
   func forget() {
     printed.removeAll()
     left.removeAll()
+  }
+
+  /// Whether an input command ran since the last call: it may have left what cannot be ended.
+  func takeHasRunCommands() -> Bool {
+    defer { hasRunCommands = false }
+    return hasRunCommands
   }
 
   fileprivate struct NeedScan {
@@ -114,6 +121,11 @@ final class TaskReadings {
     _ words: [String], of declaring: DeclaringTask
   ) throws(ScanFault) -> SuccessRecord.Reading {
     let name = words.joined(separator: " ")
+    if PrintingCommand.isAround(words, in: declaring.folder) {
+      throw ScanFault(
+        detail:
+          "the input `\(name)` runs this command and would run again within itself, without end")
+    }
     let (end, printed, complaints): (PrintingCommand.End, [UInt8], [UInt8])
     let left: String
     do throws(Errno) {
@@ -122,6 +134,8 @@ final class TaskReadings {
       (end, printed) = try command.finish(
         limit: Self.mostPrinted, patienceSeconds: Self.patienceSeconds)
       complaints = command.complaints
+      hasRunCommands = true
+      command.endChildren()
       left = command.leftText
     } catch {
       throw ScanFault(detail: "the input `\(name)` cannot be run: \(error)")

@@ -147,6 +147,8 @@ package final class PlanScan {
     book = try RecordBook(readingIn: state)
     try book?.follow()
     hashes = FileMemory(plan)
+    // So that what input commands leave is found and ended.
+    try ProcessTree.becomeSubreaper()
     // Secrets' values are unknown here, and a session masks them.
     readings = TaskReadings(
       WorkerPlan(plan), records: records, book: book, hashes: hashes,

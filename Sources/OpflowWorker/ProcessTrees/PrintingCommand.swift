@@ -1,6 +1,7 @@
+internal import OpflowPlan
 package import OpflowSystem
 
-/// Runs a command and collects its output, bounded in time and memory.
+/// Runs a command of the manifest and collects its output, bounded in time and memory.
 package struct PrintingCommand: ~Copyable {
   private static let mostComplaintBytes = 64 << 10
 
@@ -8,6 +9,7 @@ package struct PrintingCommand: ~Copyable {
   private static let firstPauseNanoseconds: Int64 = 20_000_000
   private static let lastPauseNanoseconds: Int64 = 5_120_000_000
 
+  private let around: CommandAround
   private let process: SpawnedProcess
   private let output: Descriptor
   private let errors: Descriptor
@@ -29,6 +31,11 @@ package struct PrintingCommand: ~Copyable {
     case printedTooMuch, tookTooLong
   }
 
+  /// This process is part of the same command, which would run itself without end.
+  package static func isAround(_ words: [String], in folder: String) -> Bool {
+    CommandAround(words, in: folder).isNamed(in: Environment.value(TasksAround.variable))
+  }
+
   /// Input is /dev/null. `environment` has entries `NAME=VALUE`.
   package init(
     _ words: [String], in folder: String, environment: [[UInt8]] = Environment.entries()
@@ -37,10 +44,12 @@ package struct PrintingCommand: ~Copyable {
     let errors = try Pipe()
     try output.read.setNonblocking(true)
     try errors.read.setNonblocking(true)
+    let around = CommandAround(words, in: folder)
     process = try Self.start(
-      words, folder, environment, output.write.rawValue, errors.write.rawValue)
+      words, folder, around.marking(environment), output.write.rawValue, errors.write.rawValue)
     self.output = output.takeRead()
     self.errors = errors.takeRead()
+    self.around = around
   }
 
   private static func start(
@@ -63,8 +72,7 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Returns at most `limit` + 1 bytes. Remaining children are left alone: one may be an agent that
-  /// holds keys.
+  /// Returns at most `limit` + 1 bytes. Remaining children are left alone (see `endChildren`).
   package mutating func finish(
     limit: Int, patienceSeconds: Int64
   ) throws(Errno) -> (End, printed: [UInt8]) {
@@ -112,6 +120,22 @@ package struct PrintingCommand: ~Copyable {
       noteSurvivor(process.pid)
     }
     return end
+  }
+
+  /// Kills what the ended command left behind. Requires that this process is a subreaper. Not for
+  /// every command: one may leave an agent that holds keys.
+  package mutating func endChildren() {
+    for pid in ProcessTree.descendants(of: ProcessID.own) {
+      guard let environment = ProcessStatus.environment(of: pid),
+        around.isNamed(inEnvironment: environment),
+        let descriptor = (try? ProcessTree.open(pid)) ?? nil
+      else { continue }
+      do throws(Errno) {
+        try ProcessTree.send(.kill, through: descriptor.rawValue)
+      } catch {
+        noteSurvivor(pid)
+      }
+    }
   }
 
   private mutating func noteSurvivor(_ pid: Int32) {

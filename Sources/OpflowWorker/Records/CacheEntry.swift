@@ -36,7 +36,10 @@ package struct CacheEntry: Equatable, Sendable {
     }
 
     package var kind: Kind
+    /// Files have no set-ID bits.
     package var mode: UInt32
+    /// Permissions, set-group-ID and the sticky bit (inode(7)).
+    static let folderModes: UInt32 = 0o3777
     package var sizeBytes: Int64
     package var digest: SHA256.Digest
     /// A path relative to the manifest's folder, without `.`, `..` and empty parts; or a value's
@@ -116,7 +119,8 @@ package struct CacheEntry: Equatable, Sendable {
       let fields = line.split(separator: Field.tab, omittingEmptySubsequences: false)
       guard fields.count == 5, fields[0].count == 1,
         let kind = Item.Kind(rawValue: fields[0][fields[0].startIndex]),
-        let mode = UInt32(String(decoding: fields[1], as: UTF8.self), radix: 8), mode <= 0o777,
+        let mode = UInt32(String(decoding: fields[1], as: UTF8.self), radix: 8),
+        mode <= Item.folderModes,
         let size = Field.number(fields[2], as: Int64.self), size >= 0,
         let digest = Array(fields[3]).withUnsafeBytes({ SHA256.Digest($0) }),
         let name = Array(fields[4]).withUnsafeBytes({ Field.unescaped($0) }),

@@ -56,6 +56,40 @@ struct WaitTests {
     #expect(try run.finish().status == 0)
   }
 
+  /// `b` needs `a`, `c` needs `b`, and `last` runs after all; `s` is a service that `u` needs.
+  @Test(arguments: [
+    ("wait --for a", "5"), ("wait --for b", "5"), ("wait --for c", "5"), ("logs -f c", "5"),
+    ("wait --for last", "5"), ("wait --for x", "0"),
+  ])
+  func `a task does not wait for what waits for it`(_ words: String, code: String) throws {
+    let place = try Workplace(
+      """
+      max_parallel: 2
+      tasks:
+        a: { run: '$opflow \(words) 2> told && echo 0 >> trace || echo $? >> trace' }
+        b: { needs: [a], run: 'true' }
+        c: { needs: [b], run: 'true' }
+        x: { run: 'true' }
+        last: { finally: true, run: 'true' }
+      """)
+    try place.opflow("run")
+    #expect(place.lines() == [code])
+    if code == "5" { #expect(try place.text("told").contains("would never end")) }
+  }
+
+  @Test func `a service may wait for what needs it`() throws {
+    let place = try Workplace(
+      """
+      tasks:
+        s: { service: { ready: { log: up } }, run: 'echo up; $opflow wait --for u; echo $? >> trace; read x < end' }
+        u: { needs: [s], run: echo u >> trace }
+        v: { needs: [s, u], run: 'until [ $(wc -l < trace) = 2 ]; do sleep 0.01; done' }
+      """)
+    _ = try place.gate("end")
+    try place.opflow("run")
+    #expect(place.lines() == ["u", "0"])
+  }
+
   @Test func `a task that failed, or never ran because of it, is no success`() throws {
     let place = try Workplace(
       """

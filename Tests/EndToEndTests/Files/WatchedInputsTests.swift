@@ -125,6 +125,31 @@ struct WatchedInputsTests {
     place.expectNothingAlive()
   }
 
+  @Test(arguments: ["echo $what > x", "ln -sfn $what x"])
+  func `what changes while it runs and is as before in the end is read again`(
+    _ change: String
+  ) throws {
+    let place = try Workplace(
+      """
+      tasks:
+        a: { inputs: [x], outputs: [o], run: "[ -e o ] && wait=false || wait=true; $wait && echo a > in; $wait && read w < out; cat x > o; $wait && echo a > in; $wait && read w < out; true" }
+        b: { needs: [a], inputs: [o], outputs: [p], run: "cat o > p" }
+      """)
+    for name in ["one", "two"] { try place.write(name, name + "\n") }
+    try place.shell("what=one; \(change)")
+    let (`in`, out) = (try place.gate("in"), try place.gate("out"))
+    let run = try place.start("run", "--watch")
+    _ = try `in`.next()
+    try place.shell("what=two; \(change)")
+    try out.letGo()
+    _ = try `in`.next()
+    try place.shell("what=one; \(change)")
+    try out.letGo()
+    try run.waitForRounds(1)
+    #expect(try place.text("p") == "one\n")
+    _ = try run.leave()
+  }
+
   @Test func `an input that is missing is waited for`() throws {
     let (place, run) = try begin(
       "tasks: { a: { inputs: [later/x], run: echo a >> trace } }")
