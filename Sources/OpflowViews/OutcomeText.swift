@@ -100,7 +100,7 @@ extension RunStatus {
     guard let close = history.close else { return "cut off: the process that drove it died" }
     if close.exitCode == 74 { return "stopped by an error of input or output" }
     if let record = history.orders.stoppedBy {
-      return "stopped by \(record.requester.words)"
+      return "stopped\(record.requester.by)"
     }
     let reason = history.orders.stopReason
     if !reason.isEmpty { return "stopped: \(CleanText.string(reason))" }
@@ -119,9 +119,7 @@ extension RunStatus {
 
   package func outcome(of task: TaskID) -> String {
     let record = history[task]
-    return OutcomeText.text(
-      Outcome(status: record.status, reason: record.why?.endReason),
-      detail: history.details.complaints[task] ?? "")
+    return OutcomeText.text(record.outcome, detail: history.details.complaints[task] ?? "")
   }
 
   /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
@@ -136,7 +134,15 @@ extension RunStatus {
   }
 }
 
+extension FailedTry {
+  package var text: String { OutcomeText.text(outcome, detail: detail) }
+}
+
 extension Requester {
   /// `opflow cancel (pid 12)`
   var words: String { CleanText.string(text) }
+  /// ` by opflow cancel (pid 12)`
+  var by: String { " by \(words)" }
+  /// `, asked by opflow cancel (pid 12)`
+  var asked: String { ", asked\(by)" }
 }

@@ -43,7 +43,7 @@ package enum StatusJSON {
       json.add("started_ms", record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
       json.add("ended_ms", record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
       if !status.history.nodes.all.isEmpty {
-        json.add("host", status.history.node(of: task)?.offer.host)
+        json.add("host", status.history.node(of: task)?.host)
       }
       if let next = status.nextTry(task) { json.add("next_try_ms", next) }
       if record.isRestored { json.add("restored", true) }
@@ -159,7 +159,7 @@ enum MachineJSON {
   static func write(_ nodes: NodeRecords, into json: inout JSONWriter) {
     json.array("machines", nodes.all) { json, node in
       json.object { json in
-        json.add("host", node.offer.host)
+        json.add("host", node.host)
         json.add("state", node.state.rawValue)
         json.add("drive", node.session)
         writeOffer(of: node.offer, into: &json)

@@ -35,6 +35,11 @@ package struct TextBuffer {
     if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
+  mutating func addLine(_ sentence: String) {
+    addSentence(sentence)
+    endLine()
+  }
+
   mutating func addCleaned(_ text: String) {
     var text = text
     let start = bytes.count

@@ -140,6 +140,9 @@ struct StyledLine: Equatable {
   private var pieces: [(text: String, style: Style)] = []
   private(set) var width = 0
 
+  init() {}
+  init(_ text: String, _ style: Style = .plain) { add(text, style) }
+
   static func == (one: StyledLine, other: StyledLine) -> Bool {
     one.pieces.elementsEqual(other.pieces, by: ==)
   }
