@@ -83,7 +83,7 @@ package struct JUnitReport {
     if status.history.nodes.all.isEmpty { return nil }
     var host: String?
     for task in suite.tasks where status.history[task].startSequence > 0 {
-      guard let own = status.history.node(of: task)?.offer.host, own == host ?? own else {
+      guard let own = status.history.node(of: task)?.host, own == host ?? own else {
         return nil
       }
       host = own
@@ -113,8 +113,7 @@ package struct JUnitReport {
     }
     for failed in status.history.details.failedTries[task] ?? [] where verdict != .skipped {
       xml.begin(verdict == .passed ? "flakyFailure" : "rerunFailure")
-      let message = OutcomeText.text(failed.outcome, detail: failed.detail)
-      xml.attribute("message", "try \(failed.attempt): \(message)")
+      xml.attribute("message", "try \(failed.attempt): \(failed.text)")
       xml.attribute("type", TaskVerdict.word(failed.outcome))
       xml.end()
     }

@@ -110,8 +110,29 @@ enum MarkupText {
   }
 }
 
-/// Writes HTML. Markup is a `StaticString`; other text is escaped (`MarkupText`). The caller closes
-/// every element.
+/// Markup in a literal, whose interpolated texts are escaped (`MarkupText`).
+struct Markup: ExpressibleByStringInterpolation {
+  fileprivate let bytes: [UInt8]
+
+  init(stringLiteral markup: String) { bytes = Array(markup.utf8) }
+  init(stringInterpolation parts: StringInterpolation) { bytes = parts.bytes }
+
+  struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var bytes: [UInt8] = []
+
+    init(literalCapacity: Int, interpolationCount: Int) {}
+
+    mutating func appendLiteral(_ markup: String) { bytes += markup.utf8 }
+    mutating func appendInterpolation(_ number: Int) { bytes += "\(number)".utf8 }
+
+    mutating func appendInterpolation(_ text: String) {
+      var text = text
+      text.withUTF8 { MarkupText.append(UnsafeRawBufferPointer($0), to: &bytes) }
+    }
+  }
+}
+
+/// Writes HTML. The caller closes every element.
 struct HTMLWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -120,29 +141,12 @@ struct HTMLWriter {
     return bytes
   }
 
-  mutating func add(_ markup: StaticString) {
-    markup.withUTF8Buffer { bytes.append(contentsOf: $0) }
-  }
-
-  mutating func text(_ text: String) {
-    var text = text
-    text.withUTF8 { MarkupText.append(UnsafeRawBufferPointer($0), to: &bytes) }
-  }
-
-  mutating func text(_ text: UnsafeRawBufferPointer) { MarkupText.append(text, to: &bytes) }
+  mutating func add(_ markup: Markup) { bytes += markup.bytes }
 
   mutating func line(_ text: ArraySlice<UInt8>) {
-    text.withUnsafeBytes { self.text($0) }
+    text.withUnsafeBytes { MarkupText.append($0, to: &bytes) }
     bytes.append(Field.lineFeed)
   }
 
-  mutating func number(_ value: some FixedWidthInteger) { bytes += "\(value)".utf8 }
-
   mutating func embed(_ text: some Collection<UInt8>) { bytes += text }
-
-  mutating func code(_ name: String) {
-    add("<code>")
-    text(name)
-    add("</code>")
-  }
 }

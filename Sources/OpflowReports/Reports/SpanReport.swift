@@ -299,8 +299,8 @@ struct SpanAttempts {
     let result = Self.result(of: attempt)
     if let result { writer.attribute("cicd.pipeline.task.run.result", result) }
     if result == "failure" || result == "error" || result == "timeout" {
-      let outcome = Outcome(status: attempt.status, reason: attempt.reason)
-      writer.attribute("error.type", attempt.end == .lost ? "lost" : TaskVerdict.word(outcome))
+      let word = attempt.end == .lost ? "lost" : TaskVerdict.word(attempt.outcome)
+      writer.attribute("error.type", word)
     }
     switch attempt.status {
     case .unknown: break
@@ -327,11 +327,9 @@ struct SpanAttempts {
     if attempt.suspendedMilliseconds > 0 {
       writer.attribute("opflow.suspended_ms", attempt.suspendedMilliseconds)
     }
-    if attempt.end == .succeeded, isNewest(attempt), status.history[attempt.task].isRestored {
-      writer.attribute("opflow.restored", true)
-    }
-    guard attempt.end == .succeeded, isNewest(attempt), let report = status.report(attempt.task)
-    else { return }
+    guard attempt.end == .succeeded, isNewest(attempt) else { return }
+    if status.history[attempt.task].isRestored { writer.attribute("opflow.restored", true) }
+    guard let report = status.report(attempt.task) else { return }
     writer.attribute("opflow.download.bytes", report.sizeBytes)
     writer.attribute("opflow.download.fetched_bytes", report.fetchedBytes)
   }
@@ -361,8 +359,7 @@ struct SpanAttempts {
     case .lost: return "the process that drove the run died"
     case .interrupted where attempt.reason != .workerLost: return nil
     case .failed, .failedAllowed, .retried, .interrupted:
-      let outcome = Outcome(status: attempt.status, reason: attempt.reason)
-      return CleanText.string(OutcomeText.text(outcome, detail: detail(of: attempt)))
+      return CleanText.string(OutcomeText.text(attempt.outcome, detail: detail(of: attempt)))
     }
   }
 
