@@ -463,8 +463,8 @@ struct StatusRequests {
   func writeExtensions(into json: inout JSONWriter) {
     let extensions = status.history.extensions
     if extensions.isEmpty { return }
-    json.array("extensions", extensions) { json, entry in
-      json.object { ExtendJSON.write(entry, plan: status.plan, into: &$0) }
+    json.objects("extensions", extensions) { json, entry in
+      ExtendJSON.write(entry, plan: status.plan, into: &json)
     }
   }
 
@@ -473,13 +473,11 @@ struct StatusRequests {
     json.add("stopped_by", orders.stoppedBy?.requester)
     json.add("stop_signal", orders.stopSignal)
     json.add("paused_by", orders.pausedBy?.requester)
-    json.array("capacities", orders.capacities) { json, order in
+    json.objects("capacities", orders.capacities) { json, order in
       let (name, value) = (order.carried.resource, order.carried.number ?? 0)
-      json.object { json in
-        json.add("resource", name)
-        json.add("value", text(of: value, of: name, ResourceEntry.text))
-        json.add("by", order.requester)
-      }
+      json.add("resource", name)
+      json.add("value", text(of: value, of: name, ResourceEntry.text))
+      json.add("by", order.requester)
     }
   }
 

@@ -94,8 +94,8 @@ package struct GraphText {
     if used.isEmpty { return }
     text.endLine()
     let entries = GraphShade.allCases.filter(used.contains).map { shade in
-      var line = StyledLine(shade.sign, shade.style)
-      line.add(" \(shade.meaning)")
+      var line = StyledLine(shade.look.sign, shade.look.style)
+      line.add(" \(shade.look.meaning)")
       return Item("", line)
     }
     write(entries.enumerated().map { $0 == 0 ? $1 : Item("  ", $1.line) }, first: "", others: "")
@@ -264,7 +264,7 @@ package struct GraphText {
     let node = graph.nodes[number]
     var line = StyledLine()
     let status = node.status
-    if let status { line.add("\(status.shade.sign) ", status.shade.style) }
+    if let status { line.add("\(status.shade.look.sign) ", status.shade.look.style) }
     line.add(shortName(node))
     var notes: [String] = []
     switch node.kind {
