@@ -20,7 +20,7 @@ package struct PageReport {
   let failures: [TaskID]
   let before: RunStatus?
   let comparison: RunComparison?
-  var html = HTMLWriter()
+  var html = MarkupWriter()
   var outputRoom = 1 << 20
   var data: PageData
   private var part = Part.head
