@@ -164,10 +164,8 @@ struct PageData {
     var json = JSONWriter(isInMarkup: true)
     json.object { json in
       names.write("names", heads: "heads", tails: "tails", &json)
-      write(states, "states", &json)
-      write(why, "why", &json)
-      write(demands, "demands", &json)
-      if comparison != nil { write(before, "before", &json) }
+      write(["states": states, "why": why, "demands": demands], &json)
+      if comparison != nil { write(["before": before], &json) }
       texts.write(numbers.tasks[rows], into: &json)
     }
     return json.bytes
@@ -190,9 +188,10 @@ struct PageData {
     }
   }
 
-  private func write(_ digits: PageDigits, _ key: StaticString, _ json: inout JSONWriter) {
-    json.key(key)
-    digits.bytes.withUnsafeBytes { json.string($0) }
+  private func write(
+    _ columns: KeyValuePairs<StaticString, PageDigits>, _ json: inout JSONWriter
+  ) {
+    for (key, digits) in columns { digits.bytes.withUnsafeBytes { json.add(key, $0) } }
   }
 
   // MARK: - Attempts
@@ -228,18 +227,13 @@ struct PageData {
     }
     var json = JSONWriter(isInMarkup: true)
     json.object { json in
-      write(tasks, "tries", &json)
-      write(begins, "begins", &json)
-      write(times, "times", &json)
-      write(waits, "waits", &json)
-      write(places, "lanes", &json)
-      write(ends, "ends", &json)
-      write(tries, "numbers", &json)
-      write(walls, "walls", &json)
-      write(processors, "processors", &json)
-      write(peaks, "peaks", &json)
-      write(stood, "stood", &json)
-      if hasOutcomes { write(outcomes, "outcomes", &json) }
+      write(
+        [
+          "tries": tasks, "begins": begins, "times": times, "waits": waits, "lanes": places,
+          "ends": ends, "numbers": tries, "walls": walls, "processors": processors,
+          "peaks": peaks, "stood": stood,
+        ], &json)
+      if hasOutcomes { write(["outcomes": outcomes], &json) }
     }
     return json.bytes
   }
@@ -250,7 +244,7 @@ struct PageData {
     let digits = PageNeeds.digits(rows, status, numbers)
     needsRoom -= digits.bytes.count
     var json = JSONWriter(isInMarkup: true)
-    json.object { json in write(digits, "needs", &json) }
+    json.object { json in write(["needs": digits], &json) }
     return json.bytes
   }
 }

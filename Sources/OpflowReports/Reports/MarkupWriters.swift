@@ -40,7 +40,9 @@ struct Markup: ExpressibleByStringInterpolation {
   struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var bytes: [UInt8] = []
 
-    init(literalCapacity: Int, interpolationCount: Int) {}
+    init(literalCapacity: Int, interpolationCount: Int) {
+      bytes.reserveCapacity(literalCapacity + 16 * interpolationCount)
+    }
 
     mutating func appendLiteral(_ markup: String) { bytes += markup.utf8 }
     mutating func appendInterpolation(_ number: Int) { bytes += "\(number)".utf8 }
