@@ -41,20 +41,15 @@ struct ClosingSummary {
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
     text.add(palette.bold("run \(heading.run) "))
     text.add(verdict(close))
-    text.add(" in \(elapsed): \(result())")
-    text.endLine()
-    if namesLogs, model.hasOutput {
-      text.add("what tasks printed: \(heading.logsCommand)")
-      text.endLine()
-    }
+    text.add(" in \(elapsed): \(result())\n")
+    if namesLogs, model.hasOutput { text.add("what tasks printed: \(heading.logsCommand)\n") }
     if close.state != .succeeded {
       let wantsMachines = !["", StopEntry.clientsGone].contains(model.orders.stopReason)
       let when = wantsMachines ? " when machines can be had" : ""
       let open = waitingForRerun
       // A resume alone leaves these failed and their dependents undone.
       if open.count < model.counts.failed || model.counts.cancelled > 0 || open.isEmpty {
-        text.add("resume it\(when): \(heading.resumeCommand)")
-        text.endLine()
+        text.add("resume it\(when): \(heading.resumeCommand)\n")
       }
       if !open.isEmpty {
         let names = open.map { model.name($0) }
@@ -80,8 +75,7 @@ struct ClosingSummary {
     if totals.fetchedBytes > 0 { parts.append("\(DownloadText.size(totals.fetchedBytes)) fetched") }
     if totals.resumedBytes > 0 { parts.append("\(DownloadText.size(totals.resumedBytes)) resumed") }
     if totals.kept > 0 { parts.append("\(totals.kept) there already") }
-    text.add("downloaded: \(parts.joined(separator: ", "))")
-    text.endLine()
+    text.add("downloaded: \(parts.joined(separator: ", "))\n")
   }
 
   private func verdict(_ close: CloseEntry) -> String {
@@ -128,9 +122,8 @@ struct ClosingSummary {
   private func names(_ label: String, _ tasks: [TaskID], count: Int, into text: inout TextBuffer) {
     if count == 0 { return }
     let shown = tasks.prefix(Self.maxNames).map { model.name($0) }.joined(separator: ", ")
-    text.add("\(label): \(shown)")
-    if count > Self.maxNames { text.add(" … and \(count - Self.maxNames) more") }
-    text.endLine()
+    let more = count > Self.maxNames ? " … and \(count - Self.maxNames) more" : ""
+    text.add("\(label): \(shown)\(more)\n")
   }
 }
 
@@ -227,7 +220,7 @@ struct FailureList {
     let failed = model.plan.tasks.lazy.map { TaskID($0) }.filter { model.state($0) == state }
     return failed.sorted { history[$0].settleSequence < history[$1].settleSequence }.map { task in
       let record = history[task]
-      var outcome = Outcome(status: record.status, reason: record.why?.endReason)
+      var outcome = record.outcome
       outcome.usage.wallMicroseconds = record.wallMicroseconds
       var transition = Transition(.failure, task, attempt: record.attempts)
       transition.outcome = outcome
@@ -264,8 +257,7 @@ struct ServiceTail {
   func write(_ model: SessionModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)
     if lines.isEmpty { return false }
-    text.addSentence(palette.dim("  the last of \(model.name(service)), which it needs:"))
-    text.endLine()
+    text.addLine(palette.dim("  the last of \(model.name(service)), which it needs:"))
     for line in LineSlices(lines) {
       text.addSentence(palette.dim("  \(model.name(service)) | "))
       text.addOutput(line, palette)
@@ -277,7 +269,6 @@ struct ServiceTail {
   func writePointer(
     _ path: String, _ model: SessionModel, _ palette: Palette, into text: inout TextBuffer
   ) {
-    text.addSentence(palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
-    text.endLine()
+    text.addLine(palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
   }
 }

@@ -48,12 +48,7 @@ package struct JournalExport {
         json.string(field.text)
       }
     }
-    for list in lists {
-      json.key(list.key.name)
-      json.beginArray()
-      for value in list.values { json.string(value) }
-      json.endArray()
-    }
+    for list in lists { json.add(list.key.name, list.values) }
     json.endObject()
     json.endLine()
   }

@@ -310,9 +310,7 @@ struct LivePanel {
   }
 
   private static func line(_ text: String, _ style: StyledLine.Style) -> StyledLine {
-    var line = StyledLine()
-    line.add(TextWidth.expandingTabs(CleanText.string(text)), style)
-    return line
+    StyledLine(TextWidth.expandingTabs(CleanText.string(text)), style)
   }
 
   private static func flow(_ words: [String], _ columns: Int) -> [StyledLine] {
@@ -377,8 +375,7 @@ struct LivePanel {
     let running = model.running.filter { shown.contains($0.task) }
     let texts = frame.rowLines(running[...], columns: max(0, columns - 2))
     let marked = zip(running, texts).map { running, text -> StyledLine in
-      var line = StyledLine()
-      line.add(running.task == task ? "> " : "  ")
+      var line = StyledLine(running.task == task ? "> " : "  ")
       line.append(text)
       return line
     }

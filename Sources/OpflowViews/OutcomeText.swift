@@ -6,58 +6,61 @@ package import OpflowPlan
 package enum OutcomeText {
   /// `exit 2`, `signal 9 (KILL)`, `timeout`, `could not start: …`.
   package static func text(_ outcome: Outcome, detail: String = "") -> String {
+    described(outcome, detail: detail).text
+  }
+
+  /// - Returns: `isLong` for a sentence, which follows a failure's time.
+  private static func described(
+    _ outcome: Outcome, detail: String
+  ) -> (text: String, isLong: Bool) {
     let said = detail.isEmpty ? nil : CleanText.string(detail)
     switch outcome.reason {
-    case .timeout: return "timeout"
+    case .timeout: return ("timeout", false)
     // The messages of workers and of the downloader contain the error's name.
-    case .refused: return "could not start" + (said.map { ": \($0)" } ?? errorText(outcome))
-    case .output: return said ?? "its output could not be written\(errorText(outcome))"
-    case .fetch, .fetchFinal: return said ?? "could not be downloaded\(errorText(outcome))"
-    case .input: return said ?? "an input is missing"
-    case .noOutput: return said ?? "it left an output out"
-    case .value: return said ?? "a value is missing or is none"
+    case .refused:
+      return ("could not start" + (said.map { ": \($0)" } ?? errorText(outcome)), false)
+    case .output:
+      return (said ?? "its output could not be written\(errorText(outcome))", said != nil)
+    case .fetch, .fetchFinal:
+      return (said ?? "could not be downloaded\(errorText(outcome))", true)
+    case .input: return (said ?? "an input is missing", true)
+    case .noOutput: return (said ?? "it left an output out", true)
+    case .value: return (said ?? "a value is missing or is none", true)
     case .workerLost:
       // The first line that the worker wrote before it was lost says the most.
       let line = detail.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
-      return line.isEmpty ? "its worker was lost" : "its worker was lost: \(line)"
-    case .memory: return said ?? "it used more than its memory_limit"
-    case .rejected: return "rejected" + (said.map { " by \($0)" } ?? "")
+      return ("its worker was lost" + (line.isEmpty ? "" : ": \(line)"), true)
+    case .memory: return (said ?? "it used more than its memory_limit", true)
+    case .rejected: return ("rejected" + (said.map { " by \($0)" } ?? ""), false)
     case .unready:
       let hint = outcome.status == .success ? ": a service stays in the foreground" : ""
-      return said ?? "it ended before it was ready, \(outcome.status.text)\(hint)"
-    case .ended: return "it ended by itself, \(outcome.status.text)"
-    case .stopped(.unneeded): return "not needed"
+      return (said ?? "it ended before it was ready, \(outcome.status.text)\(hint)", true)
+    case .ended: return ("it ended by itself, \(outcome.status.text)", true)
+    case .stopped(.unneeded): return ("not needed", false)
     case .stopped(.serviceLost):
-      return said.map { "service \($0) is gone" } ?? "a service that it needs is gone"
-    case .stopped(.timeOver): return "the time of its machine is over"
-    case .interrupted: return "interrupted"
-    case .stopped(.cancel): return "cancelled"
-    case .stopped(.signal): return "stopped by a signal"
-    case .stopped(.kill): return "killed"
-    case .stopped(.ioError): return "stopped with the run, of which a file could not be written"
+      return (said.map { "service \($0) is gone" } ?? "a service that it needs is gone", true)
+    case .stopped(.timeOver): return ("the time of its machine is over", false)
+    case .interrupted: return ("interrupted", false)
+    case .stopped(.cancel): return ("cancelled", false)
+    case .stopped(.signal): return ("stopped by a signal", false)
+    case .stopped(.kill): return ("killed", false)
+    case .stopped(.ioError):
+      return ("stopped with the run, of which a file could not be written", false)
     // An external task may have thrown an error.
     case nil:
-      return outcome.status.text + (outcome.status == .success ? "" : said.map { ": \($0)" } ?? "")
-    case .revoked: return outcome.status.text
+      let thrown = outcome.status == .success ? nil : said
+      return (outcome.status.text + (thrown.map { ": \($0)" } ?? ""), false)
+    case .revoked: return (outcome.status.text, false)
     }
   }
 
   /// Returns what follows `ID failed`: `: exit 2 after 0.30s (try 2)`, or ` after 0.30s (try 2): …`
   /// if the description is long. First tries are not numbered.
   static func failure(_ transition: Transition) -> String {
-    let outcome = transition.outcome
-    let wall = outcome.usage.wallMicroseconds
+    let wall = transition.outcome.usage.wallMicroseconds
     let time = wall == 0 ? "" : " after \(DurationText.text(microseconds: wall))"
     let attempt = transition.attempt > 1 ? " (try \(transition.attempt))" : ""
-    let text = text(outcome, detail: transition.detail)
-    let isLong: Bool
-    switch outcome.reason {
-    case .fetch, .fetchFinal, .workerLost, .value, .input, .noOutput, .memory, .unready, .ended,
-      .stopped(.serviceLost):
-      isLong = true
-    case .output: isLong = !transition.detail.isEmpty
-    case .timeout, .refused, .rejected, .interrupted, .revoked, .stopped, nil: isLong = false
-    }
+    let (text, isLong) = described(transition.outcome, detail: transition.detail)
     return isLong ? "\(time)\(attempt): \(text)" : ": \(text)\(time)\(attempt)"
   }
 
@@ -100,7 +103,7 @@ extension RunStatus {
     guard let close = history.close else { return "cut off: the process that drove it died" }
     if close.exitCode == 74 { return "stopped by an error of input or output" }
     if let record = history.orders.stoppedBy {
-      return "stopped by \(record.requester.words)"
+      return "stopped\(record.requester.by)"
     }
     let reason = history.orders.stopReason
     if !reason.isEmpty { return "stopped: \(CleanText.string(reason))" }
@@ -119,9 +122,7 @@ extension RunStatus {
 
   package func outcome(of task: TaskID) -> String {
     let record = history[task]
-    return OutcomeText.text(
-      Outcome(status: record.status, reason: record.why?.endReason),
-      detail: history.details.complaints[task] ?? "")
+    return OutcomeText.text(record.outcome, detail: history.details.complaints[task] ?? "")
   }
 
   /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
@@ -136,7 +137,15 @@ extension RunStatus {
   }
 }
 
+extension FailedTry {
+  package var text: String { OutcomeText.text(outcome, detail: detail) }
+}
+
 extension Requester {
   /// `opflow cancel (pid 12)`
   var words: String { CleanText.string(text) }
+  /// ` by opflow cancel (pid 12)`
+  var by: String { " by \(words)" }
+  /// `, asked by opflow cancel (pid 12)`
+  var asked: String { ", asked\(by)" }
 }

@@ -156,8 +156,8 @@ package struct PlanView {
     }
     let shown = names.prefix(showsAll ? .max : Self.maxNames).map(CleanText.string)
     let more = folds.isEmpty ? tasks.count - shown.count : names.dropFirst(shown.count).count
-    text.add("up to date: \(shown.joined(separator: ", "))")
-    text.add(more > 0 ? " and \(more) more\n" : "\n")
+    let rest = more > 0 ? " and \(more) more" : ""
+    text.add("up to date: \(shown.joined(separator: ", "))\(rest)\n")
   }
 
   private func writeSettled(_ settled: [Transition], into text: inout TextBuffer) {
@@ -184,10 +184,9 @@ package struct PlanView {
       resumeState.initial[$0.index] == .excluded
     }
     guard left.allSatisfy({ plan.flags($0).contains(.manual) }) else { return }
-    let names = left.prefix(Self.maxNames).map { CleanText.string(plan.nameString($0)) }
-    guard !names.isEmpty else { return }
-    let more = left.count > names.count ? " and \(left.count - names.count) more" : ""
-    text.add("manual, not named: \(names.joined(separator: ", "))\(more)\n")
+    if left.isEmpty { return }
+    let names = NameList.text(left, limit: Self.maxNames) { CleanText.string(plan.nameString($0)) }
+    text.add("manual, not named: \(names)\n")
   }
 
   /// - Parameter isFolded: whether to name the matrix even for a single one of its tasks.
@@ -268,13 +267,11 @@ struct DurationView {
   }
 
   private func writePath(into text: inout TextBuffer) {
-    let shown = path.tasks.prefix(Self.maxNames).map { task in
+    let names = NameList.text(path.tasks, limit: Self.maxNames) { task in
       let name = CleanText.string(plan.nameString(task))
       return durations.areKnown ? "\(name) \(Self.cell(task, durations))" : name
-    }.joined(separator: ", ")
-    let more = path.tasks.count - Self.maxNames
-    text.add("critical path, \(amount(path.length)): \(shown)")
-    text.add(more > 0 ? " and \(more) more\n" : "\n")
+    }
+    text.add("critical path, \(amount(path.length)): \(names)\n")
   }
 
   private func writeTable(into text: inout TextBuffer) {

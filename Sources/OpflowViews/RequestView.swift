@@ -22,20 +22,17 @@ package enum RequestView {
     switch answer {
     case .done(let count):
       json(request.verb.rawValue, run: run, request.id, isDone: true) { $0.add("tasks", count) }
-    case .refused(let detail):
-      json(request.verb.rawValue, run: run, request.id, isDone: false) { $0.add("what", detail) }
+    case .refused(let detail): json(request.verb.rawValue, run: run, request.id, refused: detail)
     }
   }
 
-  package static func json(_ verb: ControlAction, refused detail: String) -> [UInt8] {
-    json(verb.rawValue, refused: detail)
+  package static func json(
+    _ verb: String, run: String? = nil, _ id: RequestID? = nil, refused detail: String
+  ) -> [UInt8] {
+    json(verb, run: run, id, isDone: false) { $0.add("what", detail) }
   }
 
-  static func json(_ verb: String, refused detail: String) -> [UInt8] {
-    json(verb, run: nil, nil, isDone: false) { $0.add("what", detail) }
-  }
-
-  static func json(
+  fileprivate static func json(
     _ verb: String, run: String?, _ id: RequestID?, isDone: Bool, _ rest: (inout JSONWriter) -> Void
   ) -> [UInt8] {
     JSONWriter.line { json in
@@ -88,20 +85,19 @@ package enum RequestText {
 }
 
 package enum AddView {
+  package static let verb = "add"
   private static let mostNames = 5
 
   /// - Parameter added: the IDs as declared: a matrix has one, also in `unchanged`.
   package static func text(
     run: String, count: Int, _ added: [String], unchanged: [String]
   ) -> String {
-    let there = unchanged.isEmpty ? "" : names(unchanged)
+    let there = unchanged.isEmpty ? "" : "has \(names(unchanged)) already"
     if count == 0 {
-      return there.isEmpty
-        ? "nothing to add to run \(run)" : "nothing to add: run \(run) has \(there) already"
+      return there.isEmpty ? "nothing to add to run \(run)" : "nothing to add: run \(run) \(there)"
     }
     let tasks = "\(count) task\(count == 1 ? "" : "s")"
-    return "added \(tasks) to run \(run): \(names(added))"
-      + (there.isEmpty ? "" : "; it has \(there) already")
+    return "added \(tasks) to run \(run): \(names(added))" + (there.isEmpty ? "" : "; it \(there)")
   }
 
   private static func names(_ ids: [String]) -> String {
@@ -118,10 +114,4 @@ package enum AddView {
       json.add("unchanged", unchanged)
     }
   }
-
-  package static func json(refused detail: String) -> [UInt8] {
-    RequestView.json(verb, refused: detail)
-  }
-
-  private static let verb = "add"
 }

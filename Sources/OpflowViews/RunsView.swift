@@ -3,36 +3,12 @@ package import OpflowJournal
 package import OpflowPlan
 
 package enum RunsView {
-  /// A run; if its journal cannot be read, it has a word and an error message instead of a status.
-  package struct Row {
-    let run: String
-    let manifest: String
-    let status: RunStatus?
-    let word: String
-    let complaint: String
-
-    package init(_ status: RunStatus, manifest: String) {
-      run = status.run
-      self.manifest = manifest
-      self.status = status
-      word = ""
-      complaint = ""
-    }
-
-    package init(unreadable run: String, complaint: String) {
-      self.init(run, "damaged", complaint)
-    }
-
-    /// Creates the row of a run that is about to start, or ended before its journal had a line.
-    package init(notBegun run: String) { self.init(run, "not begun", "") }
-
-    private init(_ run: String, _ word: String, _ complaint: String) {
-      self.run = run
-      manifest = ""
-      status = nil
-      self.word = word
-      self.complaint = complaint
-    }
+  package enum Row {
+    case run(RunStatus, manifest: String)
+    /// Its journal cannot be read.
+    case unreadable(run: String, complaint: String)
+    /// It is about to start, or ended before its journal had a line.
+    case notBegun(run: String)
   }
 
   package static func text(
@@ -42,17 +18,19 @@ package enum RunsView {
       ["RUN", "NAME", "STATE", "DONE", "FAILED", "TIME", "STARTED", "MANIFEST"],
       rightAligned: [3, 4, 5])
     for row in rows {
-      guard let status = row.status else {
-        table.add([row.run, "", row.word, "", "", "", "", CleanText.string(row.complaint)])
-        continue
+      switch row {
+      case .run(let status, let manifest):
+        table.add([
+          status.run, CleanText.string(status.name), status.state.rawValue,
+          "\(status.counts.ended)/\(status.counts.total)",
+          status.counts.failed > 0 ? "\(status.counts.failed)" : "",
+          DurationText.text(milliseconds: status.sessionsMilliseconds(at: nowMilliseconds)),
+          age(nowMilliseconds - status.openedMilliseconds), CleanText.string(manifest),
+        ])
+      case .unreadable(let run, let complaint):
+        table.add([run, "", "damaged", "", "", "", "", CleanText.string(complaint)])
+      case .notBegun(let run): table.add([run, "", "not begun", "", "", "", "", ""])
       }
-      table.add([
-        row.run, CleanText.string(status.name), status.state.rawValue,
-        "\(status.counts.ended)/\(status.counts.total)",
-        status.counts.failed > 0 ? "\(status.counts.failed)" : "",
-        DurationText.text(milliseconds: status.sessionsMilliseconds(at: nowMilliseconds)),
-        age(nowMilliseconds - status.openedMilliseconds), CleanText.string(row.manifest),
-      ])
     }
     var text = TextBuffer()
     // Users name a run by its ID, so that column stays.

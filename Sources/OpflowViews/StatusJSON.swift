@@ -20,7 +20,7 @@ package enum StatusJSON {
       writeMatrixGroups(status, into: &json)
       if status.state == .running, let awaited = status.awaited { json.add("waits", awaited) }
       if !status.history.nodes.all.isEmpty { MachineJSON.write(status.history.nodes, into: &json) }
-      json.array("tasks", tasks) { json, task in
+      json.objects("tasks", tasks) { json, task in
         write(task, status, nowMilliseconds, logPath(task), into: &json)
       }
     }
@@ -31,39 +31,37 @@ package enum StatusJSON {
     into json: inout JSONWriter
   ) {
     let record = status.history[task]
-    json.object { json in
-      json.add("id", status.plan.nameBytes(task))
-      if let matrixGroup = status.plan.matrixGroup(of: task) {
-        writeInstance(task, of: matrixGroup, status, into: &json)
-      }
-      json.add("state", status.state(task).word)
-      if status.state(task) == .failedAllowed { json.add("allowed", true) }
-      json.add("attempts", record.attempts)
-      json.add(record.status)
-      json.add("started_ms", record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
-      json.add("ended_ms", record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
-      if !status.history.nodes.all.isEmpty {
-        json.add("host", status.history.node(of: task)?.offer.host)
-      }
-      if let next = status.nextTry(task) { json.add("next_try_ms", next) }
-      if record.isRestored { json.add("restored", true) }
-      json.add("reason", status.reasonWord(task))
-      json.add("waits_for", status.waitsFor(task), status.plan)
-      json.add("log", log)
-      if !status.history.orders.all.isEmpty { StatusRequests(status).write(task, into: &json) }
-      if let inner = status.inner[task] { json.add("inner_run", inner) }
-      if status.plan.kind(task) == .approve { writeApproval(task, status, into: &json) }
-      if status.plan.isService(task) {
-        json.add("ready", status.isReady(task))
-        json.add("stopping", status.isStopping(task))
-        json.add("ports", status.isReady(task) ? status.history.details.ports[task] : nil)
-      }
-      if status.plan.kind(task) == .download {
-        DownloadJSON(
-          progress: status.progress(task), nowMilliseconds: nowMilliseconds,
-          report: status.report(task), keptBytes: status.keptBytes[task]
-        ).write(target: status.plan.downloadTarget(task), into: &json)
-      }
+    json.add("id", status.plan.nameBytes(task))
+    if let matrixGroup = status.plan.matrixGroup(of: task) {
+      writeInstance(task, of: matrixGroup, status, into: &json)
+    }
+    json.add("state", status.state(task).word)
+    if status.state(task) == .failedAllowed { json.add("allowed", true) }
+    json.add("attempts", record.attempts)
+    json.add(record.status)
+    json.add("started_ms", record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
+    json.add("ended_ms", record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
+    if !status.history.nodes.all.isEmpty {
+      json.add("host", status.history.node(of: task)?.host)
+    }
+    if let next = status.nextTry(task) { json.add("next_try_ms", next) }
+    if record.isRestored { json.add("restored", true) }
+    json.add("reason", status.reasonWord(task))
+    json.add("waits_for", status.waitsFor(task), status.plan)
+    json.add("log", log)
+    if !status.history.orders.all.isEmpty { StatusRequests(status).write(task, into: &json) }
+    if let inner = status.inner[task] { json.add("inner_run", inner) }
+    if status.plan.kind(task) == .approve { writeApproval(task, status, into: &json) }
+    if status.plan.isService(task) {
+      json.add("ready", status.isReady(task))
+      json.add("stopping", status.isStopping(task))
+      json.add("ports", status.isReady(task) ? status.history.details.ports[task] : nil)
+    }
+    if status.plan.kind(task) == .download {
+      DownloadJSON(
+        progress: status.progress(task), nowMilliseconds: nowMilliseconds,
+        report: status.report(task), keptBytes: status.keptBytes[task]
+      ).write(target: status.plan.downloadTarget(task), into: &json)
     }
   }
 
@@ -157,16 +155,14 @@ extension JSONWriter {
 
 enum MachineJSON {
   static func write(_ nodes: NodeRecords, into json: inout JSONWriter) {
-    json.array("machines", nodes.all) { json, node in
-      json.object { json in
-        json.add("host", node.offer.host)
-        json.add("state", node.state.rawValue)
-        json.add("drive", node.session)
-        writeOffer(of: node.offer, into: &json)
-        json.add("joined_ms", node.joinedMilliseconds)
-        json.add("state_ms", node.stateMilliseconds)
-        if !node.detail.isEmpty { json.add("what", node.detail) }
-      }
+    json.objects("machines", nodes.all) { json, node in
+      json.add("host", node.host)
+      json.add("state", node.state.rawValue)
+      json.add("drive", node.session)
+      writeOffer(of: node.offer, into: &json)
+      json.add("joined_ms", node.joinedMilliseconds)
+      json.add("state_ms", node.stateMilliseconds)
+      if !node.detail.isEmpty { json.add("what", node.detail) }
     }
   }
 

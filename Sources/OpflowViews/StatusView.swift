@@ -96,10 +96,7 @@ package struct StatusView {
     }
     text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")
     text.add(parts.isEmpty ? "\n" : ": \(parts.joined(separator: ", "))\n")
-    for line in StatusMachines(status).lines {
-      text.addSentence(line)
-      text.endLine()
-    }
+    for line in StatusMachines(status).lines { text.addLine(line) }
     for line in StatusRequests(status).extensions { text.add("\(line)\n") }
     for line in StatusRequests(status).capacities { text.add("\(line)\n") }
     if let open = status.history.open, let task = open.tasks.first, !open.arguments.isEmpty {
@@ -223,7 +220,7 @@ package struct StatusView {
     guard status.history[task].startSequence > 0, status.plan.kind(task) != .approve else {
       return ""
     }
-    return status.history.node(of: task).map { MachineText.name($0.offer.host) } ?? "this one"
+    return status.history.node(of: task).map { MachineText.name($0.host) } ?? "this one"
   }
 
   /// First tries are not numbered, unless another one follows.
@@ -399,14 +396,14 @@ struct StatusRequests {
     switch state {
     case .running, .suspended:
       if isLive, let requester = orders.of(task, .cancel)?.requester {
-        return "being cancelled \(Self.by(requester))"
+        return "being cancelled\(requester.by)"
       }
     case .waiting, .ready, .checking:
       guard isLive, let (record, phrase) = orders.ofPending(task).first else { return nil }
-      return "\(phrase.short(record.carried)) \(Self.by(record.requester))"
+      return phrase.short(record.carried) + record.requester.by
     case .prefetched, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: break
     }
-    return requester(of: task).map(Self.by)
+    return requester(of: task).map { "by \($0.words)" }
   }
 
   /// The requester that caused a task's state.
@@ -420,24 +417,20 @@ struct StatusRequests {
     }
   }
 
-  private static func by(_ requester: Requester) -> String { "by \(requester.words)" }
-
   /// `3 tasks were added by opflow add (pid 12)`, for the last few additions.
   var extensions: [String] {
     let all = status.history.extensions
     let shown = all.suffix(Self.mostExtensions)
-    let lines = shown.map {
-      "\(CountText.tasks($0.added)) \($0.added == 1 ? "was" : "were") added "
-        + Self.by($0.requester)
-    }
+    let lines = shown.map { "\(Self.were($0.added)) added\($0.requester.by)" }
     let hidden = all.dropLast(shown.count)
     if hidden.isEmpty { return lines }
     let added = hidden.reduce(0) { $0 + $1.added }
     let batches = hidden.count == 1 ? "one batch" : "\(CountText.grouped(hidden.count)) batches"
-    return [
-      "\(CountText.tasks(added)) \(added == 1 ? "was" : "were") added before that, in \(batches)"
-    ]
-      + lines
+    return ["\(Self.were(added)) added before that, in \(batches)"] + lines
+  }
+
+  private static func were(_ count: Int) -> String {
+    "\(CountText.tasks(count)) \(count == 1 ? "was" : "were")"
   }
 
   private static let mostExtensions = 3
@@ -447,15 +440,15 @@ struct StatusRequests {
     guard status.state == .running else { return [] }
     return orders.capacities.map { order in
       let (name, value) = (order.carried.resource, order.carried.number ?? 0)
-      let amount = value == 0 ? "closed" : amount(value, of: name)
-      return "\(CleanText.string(name)) is \(amount), \(Self.by(order.requester))"
+      let amount = value == 0 ? "closed" : text(of: value, of: name, AmountText.text)
+      return "\(CleanText.string(name)) is \(amount),\(order.requester.by)"
     }
   }
 
-  private func amount(_ value: Int64, of name: String) -> String {
-    let amount = UInt64(clamping: value)
-    guard let resource = resource(name) else { return "\(value)" }
-    return AmountText.text(amount, of: resource)
+  private func text(
+    of value: Int64, of name: String, _ text: (UInt64, UInt32) -> String
+  ) -> String {
+    resource(name).map { text(UInt64(clamping: value), $0) } ?? "\(value)"
   }
 
   private func resource(_ name: String) -> UInt32? {
@@ -470,8 +463,8 @@ struct StatusRequests {
   func writeExtensions(into json: inout JSONWriter) {
     let extensions = status.history.extensions
     if extensions.isEmpty { return }
-    json.array("extensions", extensions) { json, entry in
-      json.object { ExtendJSON.write(entry, plan: status.plan, into: &$0) }
+    json.objects("extensions", extensions) { json, entry in
+      ExtendJSON.write(entry, plan: status.plan, into: &json)
     }
   }
 
@@ -480,15 +473,11 @@ struct StatusRequests {
     json.add("stopped_by", orders.stoppedBy?.requester)
     json.add("stop_signal", orders.stopSignal)
     json.add("paused_by", orders.pausedBy?.requester)
-    json.array("capacities", orders.capacities) { json, order in
+    json.objects("capacities", orders.capacities) { json, order in
       let (name, value) = (order.carried.resource, order.carried.number ?? 0)
-      json.object { json in
-        json.add("resource", name)
-        json.add(
-          "value",
-          resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
-        json.add("by", order.requester)
-      }
+      json.add("resource", name)
+      json.add("value", text(of: value, of: name, ResourceEntry.text))
+      json.add("by", order.requester)
     }
   }
 
@@ -520,10 +509,10 @@ package struct StatusMachines {
     let nodes = nodes
     if nodes.isEmpty { return lines }
     var inUse: Set<String> = []
-    let hosts = nodes.filter(\.isInUse).map(\.offer.host).filter { inUse.insert($0).inserted }
+    let hosts = nodes.filter(\.isInUse).map(\.host).filter { inUse.insert($0).inserted }
     lines.append("machines: \(MachineText.list(hosts, columns: Self.mostColumns))")
     // Of a node that came back, only the newest record counts.
-    let others = nodes.filter { !$0.isInUse && !inUse.contains($0.offer.host) }
+    let others = nodes.filter { !$0.isInUse && !inUse.contains($0.host) }
     for node in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(node))") }
     if others.count > Self.mostOthers {
       lines.append("  … and \(others.count - Self.mostOthers) more that are not in use")
@@ -534,7 +523,7 @@ package struct StatusMachines {
   /// `n2 is lost (nothing was heard of it in time)`
   package static func text(_ node: NodeRecord) -> String {
     let detail = CleanText.string(node.detail)
-    return "\(MachineText.name(node.offer.host)) \(word(node.state))"
+    return "\(MachineText.name(node.host)) \(word(node.state))"
       + (detail.isEmpty ? "" : " (\(detail))")
   }
 

@@ -47,14 +47,15 @@ struct TaskReasons {
     }
     let isBefore = [.waiting, .ready, .checking].contains(status.state(task))
     if !isBefore, let detail = status.history.details.staleness[task] {
-      reasons.append(
-        TaskReason(.stale, "was not up to date: \(detail)", shared: "was not up to date"))
+      reasons.append(TaskReason(.stale, "was not up to date", more: ": \(detail)"))
     }
     if let rerun = status.history.details.reruns[task] {
-      let why = ReasonText.text(.rerun(rerun), plan: plan)
+      let why = Why.rerun(rerun)
       let did = status.state(task).isTerminal ? "ran it again" : "took it back"
       reasons.append(
-        TaskReason(.rerun, "the newest resume \(did): \(why)", tasks: [rerun].culprits))
+        TaskReason(
+          .rerun, "the newest resume \(did): \(ReasonText.text(why, plan: plan))",
+          tasks: why.culprit.isNone ? [] : [why.culprit]))
     }
     return reasons + placedByOrders(task)
   }
@@ -63,16 +64,13 @@ struct TaskReasons {
     if status.state(task).isTerminal { return [] }
     return status.history.orders.ofPending(task).filter { !$0.record.verb.row.holdsBack }
       .map { record, phrase in
-        let sentence = phrase.sentence(record.carried)
-        return TaskReason(
-          .priority, "\(sentence), asked by \(record.requester.words)",
-          shared: sentence)
+        TaskReason(.priority, phrase.sentence(record.carried), more: record.requester.asked)
       }
   }
 
   private func machine(of task: TaskID) -> String? {
     guard status.state(task) != .skipped, status.history[task].attempts > 0 else { return nil }
-    return status.history.node(of: task).map { MachineText.name($0.offer.host) }
+    return status.history.node(of: task).map { MachineText.name($0.host) }
   }
 
   // MARK: - Live runs
@@ -121,32 +119,30 @@ struct TaskReasons {
         TaskReason(.paused, "the run stands still, opflow and all: a signal stopped its process"))
     }
     if let stop = orders.stoppedBy {
-      reasons.append(
-        TaskReason(
-          .stopping, "the run is being stopped, asked by \(stop.requester.words)"))
+      reasons.append(TaskReason(.stopping, "the run is being stopped\(stop.requester.asked)"))
     } else if let signal = orders.stopSignal {
-      reasons.append(
-        TaskReason(
-          .stopping,
-          orders.stopReason.isEmpty
-            ? "the run is being stopped, by \(SignalName.spelled(signal))"
-            : "the run is being stopped: \(CleanText.string(orders.stopReason))"))
+      let cause =
+        orders.stopReason.isEmpty
+        ? ", by \(SignalName.spelled(signal))" : ": \(CleanText.string(orders.stopReason))"
+      reasons.append(TaskReason(.stopping, "the run is being stopped\(cause)"))
     } else if let pause = orders.pausedBy {
-      reasons.append(
-        TaskReason(
-          .paused,
-          "the run is paused, asked by \(pause.requester.words): nothing new starts "
-            + "until `\(controlCommand(.proceed, []))`"))
+      let goesOn = "nothing new starts until `\(controlCommand(.proceed, []))`"
+      reasons.append(TaskReason(.paused, "the run is paused\(pause.requester.asked): \(goesOn)"))
     }
     for (record, phrase) in orders.ofPending(task) where record.verb.row.holdsBack {
-      let sentence = phrase.sentence(record.carried)
       reasons.append(
-        TaskReason(
-          .paused,
-          "\(sentence), asked by \(record.requester.words), until \(letGo(task))",
-          shared: "\(sentence) until `opflow continue` names it"))
+        held(.paused, phrase.sentence(record.carried), by: record.requester, task))
     }
     return reasons
+  }
+
+  private func held(
+    _ kind: TaskReason.Kind, _ sentence: String, by requester: Requester, _ task: TaskID
+  ) -> TaskReason {
+    let goesOn = "until `\(controlCommand(.proceed, [plan.nameString(task)]))`"
+    return TaskReason(
+      kind, "\(sentence)\(requester.asked), \(goesOn)",
+      shared: "\(sentence) until `opflow continue` names it")
   }
 
   private func openNeeds(_ needs: [TaskID]) -> TaskReason {
@@ -175,9 +171,8 @@ struct TaskReasons {
       plan.kind($0) == .approve && status.state($0) == .running && told.insert($0).inserted
     }.prefix(Self.maxNames).map { gate in
       let asks = "\(plan.nameString(gate)) asks: \(ApprovalText.wholeQuestion(gate, plan: plan))"
-      return TaskReason(
-        .gate, "\(asks); \(ApprovalText.whatAnswers(gate, plan: plan, controlCommand))",
-        shared: asks, tasks: [gate])
+      let answer = ApprovalText.whatAnswers(gate, plan: plan, controlCommand)
+      return TaskReason(.gate, asks, more: "; \(answer)", tasks: [gate])
     }
   }
 
@@ -203,19 +198,18 @@ struct TaskReasons {
     }
     if isSaid || ends.isEmpty { return nil }
     ends.sort { $0.index < $1.index }
+    let begin = "what holds that up: "
     return TaskReason(
-      .blocker, "what holds that up: \(list(ends, timed: true))",
-      shared: "what holds that up: \(list(ends, timed: false))", tasks: ends)
+      .blocker, begin + list(ends, timed: true), shared: begin + list(ends, timed: false),
+      tasks: ends)
   }
 
   private func retry(_ task: TaskID) -> TaskReason? {
     guard let next = status.nextTry(task), next > nowMilliseconds else { return nil }
     let left = DurationText.text(wholeSeconds: next.minus(nowMilliseconds).plus(999) / 1000)
-    let outcome = status.outcome(of: task)
     return TaskReason(
-      .retry,
-      "\(status.triesFailed(task)); the next one is due in \(left)",
-      shared: "a try failed: \(outcome); the next one is due later")
+      .retry, "\(status.triesFailed(task)); the next one is due in \(left)",
+      shared: "a try failed: \(status.outcome(of: task)); the next one is due later")
   }
 
   private func turn(_ task: TaskID) -> [TaskReason] {
@@ -246,35 +240,37 @@ struct TaskReasons {
         TaskReason(.unknown, "how much \(name) there is, an older opflow did not write down"))
     }
     if let place = queue.ready.firstIndex(of: task) {
-      let count = queue.ready.count
-      let before = queue.ready.prefix(place).suffix(3)
-      let names = before.map { plan.nameString($0) }.joined(separator: ", ")
-      let behind = names.isEmpty ? "" : ", behind \(names)"
-      let all = count == 1 ? "nothing else" : "\(CountText.grouped(count)) tasks"
-      // A task that lacks a resource does not have all it needs.
-      let hasAll = lacks.isEmpty ? "has all it needs" : ""
-      reasons.append(
-        TaskReason(
-          .queue,
-          count == 1
-            ? hasAll + (hasAll.isEmpty ? "" : ", and ") + "nothing else waits for its turn"
-            : hasAll + (hasAll.isEmpty ? "" : ": ") + "place \(CountText.grouped(place + 1)) of"
-              + " \(CountText.grouped(count)) that wait for their turn\(behind)",
-          shared: hasAll + (hasAll.isEmpty ? "" : ", and ") + "waits for its turn among \(all)",
-          tasks: Array(before)))
+      reasons.append(queued(at: place, hasAll: lacks.isEmpty))
     }
     return reasons
+  }
+
+  /// - Parameter hasAll: false for a task that lacks a resource.
+  private func queued(at place: Int, hasAll: Bool) -> TaskReason {
+    let count = CountText.grouped(queue.ready.count)
+    let before = Array(queue.ready.prefix(place).suffix(3))
+    let isAlone = queue.ready.count == 1
+    let turn =
+      isAlone
+      ? "nothing else waits for its turn"
+      : "place \(CountText.grouped(place + 1)) of \(count) that wait for their turn"
+        + (before.isEmpty ? "" : ", behind \(NameList.text(before, plan: plan, limit: 3))")
+    let among = "waits for its turn among \(isAlone ? "nothing else" : "\(count) tasks")"
+    func joined(_ joint: String, _ rest: String) -> String {
+      hasAll ? "has all it needs\(joint)\(rest)" : rest
+    }
+    return TaskReason(
+      .queue, joined(isAlone ? ", and " : ": ", turn), shared: joined(", and ", among),
+      tasks: before)
   }
 
   private func text(_ lack: RunQueue.Lack) -> TaskReason {
     let name = plan.string(plan.resources[Int(lack.resource)].name)
     func amount(_ amount: UInt64) -> String { AmountText.text(amount, of: lack.resource) }
-    var text = "wants \(amount(lack.wanted)) of \(name)"
-    if lack.capacity == 0 {
-      text += ", which is closed"
-    } else {
-      text += ", and \(amount(lack.free)) of \(amount(lack.capacity)) is free"
-    }
+    let free =
+      lack.capacity == 0
+      ? "which is closed" : "and \(amount(lack.free)) of \(amount(lack.capacity)) is free"
+    var text = "wants \(amount(lack.wanted)) of \(name), \(free)"
     if !lack.holders.isEmpty {
       let holders = NameList.text(lack.holders, limit: Self.maxNames) {
         "\(plan.nameString($0.task)) (\(amount($0.amount)))"
@@ -297,38 +293,27 @@ struct TaskReasons {
   private func running(_ task: TaskID) -> TaskReason {
     let record = status.history[task]
     if plan.kind(task) == .approve {
-      let asks = "asks: \(ApprovalText.wholeQuestion(task, plan: plan))"
+      let answer = ApprovalText.whatAnswers(task, plan: plan, controlCommand)
       return TaskReason(
-        .gate,
-        "\(asks), for \(elapsed(task)); "
-          + ApprovalText.whatAnswers(task, plan: plan, controlCommand), shared: asks)
+        .gate, "asks: \(ApprovalText.wholeQuestion(task, plan: plan))",
+        more: ", for \(elapsed(task)); \(answer)")
     }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
     if status.state == .running, let requester = status.history.orders.of(task, .cancel)?.requester
     {
-      return TaskReason(
-        .stopping, "is being cancelled, asked by \(requester.words)",
-        shared: "is being cancelled")
+      return TaskReason(.stopping, "is being cancelled", more: requester.asked)
     }
     if status.state(task) == .suspended {
       let still = "began, and its processes stand still"
       guard let requester = status.history.orders.holder(of: task) else {
         return TaskReason(.suspended, "\(still) until it goes on")
       }
-      return TaskReason(
-        .suspended,
-        "\(still), asked by \(requester.words), until \(letGo(task))",
-        shared: "\(still) until `opflow continue` names it")
+      return held(.suspended, still, by: requester, task)
     }
     let machine = machine(of: task).map { " of \($0)" } ?? ""
     let worker = record.worker == .none ? "" : " on worker \(record.worker.rawValue)\(machine)"
     return TaskReason(
-      .running, "has all it needs, and runs for \(elapsed(task))\(worker)\(attempt)",
-      shared: "has all it needs, and runs")
-  }
-
-  private func letGo(_ task: TaskID) -> String {
-    "`\(controlCommand(.proceed, [plan.nameString(task)]))`"
+      .running, "has all it needs, and runs", more: " for \(elapsed(task))\(worker)\(attempt)")
   }
 
   // MARK: - Runs without a session
@@ -339,11 +324,10 @@ struct TaskReasons {
       return [TaskReason(.interrupted, "began, and was cut short: the run \(runEnd)")]
     }
     if status.awaitsNextTry(task) {
-      let tries = status.triesFailed(task)
+      let end = "the run \(runEnd) before the next one"
       return [
         TaskReason(
-          .interrupted, "\(tries); the run \(runEnd) before the next one",
-          shared: "a try failed, and the run \(runEnd) before the next one")
+          .interrupted, "\(status.triesFailed(task)); \(end)", shared: "a try failed, and \(end)")
       ]
     }
     var reasons = [TaskReason(.unstarted, "did not start before the run \(runEnd)")]
@@ -355,27 +339,25 @@ struct TaskReasons {
   }
 
   private var runEnd: String {
-    switch status.history.close?.state {
+    let reason = CleanText.string(status.history.orders.stopReason)
+    return switch status.history.close?.state {
     case nil: "died"
-    case .cancelled, .interrupted:
-      "was stopped"
-        + (status.history.orders.stopReason.isEmpty
-          ? "" : " (\(CleanText.string(status.history.orders.stopReason)))")
+    case .cancelled, .interrupted: "was stopped" + (reason.isEmpty ? "" : " (\(reason))")
     case .succeeded, .failed, .running: "ended"
     }
   }
 
   private func outside(_ task: TaskID) -> TaskReason {
-    if plan.flags(task).contains(.manual) {
-      return TaskReason(
-        .outside, "is no part of this run: it is `manual`, and was not named nor needed")
-    }
-    let tasks = status.history.tasks
-    if !tasks.isEmpty {
-      let names = tasks.prefix(Self.maxNames).map { CleanText.string($0) }.joined(separator: ", ")
-      return TaskReason(.outside, "is no part of this run, which was started for \(names)")
-    }
-    return TaskReason(.outside, "is no part of this run: --only leaves it out")
+    let names = status.history.tasks.prefix(Self.maxNames).map(CleanText.string)
+    let why =
+      if plan.flags(task).contains(.manual) {
+        ": it is `manual`, and was not named nor needed"
+      } else if names.isEmpty {
+        ": --only leaves it out"
+      } else {
+        ", which was started for \(names.joined(separator: ", "))"
+      }
+    return TaskReason(.outside, "is no part of this run\(why)")
   }
 }
 
@@ -387,52 +369,43 @@ extension TaskReasons {
   private func ended(_ task: TaskID) -> [TaskReason] {
     let record = status.history[task]
     let time = DurationText.text(microseconds: record.wallMicroseconds)
-    let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
     switch status.state(task) {
-    case .succeeded where plan.kind(task) == .approve:
-      let answer = status.history.orders.answer(to: task).map { ApprovalText.answered($0) }
-      let words = "was \(answer ?? "approved")"
-      return [TaskReason(.succeeded, "\(words) after \(time)", shared: words)] + reused(record)
-    case .succeeded where record.isRestored:
-      let came = "all it needs was met; its result was restored from the cache"
-      return [TaskReason(.succeeded, came, shared: "was restored from the cache")] + reused(record)
-    case .succeeded:
-      let ran = "all it needs was met; it ran for \(time)\(tries)"
-      return [TaskReason(.succeeded, ran, shared: "ran")] + reused(record)
+    case .succeeded: return [succeeded(task, after: time)] + reused(record)
     case .upToDate: return [TaskReason(.succeeded, "is up to date")]
     case .failed, .failedAllowed: return failed(task, after: time) + reused(record)
-    case .skipped where status.hasEmptyMatrix(task):
-      return [
-        TaskReason(
-          .skipped, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
-      ] + reused(record)
     case .skipped: return [skipped(task)] + reused(record)
     case .cancelled: return [cancelled(task, after: time)]
     case .waiting, .ready, .checking, .prefetched, .running, .suspended: return []
     }
   }
 
-  private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
-    let requester = by(status.history.orders.of(task, .cancel)?.requester)
+  private func succeeded(_ task: TaskID, after time: String) -> TaskReason {
     let record = status.history[task]
-    if record.wasCancelledPending {
-      let moment = record.attempts == 0 ? "it started" : "its next try"
-      return TaskReason(
-        .cancelled, "was cancelled\(requester) before \(moment)",
-        shared: "was cancelled before \(moment)")
+    if plan.kind(task) == .approve {
+      let answer = status.history.orders.answer(to: task).map { ApprovalText.answered($0) }
+      return TaskReason(.succeeded, "was \(answer ?? "approved")", more: " after \(time)")
     }
-    if record.why == .ended(.workerLost) {
-      return TaskReason(
-        .cancelled, "was cancelled\(requester), and \(status.outcome(of: task)) after \(time)",
-        shared: "was cancelled")
-    }
-    return TaskReason(
-      .cancelled, "was stopped after \(time): \(status.outcome(of: task))\(requester)",
-      shared: "was stopped")
+    let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
+    let (did, shared) =
+      record.isRestored
+      ? ("its result was restored from the cache", "was restored from the cache")
+      : ("it ran for \(time)\(tries)", "ran")
+    return TaskReason(.succeeded, "all it needs was met; \(did)", shared: shared)
   }
 
-  /// Returns ` by opflow cancel (pid 12)`; empty if the requester is unknown.
-  private func by(_ requester: Requester?) -> String { requester.map { " by \($0.words)" } ?? "" }
+  private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
+    let requester = status.history.orders.of(task, .cancel)?.requester.by ?? ""
+    let record = status.history[task]
+    if record.wasCancelledPending {
+      let moment = record.attempts == 0 ? "before it started" : "before its next try"
+      return TaskReason(
+        .cancelled, "was cancelled\(requester) \(moment)", shared: "was cancelled \(moment)")
+    }
+    let outcome = status.outcome(of: task)
+    return record.why == .ended(.workerLost)
+      ? TaskReason(.cancelled, "was cancelled", more: "\(requester), and \(outcome) after \(time)")
+      : TaskReason(.cancelled, "was stopped", more: " after \(time): \(outcome)\(requester)")
+  }
 
   private func failed(_ task: TaskID, after time: String) -> [TaskReason] {
     let attempts = status.history[task].attempts
@@ -450,10 +423,15 @@ extension TaskReasons {
   }
 
   private func skipped(_ task: TaskID) -> TaskReason {
+    if status.hasEmptyMatrix(task) {
+      return TaskReason(
+        .skipped, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
+    }
     if status.history[task].why == .skipped(.order),
       let requester = status.history.orders.of(task, .skip)?.requester
     {
-      return TaskReason(.skipped, "was skipped\(by(requester))", shared: "was skipped by an order")
+      return TaskReason(
+        .skipped, "was skipped\(requester.by)", shared: "was skipped by an order")
     }
     var text = ReasonText.text(status.history[task].why, plan: plan)
     var tasks: [TaskID] = []
@@ -463,20 +441,23 @@ extension TaskReasons {
     {
       tasks.append(need)
       last = need
-      let words: String
-      switch status.state(need) {
-      case .failed, .failedAllowed: words = "failed: \(status.outcome(of: need))"
-      case .skipped:
-        let why = status.history[need].why
-        let isUpstream = why?.skipReason?.isUpstream ?? false
-        words = "was skipped\(isUpstream ? "" : ":") \(ReasonText.text(why, plan: plan))"
-      case .waiting, .ready, .checking, .prefetched, .running, .suspended, .succeeded, .upToDate,
-        .cancelled:
-        words = status.state(need) == .cancelled ? "was cancelled" : status.state(need).word
-      }
+      let words = end(of: need)
       text += tasks.count == 1 ? ", which \(words)" : "; \(plan.nameString(need)) \(words)"
     }
     return TaskReason(.skipped, text, tasks: tasks)
+  }
+
+  private func end(of need: TaskID) -> String {
+    switch status.state(need) {
+    case .failed, .failedAllowed: return "failed: \(status.outcome(of: need))"
+    case .skipped:
+      let why = status.history[need].why
+      let joint = why?.skipReason?.isUpstream ?? false ? "" : ":"
+      return "was skipped\(joint) \(ReasonText.text(why, plan: plan))"
+    case .cancelled: return "was cancelled"
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended, .succeeded, .upToDate:
+      return status.state(need).word
+    }
   }
 
   private func reused(_ record: TaskRecord) -> [TaskReason] {
@@ -488,12 +469,6 @@ extension TaskReasons {
         .reused,
         "the newest resume took that over: neither its definition nor what it needs has changed")
     ]
-  }
-}
-
-extension [RerunReason] {
-  fileprivate var culprits: [TaskID] {
-    compactMap { if case .afterRerun(let task) = $0, !task.isNone { task } else { nil } }
   }
 }
 
@@ -525,6 +500,11 @@ struct TaskReason: Equatable {
     self.text = text
     self.shared = shared ?? text
     self.tasks = tasks
+  }
+
+  /// - Parameter more: what follows `shared` for a single task.
+  init(_ kind: Kind, _ shared: String, more: String, tasks: [TaskID] = []) {
+    self.init(kind, shared + more, shared: shared, tasks: tasks)
   }
 }
 
@@ -639,7 +619,7 @@ struct MachineReasons {
     let lack = node.isInUse ? lack(of: wanted(by: task), node) : StatusMachines.text(node)
     guard let lack else { return lacksTime(task, [node]) }
     let waits = "waits for the machine of \(plan.nameString(member))"
-    return TaskReason(.machine, "\(waits): \(lack)", shared: waits, tasks: [member])
+    return TaskReason(.machine, waits, more: ": \(lack)", tasks: [member])
   }
 
   private func lack(of wanted: [DemandItem], _ node: NodeRecord) -> String? {
@@ -651,7 +631,7 @@ struct MachineReasons {
       let isCut = Int(item.resource) != plan.gpuResource
       if isCut ? min(item.amount, whole) <= free : item.amount <= free { continue }
       return
-        "\(MachineText.name(node.offer.host)) has \(AmountText.text(free, of: item.resource)) of"
+        "\(MachineText.name(node.host)) has \(AmountText.text(free, of: item.resource)) of"
         + " \(AmountText.text(whole, of: item.resource)) \(name(item.resource)) free"
     }
     return nil
@@ -666,7 +646,7 @@ struct MachineReasons {
       guard let left = node.offer.leftMilliseconds, isKnown || needed <= left else { return nil }
       let rest = max(0, left - max(0, nowMilliseconds.minus(node.joinedMilliseconds)))
       if needed <= rest { return nil }
-      return "\(MachineText.name(node.offer.host)) has \(DurationText.text(milliseconds: rest))"
+      return "\(MachineText.name(node.host)) has \(DurationText.text(milliseconds: rest))"
     }
     if lacks.count < inUse.count { return nil }
     let takes = DurationText.text(milliseconds: needed)

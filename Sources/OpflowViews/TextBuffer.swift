@@ -35,6 +35,11 @@ package struct TextBuffer {
     if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
+  mutating func addLine(_ sentence: String) {
+    addSentence(sentence)
+    endLine()
+  }
+
   mutating func addCleaned(_ text: String) {
     var text = text
     let start = bytes.count
@@ -68,14 +73,24 @@ package struct TextBuffer {
 struct Palette {
   let isOn: Bool
 
-  func red(_ text: String) -> String { wrap(text, "31") }
-  func green(_ text: String) -> String { wrap(text, "32") }
-  func yellow(_ text: String) -> String { wrap(text, "33") }
-  func cyan(_ text: String) -> String { wrap(text, "36") }
-  func dim(_ text: String) -> String { wrap(text, "2") }
-  func bold(_ text: String) -> String { wrap(text, "1") }
+  enum Style: String {
+    case plain
+    case bold = "1"
+    case dim = "2"
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case cyan = "36"
+  }
 
-  private func wrap(_ text: String, _ code: String) -> String {
-    isOn ? "\u{1b}[\(code)m\(text)\u{1b}[0m" : text
+  func red(_ text: String) -> String { paint(text, .red) }
+  func green(_ text: String) -> String { paint(text, .green) }
+  func yellow(_ text: String) -> String { paint(text, .yellow) }
+  func cyan(_ text: String) -> String { paint(text, .cyan) }
+  func dim(_ text: String) -> String { paint(text, .dim) }
+  func bold(_ text: String) -> String { paint(text, .bold) }
+
+  func paint(_ text: String, _ style: Style) -> String {
+    isOn && style != .plain ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
   }
 }

@@ -135,10 +135,13 @@ enum TextWidth {
 
 /// A line of pieces in different colors that can be cut to a width before it is painted.
 struct StyledLine: Equatable {
-  enum Style { case plain, dim, cyan, green, yellow, red }
+  typealias Style = Palette.Style
 
   private var pieces: [(text: String, style: Style)] = []
   private(set) var width = 0
+
+  init() {}
+  init(_ text: String, _ style: Style = .plain) { add(text, style) }
 
   static func == (one: StyledLine, other: StyledLine) -> Bool {
     one.pieces.elementsEqual(other.pieces, by: ==)
@@ -171,16 +174,7 @@ struct StyledLine: Equatable {
   }
 
   func text(_ palette: Palette) -> String {
-    pieces.map { piece in
-      switch piece.style {
-      case .plain: piece.text
-      case .dim: palette.dim(piece.text)
-      case .cyan: palette.cyan(piece.text)
-      case .green: palette.green(piece.text)
-      case .yellow: palette.yellow(piece.text)
-      case .red: palette.red(piece.text)
-      }
-    }.joined()
+    pieces.map { palette.paint($0.text, $0.style) }.joined()
   }
 }
 

@@ -9,16 +9,13 @@ struct TransitionLine {
 
   func write(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
     guard let sentence = sentence(transition, model) else { return }
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" ")
-    text.addSentence(sentence)
-    text.endLine()
+    addCounter(model, to: &text)
+    text.addLine(sentence)
   }
 
   func writeAction(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
     guard transition.event == .start, model.plan.kind(transition.task) != .approve else { return }
-    text.addSentence(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
-    text.endLine()
+    text.addLine(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
   }
 
   func writeAnswer(
@@ -50,10 +47,9 @@ struct TransitionLine {
     _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel,
     atMilliseconds now: Int64, tellsResume: Bool, into text: inout TextBuffer
   ) {
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" \(model.name(task)): ")
-    text.add(DownloadText.running(progress, atMilliseconds: now, tellsResume: tellsResume))
-    text.endLine()
+    addCounter(model, to: &text)
+    let running = DownloadText.running(progress, atMilliseconds: now, tellsResume: tellsResume)
+    text.add("\(model.name(task)): \(running)\n")
   }
 
   /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), goes on after 12s`.
@@ -61,10 +57,9 @@ struct TransitionLine {
     _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel,
     stalledMilliseconds: Int64, into text: inout TextBuffer
   ) {
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" \(model.name(task)): \(DownloadText.done(progress)), goes on after ")
-    text.add(DurationText.text(wholeSeconds: stalledMilliseconds / 1000))
-    text.endLine()
+    addCounter(model, to: &text)
+    let stalled = DurationText.text(wholeSeconds: stalledMilliseconds / 1000)
+    text.add("\(model.name(task)): \(DownloadText.done(progress)), goes on after \(stalled)\n")
   }
 
   /// `[ 3/12] run paused by opflow pause (pid 123)`, for a run that is paused or suspended.
@@ -73,8 +68,7 @@ struct TransitionLine {
       model.isStopped
       ? "suspended by a signal" : model.orders.pausedBy.map { "paused by \($0.requester.text)" }
     guard let why else { return }
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" ")
+    addCounter(model, to: &text)
     text.add(palette.yellow("run "))
     text.addCleaned(why)
     text.endLine()
@@ -88,11 +82,14 @@ struct TransitionLine {
     guard transition.event == .failure, !transition.allowed, failed == heading.maxFailures,
       running > 0, model.notStarted > 0
     else { return }
+    addCounter(model, to: &text)
+    let stops = palette.yellow("\(failed) failed: nothing new starts")
+    text.add("\(stops), \(running) still \(running == 1 ? "runs" : "run")\n")
+  }
+
+  private func addCounter(_ model: SessionModel, to text: inout TextBuffer) {
     text.add(palette.dim(Self.counter(model)))
     text.add(" ")
-    text.add(palette.yellow("\(failed) failed: nothing new starts"))
-    text.add(", \(running) still \(running == 1 ? "runs" : "run")")
-    text.endLine()
   }
 
   /// `[ 3/12]`: finished tasks of all.
@@ -229,8 +226,7 @@ struct RerunLines {
 
   mutating func end(into text: inout TextBuffer) {
     if count > Self.maxLines {
-      text.add("… and \(count - Self.maxLines) more run again")
-      text.endLine()
+      text.add("… and \(count - Self.maxLines) more run again\n")
     }
     count = 0
   }

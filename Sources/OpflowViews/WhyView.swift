@@ -60,57 +60,51 @@ package struct WhyView {
         continue
       }
       let reasons = all(of: task)
-      guard let matrixGroup = plan.matrixGroup(of: task), plan.instances(matrixGroup).count > 1
-      else {
-        groups.append(Group(tasks: [task], reasons: reasons))
-        continue
+      if let matrixGroup = plan.matrixGroup(of: task), plan.instances(matrixGroup).count > 1 {
+        let parts =
+          ["\(matrixGroup.index)", status.state(task).word]
+          + reasons.map { "\($0.kind) \($0.shared)" }
+        let key = parts.joined(separator: "\n")
+        if let place = places[key] {
+          groups[place].tasks.append(task)
+          continue
+        }
+        places[key] = groups.count
       }
-      let key =
-        ["\(matrixGroup.index)", status.state(task).word]
-        + reasons.map { "\($0.kind) \($0.shared)" }
-      let place = places[key.joined(separator: "\n")]
-      if let place {
-        groups[place].tasks.append(task)
-      } else {
-        places[key.joined(separator: "\n")] = groups.count
-        groups.append(Group(tasks: [task], reasons: reasons))
-      }
+      groups.append(Group(tasks: [task], reasons: reasons))
     }
     return groups
   }
 
   private func all(of task: TaskID) -> [TaskReason] {
-    reasons.of(task) + (fate(task).flatMap { text(of: $0) } ?? [])
+    let fate = fate(task).flatMap { text(of: $0) }
+    return reasons.of(task) + (fate.map { [TaskReason(.resume, $0)] } ?? [])
   }
 
-  private func text(of fate: ResumeFate) -> [TaskReason]? {
-    let text: String
+  private func text(of fate: ResumeFate) -> String? {
     switch fate {
-    case .runs(nil): text = "a resume would run it"
+    case .runs(nil): "a resume would run it"
     case .runs(let transition?):
-      text = "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
-    case .runsChanged(""): text = "a resume would run it: no success of it is known that holds"
-    case .runsChanged(let detail): text = "a resume would run it: \(detail)"
+      "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
+    case .runsChanged(""): "a resume would run it: no success of it is known that holds"
+    case .runsChanged(let detail): "a resume would run it: \(detail)"
     case .runsUnless(let need):
-      text = "a resume would run it, unless \(plan.nameString(need)) leaves what it left before"
-    case .keeps: text = "a resume would keep that"
-    case .upToDate: text = "it is up to date: a resume would not run it"
-    case .blocked(let need): text = "a resume would skip it, because of \(plan.nameString(need))"
-    case .unfit(let detail): text = "a resume would fail it: \(detail)"
-    case .checks: text = "a resume would keep that if its inputs and outputs are as they were"
-    case .keepsLater: text = "a resume would keep that if nothing that it needs runs again"
+      "a resume would run it, unless \(plan.nameString(need)) leaves what it left before"
+    case .keeps: "a resume would keep that"
+    case .upToDate: "it is up to date: a resume would not run it"
+    case .blocked(let need): "a resume would skip it, because of \(plan.nameString(need))"
+    case .unfit(let detail): "a resume would fail it: \(detail)"
+    case .checks: "a resume would keep that if its inputs and outputs are as they were"
+    case .keepsLater: "a resume would keep that if nothing that it needs runs again"
     case .fails:
-      text =
-        "a resume would fail it, since it was interrupted (on_interrupted: fail); --rerun runs it "
+      "a resume would fail it, since it was interrupted (on_interrupted: fail); --rerun runs it "
         + "again"
-    case .staysFailed: text = "a resume would leave it failed"
-    case .leaves: text = "a resume would leave it out"
-    case .gone: text = "the manifest does not have it any more: a resume would leave it out"
-    case .addedAnew:
-      text = "a resume would run what added it, which says anew whether it is to be there"
-    case .unknown: return nil
+    case .staysFailed: "a resume would leave it failed"
+    case .leaves: "a resume would leave it out"
+    case .gone: "the manifest does not have it any more: a resume would leave it out"
+    case .addedAnew: "a resume would run what added it, which says anew whether it is to be there"
+    case .unknown: nil
     }
-    return [TaskReason(.resume, text)]
   }
 
   private func write(
@@ -119,17 +113,13 @@ package struct WhyView {
     let first = group.tasks[0]
     let state = status.state(first)
     let isOne = group.tasks.count == 1
-    let name: String
-    if isOne {
-      name = CleanText.string(plan.nameString(first))
-    } else {
-      let matrixGroup = plan.matrixGroup(of: first).map { plan.matrixGroupName($0) } ?? ""
-      let all = plan.matrixGroup(of: first).map { plan.instances($0).count } ?? 0
-      name =
-        "\(CleanText.string(matrixGroup)): \(CountText.grouped(group.tasks.count)) of"
-        + " \(CountText.grouped(all)) legs"
+    var name = plan.nameString(first)
+    if !isOne, let matrixGroup = plan.matrixGroup(of: first) {
+      let all = CountText.grouped(plan.instances(matrixGroup).count)
+      let count = CountText.grouped(group.tasks.count)
+      name = "\(plan.matrixGroupName(matrixGroup)): \(count) of \(all) legs"
     }
-    text.add("\(palette.bold(name)) \(palette.painted(state.shown))\n")
+    text.add("\(palette.bold(CleanText.string(name))) \(palette.painted(state.shown))\n")
     if !isOne {
       let instances = NameList.text(group.tasks, plan: plan, limit: Self.maxInstances)
       write(palette.dim("("), instances, palette.dim(")"), columns, into: &text)
@@ -168,20 +158,16 @@ package struct WhyView {
   // MARK: - For programs
 
   package func json(_ tasks: [TaskID]) -> [UInt8] {
-    return JSONWriter.line { json in
+    JSONWriter.line { json in
       json.add("run", status.run)
       json.add("state", status.state.rawValue)
-      json.array("tasks", tasks) { json, task in
-        json.object { json in
-          json.add("id", plan.nameBytes(task))
-          json.add("state", status.state(task).word)
-          json.array("reasons", all(of: task)) { json, reason in
-            json.object { json in
-              json.add("kind", reason.kind.word)
-              json.add("text", reason.text)
-              json.add("tasks", reason.tasks, plan)
-            }
-          }
+      json.objects("tasks", tasks) { json, task in
+        json.add("id", plan.nameBytes(task))
+        json.add("state", status.state(task).word)
+        json.objects("reasons", all(of: task)) { json, reason in
+          json.add("kind", reason.kind.word)
+          json.add("text", reason.text)
+          json.add("tasks", reason.tasks, plan)
         }
       }
     }

@@ -129,7 +129,7 @@ struct WarningList {
     let tries = history.details.failedTries
     for task in tries.keys.sorted(by: { history[$0].settleSequence < history[$1].settleSequence }) {
       guard let last = tries[task]?.last else { continue }
-      let failed = (last.attempt, OutcomeText.text(last.outcome, detail: last.detail))
+      let failed = (last.attempt, last.text)
       if model.state(task) == .succeeded {
         addFlaky(task, attempt: history[task].attempts, failed)
       } else if !model.state(task).isTerminal {

@@ -27,13 +27,13 @@ enum RunsCommand {
     do throws(RunFolderError) {
       let run = try ReadRun(folder)
       let manifest = run.history.open.map { RunManifest($0, folder).realPath } ?? ""
-      return RunsView.Row(run.status, manifest: shown.text(manifest))
+      return .run(run.status, manifest: shown.text(manifest))
     } catch {
       if Path.isMissing(folder.path) { return nil }
       if case .journal(_, .empty) = error {
-        return RunsView.Row(notBegun: folder.id.description)
+        return .notBegun(run: folder.id.description)
       }
-      return RunsView.Row(unreadable: folder.id.description, complaint: error.message)
+      return .unreadable(run: folder.id.description, complaint: error.message)
     }
   }
 }

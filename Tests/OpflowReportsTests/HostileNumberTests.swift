@@ -65,7 +65,7 @@ import Testing
         _ = StatusView(
           status, resumeCommand: "", nowMilliseconds: now, showsAll: true, color: false
         ).text()
-        _ = RunsView.text([RunsView.Row(status, manifest: "")], nowMilliseconds: now, color: false)
+        _ = RunsView.text([.run(status, manifest: "")], nowMilliseconds: now, color: false)
         let why = TaskReasons(
           status, durations: .unknown, nowMilliseconds: now,
           controlCommand: ControlAction.plainCommand)

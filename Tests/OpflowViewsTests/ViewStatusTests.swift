@@ -149,7 +149,7 @@ import Testing
     #expect(
       text(status).contains("next   pending           after first\n"), "\(text(status))")
     let row = RunsView.text(
-      [RunsView.Row(status, manifest: "m")], nowMilliseconds: 1000, color: false)
+      [.run(status, manifest: "m")], nowMilliseconds: 1000, color: false)
     #expect(String(decoding: row, as: UTF8.self).contains(" 0/2 "))
   }
 
@@ -270,7 +270,7 @@ import Testing
     #expect(text(status).hasPrefix("run r1 (demo): interrupted after 3.5s in 2 drives\n"))
     let runs = String(
       decoding: RunsView.text(
-        [RunsView.Row(status, manifest: "m")], nowMilliseconds: status.lastMilliseconds,
+        [.run(status, manifest: "m")], nowMilliseconds: status.lastMilliseconds,
         color: false), as: UTF8.self)
     #expect(runs.contains(" 3.5s  1 d ago"), "\(runs)")
   }
@@ -284,7 +284,7 @@ import Testing
     ] {
       let lines = String(
         decoding: RunsView.text(
-          [RunsView.Row(status, manifest: "a/long/way/to/opflow.yaml")], nowMilliseconds: 4500,
+          [.run(status, manifest: "a/long/way/to/opflow.yaml")], nowMilliseconds: 4500,
           color: false, columns: columns), as: UTF8.self
       ).split(separator: "\n")
       #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
@@ -314,8 +314,8 @@ import Testing
     let status = try journal().status(isHeld: false)
     let text = RunsView.text(
       [
-        RunsView.Row(status, manifest: "build.yaml"),
-        RunsView.Row(unreadable: "r0", complaint: "no first line"),
+        .run(status, manifest: "build.yaml"),
+        .unreadable(run: "r0", complaint: "no first line"),
       ], nowMilliseconds: 7_201_000, color: false)
     #expect(
       String(decoding: text, as: UTF8.self) == """

@@ -129,7 +129,7 @@ extension RunModel {
       process.pid = mark.pid
       process.startTime = mark.startTime
       if process.host.isEmpty, let place = nodes.place(of: worker.node, session: sessions) {
-        process.host = nodes.all[place].offer.host
+        process.host = nodes.all[place].host
       }
       return process
     }

@@ -12,6 +12,7 @@ package struct NodeRecord: Sendable, Equatable {
   package internal(set) var stateMilliseconds: Int64
   package internal(set) var detail: String
 
+  package var host: String { offer.host }
   package var isInUse: Bool { state.isInUse }
 
   /// Of a resource that each node has its own of; unlimited if unknown.

@@ -215,7 +215,11 @@ package struct RunModel: Sendable {
     for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
   }
 
+  /// For a line about the run, neither a request nor a transition.
   mutating func applyToRun(_ line: JournalLine) {
+    if line.event != .open, line.event != .resume {
+      enter(session: line.session, at: line.sequence)
+    }
     switch line.event {
     case .open:
       open = line.open
@@ -241,36 +245,28 @@ package struct RunModel: Sendable {
       close = nil
       if entry.taskCount > 0 { growth.count(entry.taskCount, line) }
       beginSession(continues: entry.continues)
-    case .extend:
-      enter(session: line.session, at: line.sequence)
-      if let tasks = line.taskCount { growth.count(tasks, line) }
-    case .retract:
-      enter(session: line.session, at: line.sequence)
-      growth.drop(line.retractedOrders)
+    case .extend: if let tasks = line.taskCount { growth.count(tasks, line) }
+    case .retract: growth.drop(line.retractedOrders)
     case .close:
-      enter(session: line.session, at: line.sequence)
       close = line.close
       if let close, !sessionRecords.isEmpty {
         sessionRecords[sessionRecords.count - 1].close = (line.milliseconds, close)
       }
     case .worker:
-      enter(session: line.session, at: line.sequence)
       guard let worker = line.worker else { return }
       workers.append(worker)
       let place = nodes.place(of: worker.node, session: sessions)
       if let place { workerSites.note(worker.worker, place, from: line.sequence) }
       if keepsAttempts {
-        let host = place.map { nodes.all[$0].offer.host } ?? worker.hostOfOthers
+        let host = place.map { nodes.all[$0].host } ?? worker.hostOfOthers
         attempts.note(worker.worker, host: host, session: sessions)
       }
     case .stop:
-      enter(session: line.session, at: line.sequence)
       if let stop = line.stop {
         orders.stop(by: stop)
         note(.stop(signal: stop.signal), line)
       }
     case .node:
-      enter(session: line.session, at: line.sequence)
       guard let node = line.node else { return }
       nodes.apply(node, session: sessions, atMilliseconds: line.milliseconds)
     case .order, .transition, .unknown: break

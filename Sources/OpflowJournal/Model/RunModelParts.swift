@@ -145,22 +145,12 @@ struct GoneTasks: Sendable {
 
 /// The prefetched tasks of each worker, in starting order. A damaged journal may name a task twice.
 package struct PrefetchedTasks: Sendable {
-  private struct Link {
-    var task: TaskID
-    var next: Int32
-  }
-
-  /// `last` is valid only with a `first`.
+  /// The tasks before `first` have started.
   private struct Queue {
-    var first: Int32 = none
-    var last: Int32 = none
+    var tasks: [TaskID] = []
+    var first = 0
   }
 
-  private static let none: Int32 = -1
-
-  /// Shared by all workers, to reuse links.
-  private var links: [Link] = []
-  private var free = Self.none
   private var queues: [Queue] = []
   private var count = 0
 
@@ -169,64 +159,27 @@ package struct PrefetchedTasks: Sendable {
   mutating func append(_ task: TaskID, to worker: WorkerID) {
     guard worker != .none else { return }
     while queues.count <= worker.index { queues.append(Queue()) }
-    let place = takePlace(Link(task: task, next: Self.none))
-    let queue = queues[worker.index]
-    if queue.first == Self.none {
-      queues[worker.index] = Queue(first: place, last: place)
-    } else {
-      links[Int(queue.last)].next = place
-      queues[worker.index].last = place
-    }
+    queues[worker.index].tasks.append(task)
     count += 1
   }
 
   @inline(__always)
   mutating func popFirst(of worker: WorkerID) -> TaskID? {
     guard queues.indices.contains(worker.index) else { return nil }
-    let place = queues[worker.index].first
-    if place == Self.none { return nil }
-    let link = links[Int(place)]
-    queues[worker.index].first = link.next
-    giveBack(place)
-    return link.task
+    let first = queues[worker.index].first
+    if first == queues[worker.index].tasks.count { return nil }
+    queues[worker.index].first = first + 1
+    count -= 1
+    return queues[worker.index].tasks[first]
   }
 
   mutating func remove(_ task: TaskID, of worker: WorkerID) {
     guard queues.indices.contains(worker.index) else { return }
-    var before = Self.none
-    var place = queues[worker.index].first
-    while place != Self.none, links[Int(place)].task != task {
-      (before, place) = (place, links[Int(place)].next)
-    }
-    if place == Self.none { return }
-    let next = links[Int(place)].next
-    if before == Self.none {
-      queues[worker.index].first = next
-    } else {
-      links[Int(before)].next = next
-    }
-    if next == Self.none { queues[worker.index].last = before }
-    giveBack(place)
+    let queue = queues[worker.index]
+    guard let place = queue.tasks[queue.first...].firstIndex(of: task) else { return }
+    queues[worker.index].tasks.remove(at: place)
+    count -= 1
   }
 
   mutating func removeAll() { self = PrefetchedTasks() }
-
-  @inline(__always)
-  private mutating func takePlace(_ link: Link) -> Int32 {
-    let place = free
-    if place == Self.none {
-      links.append(link)
-      return Int32(truncatingIfNeeded: links.count - 1)
-    }
-    free = links[Int(place)].next
-    links[Int(place)] = link
-    return place
-  }
-
-  @inline(__always)
-  private mutating func giveBack(_ place: Int32) {
-    links[Int(place)].next = free
-    free = place
-    count -= 1
-  }
 }

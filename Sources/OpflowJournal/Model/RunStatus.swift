@@ -62,14 +62,10 @@ package struct RunStatus {
   }
 
   package func progress(_ task: TaskID) -> DownloadProgress? {
-    guard let entry = told[task], entry.attempt == history[task].attempts else { return nil }
-    switch state(task) {
-    case .running, .suspended: return entry.progress
-    case .waiting, .ready, .checking, .prefetched, .succeeded, .upToDate, .failedAllowed, .failed,
-      .skipped,
-      .cancelled:
-      return nil
-    }
+    guard state(task).isRunning, let entry = told[task],
+      entry.attempt == history[task].attempts
+    else { return nil }
+    return entry.progress
   }
 
   /// A part file may exist.

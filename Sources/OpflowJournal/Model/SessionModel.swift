@@ -368,23 +368,8 @@ package struct SessionScope: Sendable {
 
 /// The nodes of a running session and the tasks on them.
 package struct SessionMachines {
-  package struct Machine {
-    package let node: NodeID
-    package let host: String
-    package let cores: UInt64
-    package var state: NodeState
-
-    init(_ offer: NodeEntry, _ state: NodeState) {
-      node = offer.node
-      host = offer.host
-      cores = offer.cores
-      self.state = state
-    }
-
-    var isInUse: Bool { state.isInUse }
-  }
-
-  package private(set) var all: [Machine] = []
+  private var nodes = NodeRecords()
+  private var session = 1
   private var workers: [WorkerID: NodeID] = [:]
   /// Not for tasks on the coordinator's host.
   private var places: [TaskID: NodeID] = [:]
@@ -397,33 +382,28 @@ package struct SessionMachines {
   ///
   /// - Parameter begun: the tasks that run or are prefetched.
   init(joining history: RunModel, begun: some Sequence<TaskID>) {
-    let records = history.nodes.all
-    for record in history.nodes.of(session: history.sessions) {
-      all.append(Machine(record.offer, record.state))
-    }
-    if all.isEmpty { return }
-    for (worker, record) in history.workerSites.current { workers[worker] = records[record].node }
+    nodes = history.nodes
+    session = history.sessions
+    if !areThere { return }
+    for (worker, record) in history.workerSites.current { workers[worker] = nodes.all[record].node }
     for task in begun { places[task] = history.node(of: task)?.node }
   }
 
-  package var areThere: Bool { !all.isEmpty }
+  package var all: some Sequence<NodeRecord> { nodes.of(session: session) }
+
+  package var areThere: Bool { all.contains { _ in true } }
 
   package var hostsInUse: [String] {
     var seen: Set<String> = []
     return all.filter(\.isInUse).map(\.host).filter { seen.insert($0).inserted }
   }
 
-  package var coresInUse: UInt64 { all.reduce(0) { $1.isInUse ? $0 &+ $1.cores : $0 } }
+  package var coresInUse: UInt64 { all.reduce(0) { $1.isInUse ? $0 &+ $1.offer.cores : $0 } }
 
-  package subscript(node: NodeID) -> Machine? {
-    // Nodes are numbered as they join, unless journal lines are lost.
-    let place = node.index - 1
-    if all.indices.contains(place), all[place].node == node { return all[place] }
-    return all.first { $0.node == node }
-  }
+  package subscript(node: NodeID) -> NodeRecord? { nodes[node, session: session] }
 
   /// The last one; nil for the coordinator's host.
-  package func machine(of task: TaskID) -> Machine? {
+  package func machine(of task: TaskID) -> NodeRecord? {
     places.isEmpty ? nil : places[task].flatMap { self[$0] }
   }
 
@@ -444,11 +424,7 @@ package struct SessionMachines {
   }
 
   package mutating func apply(_ entry: NodeEntry) {
-    if let place = all.firstIndex(where: { $0.node == entry.node }) {
-      all[place].state = entry.state
-    } else {
-      all.append(Machine(entry, entry.state))
-    }
+    nodes.apply(entry, session: session, atMilliseconds: 0)
   }
 
   package mutating func apply(_ worker: WorkerEntry) {

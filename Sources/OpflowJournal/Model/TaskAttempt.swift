@@ -23,6 +23,8 @@ package struct TaskAttempt: Sendable, Equatable {
   package internal(set) var reason: EndReason?
   package internal(set) var status = ExitStatus.unknown
 
+  package var outcome: Outcome { Outcome(status: status, reason: reason) }
+
   fileprivate mutating func stood(_ milliseconds: Int64) {
     suspendedMilliseconds = suspendedMilliseconds.plus(milliseconds)
   }

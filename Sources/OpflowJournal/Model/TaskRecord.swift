@@ -64,6 +64,8 @@ package struct TaskRecord: Sendable {
     }
   }
 
+  package var outcome: Outcome { Outcome(status: status, reason: why?.endReason) }
+
   package internal(set) var changedPart: Fingerprint.Part? {
     get { Fingerprint.Part(rawValue: UInt64(part)) }
     set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
@@ -176,9 +178,7 @@ extension TaskRecord {
         compare(fields.fingerprint, with: task, plan)
       }
     case .skip:
-      let wasCutShort = isCutShort
-      settle(next, line)
-      if wasCutShort { marks.insert(.cutShort) }
+      settleUnended(next, line)
       why = fields.skipReason(plan).map { .skipped($0) }
     case .cancel: end(next, line, fields)
     case .retry:
@@ -203,10 +203,7 @@ extension TaskRecord {
       settle(next, line)
       if !fields.fingerprint.isAbsolute { compare(fields.fingerprint, with: task, plan) }
     case .resume:
-      let wasCutShort = isCutShort
-      leave(for: next)
-      why = fields.rerunReason(plan).map { .rerun($0) }
-      if wasCutShort, why != .rerun(.asked) { marks.insert(.cutShort) }
+      waitAgain(with: fields.rerunReason(plan))
       if timesResumed < .max { timesResumed += 1 }
     }
   }
@@ -216,9 +213,7 @@ extension TaskRecord {
     let next = effect.state(after: state)
     switch effect.event {
     case .skip, .cancel:
-      let wasCutShort = isCutShort
-      settle(next, line)
-      if wasCutShort { marks.insert(.cutShort) }
+      settleUnended(next, line)
       if effect.event == .cancel { marks.insert(.cancelledPending) }
       why = effect.why
     case .pause, .proceed: state = next
@@ -227,10 +222,17 @@ extension TaskRecord {
     }
   }
 
-  mutating func waitAgain(with reason: RerunReason) {
+  /// Without the end of an attempt.
+  private mutating func settleUnended(_ next: TaskState, _ line: JournalLine) {
+    let wasCutShort = isCutShort
+    settle(next, line)
+    if wasCutShort { marks.insert(.cutShort) }
+  }
+
+  mutating func waitAgain(with reason: RerunReason?) {
     let wasCutShort = isCutShort
     leave(for: .waiting)
-    why = .rerun(reason)
+    why = reason.map { .rerun($0) }
     if wasCutShort, reason != .asked { marks.insert(.cutShort) }
   }
 
@@ -244,10 +246,8 @@ extension TaskRecord {
   /// If its result is in doubt: never ended.
   var unproven: TaskRecord {
     var record = self
-    record.leave(for: .waiting)
-    record.why = .rerun(.unproven)
+    record.waitAgain(with: .unproven)
     record.marks.insert(.unproven)
-    if isCutShort { record.marks.insert(.cutShort) }
     return record
   }
 

@@ -17,8 +17,10 @@ struct PageData {
   /// The lanes' entries with tasks of the page.
   private let entries: [Int]
   private let ready: ReadyTimes
-  private let notes: PageNotes
-  private let outcomes: PageOutcomes
+  /// The reasons for the states of tasks.
+  private let notes: PageStrings
+  /// The ends of attempts.
+  private let outcomes: PageStrings
   private var texts: PageTexts
   private var part = Part.run
   private var next = 0
@@ -41,8 +43,8 @@ struct PageData {
     }
     ready = ReadyTimes(status, tracks.entries)
     path = MeasuredPath(status)
-    notes = PageNotes(status, numbers)
-    outcomes = PageOutcomes(history.attempts.all)
+    notes = PageStrings(numbers.tasks, mostBytes: 400_000) { Self.note($0, status) }
+    outcomes = PageStrings(history.attempts.all, mostTexts: 2000, Self.outcome)
     texts = PageTexts(status.plan)
     lastTry = (0, status.openedMilliseconds)
   }
@@ -151,7 +153,7 @@ struct PageData {
         Self.number(of: status.state(task)) | (isReused ? 16 : 0) | (isApproval ? 32 : 0)
           | (status.history[task].isInterrupted || status.isCut(task) ? 64 : 0)
           | (status.plan.flags(task).contains(.finally) ? 128 : 0))
-      why.add(notes.number(of: number))
+      why.add(notes.numbers[number])
       demands.add(status.plan.demand[task.index])
       // The time plus one; 0 means unknown.
       if let wall = comparison?.wallBefore[task.index] {
@@ -162,10 +164,8 @@ struct PageData {
     var json = JSONWriter(isInMarkup: true)
     json.object { json in
       names.write("names", heads: "heads", tails: "tails", &json)
-      write(states, "states", &json)
-      write(why, "why", &json)
-      write(demands, "demands", &json)
-      if comparison != nil { write(before, "before", &json) }
+      write(["states": states, "why": why, "demands": demands], &json)
+      if comparison != nil { write(["before": before], &json) }
       texts.write(numbers.tasks[rows], into: &json)
     }
     return json.bytes
@@ -188,9 +188,10 @@ struct PageData {
     }
   }
 
-  private func write(_ digits: PageDigits, _ key: StaticString, _ json: inout JSONWriter) {
-    json.key(key)
-    digits.bytes.withUnsafeBytes { json.string($0) }
+  private func write(
+    _ columns: KeyValuePairs<StaticString, PageDigits>, _ json: inout JSONWriter
+  ) {
+    for (key, digits) in columns { digits.bytes.withUnsafeBytes { json.add(key, $0) } }
   }
 
   // MARK: - Attempts
@@ -219,25 +220,20 @@ struct PageData {
       processors.add(attempt.cpuMicroseconds / 100)
       peaks.add(attempt.peakKibibytes >> 6)
       stood.add(attempt.suspendedMilliseconds)
-      let outcome = self.outcomes.number(of: attempt)
+      let outcome = self.outcomes.numbers[entry.attempt]
       if outcome > 0 { hasOutcomes = true }
       outcomes.add(outcome)
       lastTry = (number, begin)
     }
     var json = JSONWriter(isInMarkup: true)
     json.object { json in
-      write(tasks, "tries", &json)
-      write(begins, "begins", &json)
-      write(times, "times", &json)
-      write(waits, "waits", &json)
-      write(places, "lanes", &json)
-      write(ends, "ends", &json)
-      write(tries, "numbers", &json)
-      write(walls, "walls", &json)
-      write(processors, "processors", &json)
-      write(peaks, "peaks", &json)
-      write(stood, "stood", &json)
-      if hasOutcomes { write(outcomes, "outcomes", &json) }
+      write(
+        [
+          "tries": tasks, "begins": begins, "times": times, "waits": waits, "lanes": places,
+          "ends": ends, "numbers": tries, "walls": walls, "processors": processors,
+          "peaks": peaks, "stood": stood,
+        ], &json)
+      if hasOutcomes { write(["outcomes": outcomes], &json) }
     }
     return json.bytes
   }
@@ -248,7 +244,7 @@ struct PageData {
     let digits = PageNeeds.digits(rows, status, numbers)
     needsRoom -= digits.bytes.count
     var json = JSONWriter(isInMarkup: true)
-    json.object { json in write(digits, "needs", &json) }
+    json.object { json in write(["needs": digits], &json) }
     return json.bytes
   }
 }
@@ -292,74 +288,52 @@ struct PageTexts {
   }
 }
 
-/// The reasons for the states of tasks, each text stored once.
-struct PageNotes {
+/// A text for each of several items, stored once. What has no room gets the first, empty text.
+struct PageStrings {
   private(set) var texts = [""]
-  private let numbers: [Int32]
-  /// The remaining bytes; later tasks get no text.
-  private var room = 400_000
+  /// Per item.
+  private(set) var numbers: [Int] = []
 
-  private static let longest = 300
-
-  init(_ status: RunStatus, _ tasks: PageNumbers) {
-    var places: [String: Int32] = ["": 0]
-    var numbers: [Int32] = []
-    numbers.reserveCapacity(tasks.tasks.count)
-    for task in tasks.tasks {
-      let text = Self.text(task, status)
-      if let place = places[text] {
-        numbers.append(place)
-        continue
+  init<Items: Collection>(
+    _ items: Items, mostBytes: Int = .max, mostTexts: Int = .max, _ text: (Items.Element) -> String
+  ) {
+    var places = ["": 0]
+    var room = mostBytes
+    numbers.reserveCapacity(items.count)
+    for item in items {
+      let text = text(item)
+      var place = places[text]
+      if place == nil, texts.count < mostTexts {
+        room -= text.utf8.count
+        if room > 0 {
+          place = texts.count
+          places[text] = texts.count
+          texts.append(text)
+        }
       }
-      room -= text.utf8.count
-      guard room > 0 else {
-        numbers.append(0)
-        continue
-      }
-      let place = Int32(truncatingIfNeeded: texts.count)
-      texts.append(text)
-      places[text] = place
-      numbers.append(place)
+      numbers.append(place ?? 0)
     }
-    self.numbers = numbers
   }
+}
 
-  func number(of task: Int) -> Int32 { numbers[task] }
+extension PageData {
+  private static let longestNote = 300
 
-  private static func text(_ task: TaskID, _ status: RunStatus) -> String {
+  private static func note(_ task: TaskID, _ status: RunStatus) -> String {
     var text = TaskVerdict.reason(task, status).message
     if let rerun = status.history.details.reruns[task] {
       text += text.isEmpty ? "" : "; "
       text += "the newest resume ran it again: \(ReasonText.text(.rerun(rerun), plan: status.plan))"
     }
     let clean = CleanText.string(text)
-    return clean.count > longest ? "\(clean.prefix(longest))…" : clean
-  }
-}
-
-/// The ends of unsuccessful attempts, each text stored once.
-struct PageOutcomes {
-  private(set) var texts = [""]
-  private var places: [String: Int] = ["": 0]
-
-  private static let mostTexts = 2000
-
-  init(_ attempts: [TaskAttempt]) {
-    for attempt in attempts where texts.count < Self.mostTexts {
-      let text = Self.text(attempt)
-      if places[text] != nil { continue }
-      places[text] = texts.count
-      texts.append(text)
-    }
+    return clean.count > longestNote ? "\(clean.prefix(longestNote))…" : clean
   }
 
-  func number(of attempt: TaskAttempt) -> Int { places[Self.text(attempt)] ?? 0 }
-
-  private static func text(_ attempt: TaskAttempt) -> String {
+  private static func outcome(_ attempt: TaskAttempt) -> String {
     switch attempt.end {
     case .none, .succeeded, .lost: ""
     case .failed, .failedAllowed, .retried, .cancelled, .interrupted:
-      OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason))
+      OutcomeText.text(attempt.outcome)
     }
   }
 }

@@ -71,12 +71,9 @@ struct PageLines {
     _ key: StaticString, heads headsKey: StaticString, tails tailsKey: StaticString,
     _ json: inout JSONWriter
   ) {
-    json.key(key)
-    rests.dropLast().withUnsafeBytes { json.string($0) }
-    json.key(headsKey)
-    heads.bytes.withUnsafeBytes { json.string($0) }
-    json.key(tailsKey)
-    tails.bytes.withUnsafeBytes { json.string($0) }
+    rests.dropLast().withUnsafeBytes { json.add(key, $0) }
+    heads.bytes.withUnsafeBytes { json.add(headsKey, $0) }
+    tails.bytes.withUnsafeBytes { json.add(tailsKey, $0) }
   }
 }
 

@@ -20,7 +20,7 @@ package struct PageReport {
   let failures: [TaskID]
   let before: RunStatus?
   let comparison: RunComparison?
-  var html = HTMLWriter()
+  var html = MarkupWriter()
   var outputRoom = 1 << 20
   var data: PageData
   private var part = Part.head
@@ -87,14 +87,20 @@ package struct PageReport {
   }
 
   private mutating func writeHead() {
-    html.add("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-    html.add("<meta http-equiv=\"Content-Security-Policy\" content=\"")
-    html.text(PagePolicy.text(script: PageScript.text, style: PageStyle.text))
-    html.add("\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-    html.add("<meta name=\"color-scheme\" content=\"light dark\">\n")
-    html.add("<meta name=\"referrer\" content=\"no-referrer\">\n<title>")
-    html.text("\(status.name) \(status.state.rawValue), run \(status.run)")
-    html.add("</title>\n<style>")
+    let policy = PagePolicy.text(script: PageScript.text, style: PageStyle.text)
+    html.add(
+      """
+      <!doctype html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta http-equiv="Content-Security-Policy" content="\(policy)">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <meta name="referrer" content="no-referrer">
+      <title>\(status.name) \(status.state.rawValue), run \(status.run)</title>
+      <style>
+      """)
     html.embed(PageStyle.text.utf8)
     html.add("</style>\n</head>\n<body>\n")
   }

@@ -6,17 +6,15 @@ internal import OpflowViews
 
 extension PageReport {
   mutating func writeSummary() {
-    html.add("<header>\n<p class=\"kind\">opflow run ")
-    html.code(status.run)
-    html.add("</p>\n<h1>")
-    html.text(status.name)
-    html.add(" <span class=\"state ")
-    html.text(status.state.rawValue)
-    html.add("\">")
-    html.text("\(Self.sign(status.state)) \(status.state.rawValue)")
-    html.add("</span></h1>\n<p>")
-    html.text(why)
-    html.add("</p>\n")
+    let state = status.state.rawValue
+    html.add(
+      """
+      <header>
+      <p class="kind">opflow run <code>\(status.run)</code></p>
+      <h1>\(status.name) <span class="state \(state)">\(Self.sign(status.state)) \(state)</span></h1>
+      <p>\(why)</p>
+
+      """)
     writeFacts()
     writeCounts()
     html.add("</header>\n<main>\n")
@@ -33,11 +31,8 @@ extension PageReport {
 
   private mutating func writeFacts() {
     let began = UTCText.text(milliseconds: status.openedMilliseconds)
-    html.add("<dl class=\"facts\">\n<div><dt>began</dt><dd><time datetime=\"")
-    html.text(began)
-    html.add("\">")
-    html.text(began)
-    html.add("</time></dd></div>\n")
+    html.add("<dl class=\"facts\">\n<div><dt>began</dt>")
+    html.add("<dd><time datetime=\"\(began)\">\(began)</time></dd></div>\n")
     let took = status.sessionsMilliseconds(at: status.lastMilliseconds)
     fact("took", DurationText.text(milliseconds: took))
     if status.history.sessions > 1 {
@@ -48,42 +43,30 @@ extension PageReport {
     let path = data.path
     if !path.tasks.isEmpty {
       let time = DurationText.text(microseconds: path.microseconds)
-      let count = path.tasks.count
-      fact("critical path", "\(time) in \(Self.tasks(count))")
+      fact("critical path", "\(time) in \(CountText.tasks(path.tasks.count))")
     }
     let processor = status.history.attempts.all.reduce(Int64(0)) { $0.plus($1.cpuMicroseconds) }
     if processor > 0 { fact("processor time", DurationText.text(microseconds: processor)) }
     if let close = status.history.close { fact("exit", "\(close.exitCode)") }
     if let manifest = status.history.open?.manifestPath {
-      html.add("<div><dt>manifest</dt><dd>")
-      html.code(manifest == "-" ? "standard input" : manifest)
-      html.add("</dd></div>\n")
+      let name = manifest == "-" ? "standard input" : manifest
+      html.add("<div><dt>manifest</dt><dd><code>\(name)</code></dd></div>\n")
     }
     html.add("</dl>\n")
   }
 
   private mutating func fact(_ name: String, _ text: String) {
-    html.add("<div><dt>")
-    html.text(name)
-    html.add("</dt><dd>")
-    html.text(text)
-    html.add("</dd></div>\n")
+    html.add("<div><dt>\(name)</dt><dd>\(text)</dd></div>\n")
   }
 
   private mutating func writeCounts() {
     let counts = status.counts
     let parts = counts.parts
-    html.add("<ul class=\"counts\">\n<li><b>")
-    html.text(CountText.grouped(counts.total))
-    html.add(counts.total == 1 ? "</b> task</li>\n" : "</b> tasks</li>\n")
+    let noun = counts.total == 1 ? "task" : "tasks"
+    html.add("<ul class=\"counts\">\n<li><b>\(CountText.grouped(counts.total))</b> \(noun)</li>\n")
     for (count, word, state) in parts {
-      html.add("<li><i class=\"")
-      html.text(Self.shade(state))
-      html.add("\"></i><b>")
-      html.text(CountText.grouped(count))
-      html.add("</b> ")
-      html.text(word)
-      html.add("</li>\n")
+      let number = CountText.grouped(count)
+      html.add("<li><i class=\"\(Self.shade(state))\"></i><b>\(number)</b> \(word)</li>\n")
     }
     html.add("</ul>\n")
     guard counts.total > 0 else { return }
@@ -93,13 +76,11 @@ extension PageReport {
     let sum = widths.reduce(0, +)
     var left = 0
     for (width, part) in zip(widths, parts) {
-      html.add("<rect y=\"0\" height=\"8\" x=\"")
-      html.number(left * 1000 / sum)
-      html.add("\" width=\"")
-      html.number((left + width) * 1000 / sum - left * 1000 / sum)
-      html.add("\" class=\"")
-      html.text(Self.shade(part.state))
-      html.add("\"></rect>")
+      let x = left * 1000 / sum
+      let shade = Self.shade(part.state)
+      html.add(
+        "<rect y=\"0\" height=\"8\" x=\"\(x)\" width=\"\((left + width) * 1000 / sum - x)\" ")
+      html.add("class=\"\(shade)\"></rect>")
       left += width
     }
     html.add("</svg>\n")
@@ -159,13 +140,9 @@ extension PageReport {
     return "\(text)."
   }
 
-  static func tasks(_ count: Int) -> String {
-    count == 1 ? "1 task" : "\(CountText.grouped(count)) tasks"
-  }
-
   /// With a verb: `1 task was`, `3 tasks were`.
   static func tasks(_ count: Int, _ one: String, _ many: String) -> String {
-    "\(tasks(count)) \(count == 1 ? one : many)"
+    "\(CountText.tasks(count)) \(count == 1 ? one : many)"
   }
 }
 
@@ -180,11 +157,8 @@ extension PageReport {
     if number == 0 { html.add("<section id=\"failures\">\n<h2>Failures</h2>\n") }
     write(failures[number], isOpen: number < Self.openFailures)
     if number + 1 == min(failures.count, Self.mostFailures) {
-      if failures.count > Self.mostFailures {
-        html.add("<p>… and ")
-        html.text(CountText.moreFailures(failures.count - Self.mostFailures))
-        html.add("</p>\n")
-      }
+      let hidden = failures.count - Self.mostFailures
+      if hidden > 0 { html.add("<p>… and \(CountText.moreFailures(hidden))</p>\n") }
       html.add("</section>\n")
     }
     return true
@@ -192,13 +166,8 @@ extension PageReport {
 
   private mutating func write(_ task: TaskID, isOpen: Bool) {
     let record = status.history[task]
-    html.add("<article id=\"failure-")
-    html.number(numbers[task] ?? 0)
-    html.add("\">\n<h3>")
-    html.code(status.plan.nameString(task))
-    html.add(" ")
-    html.text(status.outcome(of: task))
-    html.add("</h3>\n<p>")
+    html.add("<article id=\"failure-\(numbers[task] ?? 0)\">\n<h3>")
+    html.add("<code>\(status.plan.nameString(task))</code> \(status.outcome(of: task))</h3>\n")
     var facts: [String] = []
     if record.attempts > 0 {
       facts.append("after \(DurationText.text(microseconds: record.wallMicroseconds))")
@@ -209,12 +178,9 @@ extension PageReport {
     if let place = status.plan.place(of: task), place.path != "-" {
       facts.append("\(place.path):\(place.line)")
     }
-    html.text(facts.joined(separator: " · "))
+    html.add("<p>\(facts.joined(separator: " · "))")
     let action = ActionText.text(task, plan: status.plan)
-    if !action.isEmpty {
-      html.add("<br>")
-      html.code(action)
-    }
+    if !action.isEmpty { html.add("<br><code>\(action)</code>") }
     html.add("</p>\n")
     writeOutput(of: task, attempt: record.attempts, isOpen: isOpen)
     html.add("</article>\n")
@@ -224,16 +190,14 @@ extension PageReport {
     guard attempt > 0, outputRoom > 0, let output = output(task, Self.outputBytes) else { return }
     let (bytes, isWhole) = output.tail(attempt: attempt)
     let tail = LastLines.of(bytes, count: Self.outputLines)
-    if tail.isEmpty {
-      html.add("<p>It printed nothing.</p>\n")
-      return
-    }
+    if tail.isEmpty { return html.add("<p>It printed nothing.</p>\n") }
     outputRoom -= tail.count
+    let what =
+      isWhole && tail.count >= bytes.count ? "what it printed" : "the end of what it printed"
+    let name = QuotedWords.quoted(status.plan.nameString(task))
     html.add(isOpen ? "<details open><summary>" : "<details><summary>")
-    html.add(
-      isWhole && tail.count >= bytes.count ? "what it printed, " : "the end of what it printed, ")
-    html.code("opflow logs --run \(status.run) \(QuotedWords.quoted(status.plan.nameString(task)))")
-    html.add("</summary>\n<pre tabindex=\"0\">")
+    html.add("\(what), <code>opflow logs --run \(status.run) \(name)</code></summary>\n")
+    html.add("<pre tabindex=\"0\">")
     // An HTML parser drops a leading line feed.
     if tail.first == Field.lineFeed { html.add("\n") }
     for line in LineSlices(tail) { html.line(line) }

@@ -18,22 +18,20 @@ extension PageReport {
     let longest = SlowestTasks.of(status, most: Self.mostRows)
     guard let first = longest.first else { return }
     begin("slowest", "Slowest")
-    html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>task</th>")
-    html.add("<th class=\"n\">time</th>")
-    html.add("<th class=\"n\">processor time</th><th></th></tr></thead>\n<tbody>\n")
+    beginTable("<th>task</th><th class=\"n\">time</th><th class=\"n\">processor time</th><th></th>")
     let tries = LastTries(status)
     for (task, wall) in longest {
       row(of: task)
       cell(Self.time(wall))
       cell(tries[task].map { Self.time($0.cpuMicroseconds) } ?? "")
+      let width = max(1, Int(100 * Double(wall) / Double(max(1, first.wall))))
       html.add("<td><svg class=\"bar\" viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" ")
-      html.add("aria-hidden=\"true\"><rect height=\"1\" class=\"")
-      html.text(Self.shade(status.state(task)))
-      html.add("\" width=\"")
-      html.number(max(1, Int(100 * Double(wall) / Double(max(1, first.wall)))))
-      html.add("\"></rect></svg></td></tr>\n")
+      html.add(
+        "aria-hidden=\"true\"><rect height=\"1\" class=\"\(Self.shade(status.state(task)))\" ")
+      html.add("width=\"\(width)\"></rect></svg></td></tr>\n")
     }
-    html.add("</tbody></table></div>\n</section>\n")
+    endTable()
+    html.add("</section>\n")
   }
 
   private mutating func writeRetried() {
@@ -43,18 +41,16 @@ extension PageReport {
     }
     if tasks.isEmpty { return }
     begin("retried", "Tried again")
-    html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>task</th>")
-    html.add("<th class=\"n\">tries</th>")
-    html.add("<th>the one before ended with</th><th>now</th></tr></thead>\n<tbody>\n")
+    beginTable(
+      "<th>task</th><th class=\"n\">tries</th><th>the one before ended with</th><th>now</th>")
     for task in tasks.prefix(Self.mostRows) {
       row(of: task)
       cell("\(status.history[task].attempts)")
-      words(tries[task]?.last.map { OutcomeText.text($0.outcome, detail: $0.detail) } ?? "")
+      words(tries[task]?.last?.text ?? "")
       words(status.state(task).word)
       html.add("</tr>\n")
     }
-    html.add("</tbody></table></div>\n")
-    more(tasks.count - Self.mostRows)
+    endTable(more: tasks.count - Self.mostRows)
     html.add("</section>\n")
   }
 
@@ -62,29 +58,20 @@ extension PageReport {
     guard status.history.sessions > 1 else { return }
     begin("resume", "What the resume did")
     let resume = ResumeEffects(status)
-    html.add("<p>")
-    html.text(
-      "Drive \(status.history.sessions) took over the results of"
-        + " \(Self.tasks(resume.reused)): neither their definitions nor what they need had changed."
-    )
-    html.add("</p>\n")
+    html.add("<p>Drive \(status.history.sessions) took over the results of ")
+    html.add("\(CountText.tasks(resume.reused)): neither their definitions nor what they need ")
+    html.add("had changed.</p>\n")
     if !resume.again.isEmpty {
-      html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>ran again</th>")
-      html.add("<th class=\"n\">tasks</th>")
-      html.add("<th>among them</th></tr></thead>\n<tbody>\n")
+      beginTable("<th>ran again</th><th class=\"n\">tasks</th><th>among them</th>")
       for group in resume.again.prefix(Self.mostRows) {
         html.add("<tr>")
         words(group.why)
         cell(CountText.grouped(group.tasks.count))
         html.add("<td>")
-        for (place, task) in group.tasks.prefix(3).enumerated() {
-          if place > 0 { html.add(", ") }
-          html.code(status.plan.nameString(task))
-        }
-        html.add(group.tasks.count > 3 ? ", …</td></tr>\n" : "</td></tr>\n")
+        names(group.tasks, most: 3)
+        html.add("</td></tr>\n")
       }
-      html.add("</tbody></table></div>\n")
-      more(resume.again.count - Self.mostRows)
+      endTable(more: resume.again.count - Self.mostRows)
     }
     html.add("</section>\n")
   }
@@ -97,37 +84,35 @@ extension PageReport {
 
   // MARK: - Parts of tables
 
-  mutating func begin(_ id: StaticString, _ title: StaticString) {
-    html.add("<section id=\"")
-    html.add(id)
-    html.add("\">\n<h2>")
-    html.add(title)
-    html.add("</h2>\n")
+  mutating func begin(_ id: String, _ title: String) {
+    html.add("<section id=\"\(id)\">\n<h2>\(title)</h2>\n")
+  }
+
+  mutating func beginTable(_ titles: Markup) {
+    html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr>")
+    html.add(titles)
+    html.add("</tr></thead>\n<tbody>\n")
+  }
+
+  mutating func endTable(more: Int = 0) {
+    html.add("</tbody></table></div>\n")
+    if more > 0 { html.add("<p>… and \(CountText.grouped(more)) more</p>\n") }
   }
 
   mutating func row(of task: TaskID) {
-    html.add("<tr><td>")
-    html.code(status.plan.nameString(task))
-    html.add("</td>")
+    html.add("<tr><td><code>\(status.plan.nameString(task))</code></td>")
   }
 
-  mutating func cell(_ number: String) {
-    html.add("<td class=\"n\">")
-    html.text(number)
-    html.add("</td>")
-  }
+  mutating func cell(_ number: String) { html.add("<td class=\"n\">\(number)</td>") }
 
-  mutating func words(_ text: String) {
-    html.add("<td>")
-    html.text(text)
-    html.add("</td>")
-  }
+  mutating func words(_ text: String) { html.add("<td>\(text)</td>") }
 
-  mutating func more(_ count: Int) {
-    if count <= 0 { return }
-    html.add("<p>… and ")
-    html.text(CountText.grouped(count))
-    html.add(" more</p>\n")
+  mutating func names(_ tasks: [TaskID], most: Int) {
+    for (place, task) in tasks.prefix(most).enumerated() {
+      if place > 0 { html.add(", ") }
+      html.add("<code>\(status.plan.nameString(task))</code>")
+    }
+    if tasks.count > most { html.add(", …") }
   }
 }
 
@@ -137,20 +122,16 @@ extension PageReport {
 
   mutating func writeComparison() {
     guard let before, let comparison else { return }
-    html.add("<section id=\"before-now\">\n<h2>Compared with the run before</h2>\n<p>")
-    html.text("Run ")
-    html.code(before.run)
-    html.text(
-      " of \(UTCText.text(milliseconds: before.openedMilliseconds)) \(Self.sentence(before)).")
-    html.add("</p>\n")
+    begin("before-now", "Compared with the run before")
+    let time = UTCText.text(milliseconds: before.openedMilliseconds)
+    html.add("<p>Run <code>\(before.run)</code> of \(time) \(Self.sentence(before)).</p>\n")
     names("Failed now, and did not before", comparison.broken)
     names("Failed before, and went well now", comparison.fixed)
     names("Failed both times", comparison.stillFailing)
     names("New in the manifest", comparison.new)
     if comparison.goneCount > 0 {
-      html.add("<p>")
-      html.text("The manifest no longer has \(Self.tasks(comparison.goneCount)) of that run.")
-      html.add("</p>\n")
+      let gone = CountText.tasks(comparison.goneCount)
+      html.add("<p>The manifest no longer has \(gone) of that run.</p>\n")
     }
     changes(
       Array(comparison.slower.prefix(Self.mostChanges) + comparison.faster.prefix(Self.mostChanges))
@@ -172,22 +153,18 @@ extension PageReport {
 
   private mutating func names(_ title: String, _ tasks: [TaskID]) {
     if tasks.isEmpty { return }
-    html.add("<p><b>")
-    html.text("\(title) (\(CountText.grouped(tasks.count)))")
-    html.add("</b> ")
-    for (place, task) in tasks.prefix(Self.mostNames).enumerated() {
-      if place > 0 { html.add(", ") }
-      html.code(status.plan.nameString(task))
-    }
-    html.add(tasks.count > Self.mostNames ? ", …</p>\n" : "</p>\n")
+    html.add("<p><b>\(title) (\(CountText.grouped(tasks.count)))</b> ")
+    names(tasks, most: Self.mostNames)
+    html.add("</p>\n")
   }
 
   private mutating func changes(_ changes: [RunComparison.Change]) {
     if changes.isEmpty { return }
-    html.add("<h3>Times that changed most</h3>\n<div class=\"scroll\"><table class=\"brief\">")
-    html.add("<thead><tr><th>task</th>")
-    html.add("<th class=\"n\">before</th><th class=\"n\">now</th><th class=\"n\">change</th>")
-    html.add("<th></th></tr></thead>\n<tbody>\n")
+    html.add("<h3>Times that changed most</h3>\n")
+    beginTable(
+      """
+      <th>task</th><th class="n">before</th><th class="n">now</th><th class="n">change</th><th></th>
+      """)
     for change in changes {
       row(of: change.task)
       cell(Self.time(change.before))
@@ -195,7 +172,7 @@ extension PageReport {
       cell("\(change.difference < 0 ? "−" : "+")\(Self.time(abs(change.difference)))")
       html.add("<td></td></tr>\n")
     }
-    html.add("</tbody></table></div>\n")
+    endTable()
   }
 }
 
@@ -206,28 +183,26 @@ extension PageReport {
     let nodes = status.history.nodes.all
     if nodes.isEmpty { return }
     begin("machines", "Machines")
-    html.add("<div class=\"scroll\"><table class=\"brief\"><thead><tr><th>machine</th>")
-    html.add("<th class=\"n\">processors</th><th class=\"n\">memory</th><th class=\"n\">GPUs</th>")
-    html.add("<th class=\"n\">joined</th><th class=\"n\">tries</th>")
-    html.add("<th>became</th></tr></thead>\n<tbody>\n")
+    beginTable(
+      """
+      <th>machine</th><th class="n">processors</th><th class="n">memory</th><th class="n">GPUs</th>\
+      <th class="n">joined</th><th class="n">tries</th><th>became</th>
+      """)
     var tries: [String: Int] = [:]
     for attempt in status.history.attempts.all {
       tries[status.history.attempts.host(of: attempt), default: 0] += 1
     }
     for node in nodes.prefix(Self.mostMachines) {
-      html.add("<tr><td>")
-      html.code(MachineText.name(node.offer.host))
-      html.add("</td>")
+      html.add("<tr><td><code>\(MachineText.name(node.host))</code></td>")
       cell(node.offer.cores == 0 ? "" : "\(node.offer.cores)")
       cell(node.offer.memoryBytes == 0 ? "" : SizeText.text(bytes: node.offer.memoryBytes))
       cell(node.offer.gpus == 0 ? "" : "\(node.offer.gpus)")
       cell(since(node.joinedMilliseconds))
-      cell(CountText.grouped(tries[node.offer.host] ?? 0))
+      cell(CountText.grouped(tries[node.host] ?? 0))
       words(became(node))
       html.add("</tr>\n")
     }
-    html.add("</tbody></table></div>\n")
-    more(nodes.count - Self.mostMachines)
+    endTable(more: nodes.count - Self.mostMachines)
     html.add("</section>\n")
   }
 

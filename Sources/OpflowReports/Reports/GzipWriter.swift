@@ -29,7 +29,7 @@ package struct GzipWriter {
     start += window.count - kept
     window.removeFirst(window.count - kept)
     window += piece
-    bits.beginExternalTask(isLast: false)
+    bits.beginBlock(isLast: false)
     window.withUnsafeBufferPointer { bytes in
       var place = kept
       while place < bytes.count {
@@ -40,13 +40,13 @@ package struct GzipWriter {
         place += count
       }
     }
-    bits.endExternalTask()
+    bits.endBlock()
     return bits.take()
   }
 
   package mutating func finish() -> [UInt8] {
-    bits.beginExternalTask(isLast: true)
-    bits.endExternalTask()
+    bits.beginBlock(isLast: true)
+    bits.endBlock()
     bits.fillByte()
     for value in [checksum.value, UInt32(truncatingIfNeeded: start + window.count)] {
       bits.append(bytes: (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
@@ -105,9 +105,9 @@ private struct DeflateBits {
     return bytes
   }
 
-  mutating func beginExternalTask(isLast: Bool) { add(isLast ? 0b011 : 0b010, 3) }
+  mutating func beginBlock(isLast: Bool) { add(isLast ? 0b011 : 0b010, 3) }
 
-  mutating func endExternalTask() { add(symbol: 256) }
+  mutating func endBlock() { add(symbol: 256) }
 
   mutating func add(literal byte: UInt8) { add(symbol: Int(byte)) }
 

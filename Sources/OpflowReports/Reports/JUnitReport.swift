@@ -15,7 +15,7 @@ package struct JUnitReport {
   private let status: RunStatus
   private let suites: [JUnitSuite]
   private let output: OutputSource
-  private var xml = XMLWriter()
+  private var xml = MarkupWriter()
   private var next = (suite: 0, test: 0)
   private var isBegun = false
   private var outputRoom = 32 << 20
@@ -32,23 +32,27 @@ package struct JUnitReport {
 
   package mutating func nextPiece() -> [UInt8]? {
     if !isBegun { begin() }
-    while next.suite < suites.count, xml.byteCount < Self.pieceBytes { writeNext() }
+    while next.suite < suites.count, xml.bytes.count < Self.pieceBytes { writeNext() }
     if next.suite == suites.count {
-      xml.end()
+      xml.add(suites.isEmpty ? "/>\n" : "\n</testsuites>\n")
       next.suite += 1
     }
-    return xml.byteCount == 0 ? nil : xml.take()
+    return xml.bytes.count == 0 ? nil : xml.take()
   }
 
   private mutating func begin() {
     isBegun = true
-    xml.declare()
-    xml.begin("testsuites")
-    xml.attribute("name", status.name)
-    xml.attribute("tests", "\(suites.reduce(0) { $0 + $1.tasks.count })")
-    xml.attribute("failures", "\(suites.reduce(0) { $0 + $1.failures })")
-    xml.attribute("errors", "\(suites.reduce(0) { $0 + $1.errors })")
-    xml.attribute("time", Self.seconds(status.sessionsMilliseconds(at: status.lastMilliseconds)))
+    let tests = suites.reduce(0) { $0 + $1.tasks.count }
+    let failures = suites.reduce(0) { $0 + $1.failures }
+    let errors = suites.reduce(0) { $0 + $1.errors }
+    let time = Self.seconds(status.sessionsMilliseconds(at: status.lastMilliseconds))
+    xml.add(
+      """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <testsuites name="\(status.name)" tests="\(tests)" failures="\(failures)" \
+      errors="\(errors)" time="\(time)"
+      """)
+    if !suites.isEmpty { xml.add(">") }
   }
 
   private mutating func writeNext() {
@@ -57,33 +61,35 @@ package struct JUnitReport {
     write(suite.tasks[next.test], of: suite)
     next.test += 1
     if next.test < suite.tasks.count { return }
-    xml.end()
+    xml.add("\n  </testsuite>")
     next = (next.suite + 1, 0)
   }
 
   private mutating func begin(_ suite: JUnitSuite) {
-    xml.begin("testsuite")
-    xml.attribute("name", suite.name)
-    xml.attribute("tests", "\(suite.tasks.count)")
-    xml.attribute("failures", "\(suite.failures)")
-    xml.attribute("errors", "\(suite.errors)")
-    xml.attribute("skipped", "\(suite.skipped)")
-    xml.attribute("time", Self.seconds(microseconds: suite.microseconds))
-    xml.attribute("timestamp", UTCText.text(milliseconds: status.openedMilliseconds))
-    if let host = host(of: suite) { xml.attribute("hostname", CleanText.string(host)) }
-    xml.begin("properties")
-    xml.begin("property")
-    xml.attribute("name", "opflow.run")
-    xml.attribute("value", status.run)
-    xml.end()
-    xml.end()
+    let time = Self.seconds(microseconds: suite.microseconds)
+    let began = UTCText.text(milliseconds: status.openedMilliseconds)
+    xml.add(
+      """
+
+        <testsuite name="\(suite.name)" tests="\(suite.tasks.count)" \
+      failures="\(suite.failures)" errors="\(suite.errors)" skipped="\(suite.skipped)" \
+      time="\(time)" timestamp="\(began)"
+      """)
+    if let host = host(of: suite) { xml.add(" hostname=\"\(CleanText.string(host))\"") }
+    xml.add(
+      """
+      >
+          <properties>
+            <property name="opflow.run" value="\(status.run)"/>
+          </properties>
+      """)
   }
 
   private func host(of suite: JUnitSuite) -> String? {
     if status.history.nodes.all.isEmpty { return nil }
     var host: String?
     for task in suite.tasks where status.history[task].startSequence > 0 {
-      guard let own = status.history.node(of: task)?.offer.host, own == host ?? own else {
+      guard let own = status.history.node(of: task)?.host, own == host ?? own else {
         return nil
       }
       host = own
@@ -92,54 +98,50 @@ package struct JUnitReport {
   }
 
   private mutating func write(_ task: TaskID, of suite: JUnitSuite) {
+    let name = status.plan.nameBytes(task)
+    let time = Self.seconds(microseconds: status.history[task].wallMicroseconds)
+    xml.add("\n    <testcase classname=\"\(suite.name)\" name=\"\(name)\" time=\"\(time)\"")
+    let parts = parts(of: task)
+    if parts.isEmpty { return xml.add("/>") }
+    xml.add(">")
+    xml.embed(parts)
+    xml.add("\n    </testcase>")
+  }
+
+  private mutating func parts(of task: TaskID) -> [UInt8] {
     let record = status.history[task]
     let verdict = TaskVerdict(task, status)
-    xml.begin("testcase")
-    xml.attribute("classname", suite.name)
-    xml.attribute("name", status.plan.nameBytes(task))
-    xml.attribute("time", Self.seconds(microseconds: record.wallMicroseconds))
+    var xml = MarkupWriter()
+    let (type, message) = TaskVerdict.reason(task, status)
     switch verdict {
     case .passed: break
-    case .skipped:
-      xml.begin("skipped")
-      writeReason(of: task)
-      xml.end()
+    case .skipped: xml.add("\n      <skipped message=\"\(message)\" type=\"\(type)\"/>")
     case .failure, .error:
-      xml.begin(verdict == .failure ? "failure" : "error")
-      let message = writeReason(of: task)
-      xml.line(message)
-      writeOutput(of: task, attempt: record.attempts)
-      xml.end()
+      let name = verdict == .failure ? "failure" : "error"
+      xml.add("\n      <\(name) message=\"\(message)\" type=\"\(type)\">\(message)\n")
+      writeOutput(of: task, attempt: record.attempts, into: &xml)
+      xml.add("</\(name)>")
     }
     for failed in status.history.details.failedTries[task] ?? [] where verdict != .skipped {
-      xml.begin(verdict == .passed ? "flakyFailure" : "rerunFailure")
-      let message = OutcomeText.text(failed.outcome, detail: failed.detail)
-      xml.attribute("message", "try \(failed.attempt): \(message)")
-      xml.attribute("type", TaskVerdict.word(failed.outcome))
-      xml.end()
+      let name = verdict == .passed ? "flakyFailure" : "rerunFailure"
+      let type = TaskVerdict.word(failed.outcome)
+      xml.add("\n      <\(name) message=\"try \(Int(failed.attempt)): \(failed.text)\" ")
+      xml.add("type=\"\(type)\"/>")
     }
     if verdict == .passed, record.isRestored {
-      xml.begin("system-out")
-      xml.line("restored from the cache")
-      xml.end()
+      xml.add("\n      <system-out>restored from the cache\n</system-out>")
     }
-    xml.end()
+    return xml.bytes
   }
 
-  @discardableResult
-  private mutating func writeReason(of task: TaskID) -> String {
-    let (type, message) = TaskVerdict.reason(task, status)
-    xml.attribute("message", message)
-    xml.attribute("type", type)
-    return message
-  }
-
-  private mutating func writeOutput(of task: TaskID, attempt: Int32) {
+  private mutating func writeOutput(
+    of task: TaskID, attempt: Int32, into xml: inout MarkupWriter
+  ) {
     let most = outputRoom > 0 ? Self.outputBytes : Self.briefBytes
     guard attempt > 0, let output = output(task, most) else { return }
     let (bytes, isWhole) = output.tail(attempt: attempt)
     outputRoom -= bytes.count
-    if !isWhole { xml.line("(the last \(bytes.count) bytes; the whole is in \(output.path))") }
+    if !isWhole { xml.add("(the last \(bytes.count) bytes; the whole is in \(output.path))\n") }
     for line in LineSlices(bytes) { xml.line(line) }
   }
 

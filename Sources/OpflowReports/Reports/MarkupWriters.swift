@@ -1,86 +1,6 @@
 internal import OpflowBase
 
-/// Writes XML 1.0. Text is cleaned (`MarkupText`, https://www.w3.org/TR/xml/#charsets). The caller
-/// closes every element.
-struct XMLWriter {
-  private var bytes: [UInt8] = []
-  private var open: [StaticString] = []
-  private var isInTag = false
-  /// The newest element has text, so its end tag must not be indented.
-  private var hasText = false
-
-  var byteCount: Int { bytes.count }
-
-  mutating func take() -> [UInt8] {
-    defer { bytes.removeAll(keepingCapacity: true) }
-    return bytes
-  }
-
-  mutating func declare() { add("<?xml version=\"1.0\" encoding=\"UTF-8\"?>") }
-
-  mutating func begin(_ name: StaticString) {
-    endTag()
-    newLine()
-    add("<")
-    add(name)
-    open.append(name)
-    isInTag = true
-    hasText = false
-  }
-
-  mutating func end() {
-    guard let name = open.popLast() else { return }
-    if isInTag {
-      add("/>")
-    } else {
-      if !hasText { newLine() }
-      add("</")
-      add(name)
-      add(">")
-    }
-    isInTag = false
-    hasText = false
-    if open.isEmpty { bytes.append(Field.lineFeed) }
-  }
-
-  mutating func attribute(_ name: StaticString, _ value: String) {
-    var value = value
-    value.withUTF8 { attribute(name, UnsafeRawBufferPointer($0)) }
-  }
-
-  mutating func attribute(_ name: StaticString, _ value: UnsafeRawBufferPointer) {
-    bytes.append(UInt8(ascii: " "))
-    add(name)
-    add("=\"")
-    MarkupText.append(value, to: &bytes)
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  mutating func line(_ text: ArraySlice<UInt8>) {
-    endTag()
-    hasText = true
-    text.withUnsafeBytes { MarkupText.append($0, to: &bytes) }
-    bytes.append(Field.lineFeed)
-  }
-
-  mutating func line(_ text: String) { line(Array(text.utf8)[...]) }
-
-  private mutating func endTag() {
-    if isInTag { bytes.append(UInt8(ascii: ">")) }
-    isInTag = false
-  }
-
-  private mutating func newLine() {
-    bytes.append(Field.lineFeed)
-    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * open.count))
-  }
-
-  private mutating func add(_ text: StaticString) {
-    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
-  }
-}
-
-/// Untrusted text in XML or HTML.
+/// Untrusted text in XML (https://www.w3.org/TR/xml/#charsets) or HTML.
 enum MarkupText {
   /// Appends cleaned text (`CleanText`) with markup as references, and without control characters
   /// and Unicode noncharacters, which documents must not contain.
@@ -110,9 +30,36 @@ enum MarkupText {
   }
 }
 
-/// Writes HTML. Markup is a `StaticString`; other text is escaped (`MarkupText`). The caller closes
-/// every element.
-struct HTMLWriter {
+/// Markup in a literal, whose interpolated texts are escaped (`MarkupText`).
+struct Markup: ExpressibleByStringInterpolation {
+  fileprivate let bytes: [UInt8]
+
+  init(stringLiteral markup: String) { bytes = Array(markup.utf8) }
+  init(stringInterpolation parts: StringInterpolation) { bytes = parts.bytes }
+
+  struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var bytes: [UInt8] = []
+
+    init(literalCapacity: Int, interpolationCount: Int) {
+      bytes.reserveCapacity(literalCapacity + 16 * interpolationCount)
+    }
+
+    mutating func appendLiteral(_ markup: String) { bytes += markup.utf8 }
+    mutating func appendInterpolation(_ number: Int) { bytes += "\(number)".utf8 }
+
+    mutating func appendInterpolation(_ text: UnsafeRawBufferPointer) {
+      MarkupText.append(text, to: &bytes)
+    }
+
+    mutating func appendInterpolation(_ text: String) {
+      var text = text
+      text.withUTF8 { appendInterpolation(UnsafeRawBufferPointer($0)) }
+    }
+  }
+}
+
+/// Writes XML 1.0 or HTML. The caller closes every element.
+struct MarkupWriter {
   private(set) var bytes: [UInt8] = []
 
   mutating func take() -> [UInt8] {
@@ -120,29 +67,12 @@ struct HTMLWriter {
     return bytes
   }
 
-  mutating func add(_ markup: StaticString) {
-    markup.withUTF8Buffer { bytes.append(contentsOf: $0) }
-  }
-
-  mutating func text(_ text: String) {
-    var text = text
-    text.withUTF8 { MarkupText.append(UnsafeRawBufferPointer($0), to: &bytes) }
-  }
-
-  mutating func text(_ text: UnsafeRawBufferPointer) { MarkupText.append(text, to: &bytes) }
+  mutating func add(_ markup: Markup) { bytes += markup.bytes }
 
   mutating func line(_ text: ArraySlice<UInt8>) {
-    text.withUnsafeBytes { self.text($0) }
+    text.withUnsafeBytes { MarkupText.append($0, to: &bytes) }
     bytes.append(Field.lineFeed)
   }
 
-  mutating func number(_ value: some FixedWidthInteger) { bytes += "\(value)".utf8 }
-
   mutating func embed(_ text: some Collection<UInt8>) { bytes += text }
-
-  mutating func code(_ name: String) {
-    add("<code>")
-    text(name)
-    add("</code>")
-  }
 }

@@ -24,7 +24,7 @@ enum TaskVerdict {
     let record = status.history[task]
     switch status.state(task) {
     case .succeeded, .upToDate: return ("", "")
-    case .failed: return (word(record), status.outcome(of: task))
+    case .failed: return (word(record.outcome), status.outcome(of: task))
     case .failedAllowed:
       return ("allowed", "failed, which allow_failure covers: \(status.outcome(of: task))")
     case .cancelled where record.why == .ended(.stopped(.cancel)) || record.attempts == 0:
@@ -45,10 +45,6 @@ enum TaskVerdict {
       )
     case .prefetched, .running, .suspended: return ("running", "it is still running")
     }
-  }
-
-  static func word(_ record: TaskRecord) -> String {
-    word(Outcome(status: record.status, reason: record.why?.endReason))
   }
 
   static func word(_ outcome: Outcome) -> String {

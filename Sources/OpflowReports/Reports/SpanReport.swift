@@ -111,23 +111,8 @@ package struct SpanReport {
 
   private mutating func write(_ events: [SpanSessions.Event]) {
     if events.isEmpty { return }
-    writer.events(dropped: max(0, events.count - Self.mostEvents)) { [status] writer in
-      for event in events.prefix(Self.mostEvents) {
-        switch event {
-        case .signal(let signal): Self.write(signal, &writer)
-        case .order(let order): writer.event(order, status.plan)
-        case .addition(let addition): writer.event(addition)
-        }
-      }
-    }
-  }
-
-  private static func write(_ signal: SessionRecord.Signal, _ writer: inout SpanWriter) {
-    switch signal.effect {
-    case .stop(let number):
-      writer.event("stop", at: signal.milliseconds) { $0.attribute("opflow.signal", number) }
-    case .pause: writer.event("stopped by a signal", at: signal.milliseconds) { _ in }
-    case .proceed: writer.event("continued by a signal", at: signal.milliseconds) { _ in }
+    writer.events(dropped: max(0, events.count - Self.mostEvents)) { writer in
+      for event in events.prefix(Self.mostEvents) { event.write(&writer) }
     }
   }
 
@@ -144,6 +129,15 @@ package struct SpanReport {
 }
 
 extension SpanWriter {
+  mutating func event(_ signal: SessionRecord.Signal) {
+    switch signal.effect {
+    case .stop(let number):
+      event("stop", at: signal.milliseconds) { $0.attribute("opflow.signal", number) }
+    case .pause: event("stopped by a signal", at: signal.milliseconds) { _ in }
+    case .proceed: event("continued by a signal", at: signal.milliseconds) { _ in }
+    }
+  }
+
   mutating func event(_ addition: GrowthRecord) {
     event("add", at: addition.milliseconds) { writer in
       writer.attribute("opflow.order.by", CleanText.string(addition.entry.requester.text))
@@ -178,19 +172,7 @@ struct SpanSessions {
     let link: TraceID?
   }
 
-  enum Event {
-    case signal(SessionRecord.Signal)
-    case order(RequestRecords.Record)
-    case addition(GrowthRecord)
-
-    var milliseconds: Int64 {
-      switch self {
-      case .signal(let signal): signal.milliseconds
-      case .order(let order): order.milliseconds
-      case .addition(let addition): addition.milliseconds
-      }
-    }
-  }
+  typealias Event = (milliseconds: Int64, write: (inout SpanWriter) -> Void)
 
   private(set) var all: [Session] = []
   private var places: [Int: Int] = [:]
@@ -240,9 +222,11 @@ struct SpanSessions {
   func events(of session: Session, _ status: RunStatus) -> [Event] {
     let orders = status.history.orders.all.filter { $0.session == session.record.number }
     let additions = status.history.additions.filter { $0.session == session.record.number }
-    let events =
-      session.record.signals.map { Event.signal($0) } + orders.map { Event.order($0) }
-      + additions.map { Event.addition($0) }
+    var events: [Event] = session.record.signals.map { signal in
+      (signal.milliseconds, { $0.event(signal) })
+    }
+    events += orders.map { order in (order.milliseconds, { $0.event(order, status.plan) }) }
+    events += additions.map { addition in (addition.milliseconds, { $0.event(addition) }) }
     return events.sorted { $0.milliseconds < $1.milliseconds }
   }
 }
@@ -299,8 +283,8 @@ struct SpanAttempts {
     let result = Self.result(of: attempt)
     if let result { writer.attribute("cicd.pipeline.task.run.result", result) }
     if result == "failure" || result == "error" || result == "timeout" {
-      let outcome = Outcome(status: attempt.status, reason: attempt.reason)
-      writer.attribute("error.type", attempt.end == .lost ? "lost" : TaskVerdict.word(outcome))
+      let word = attempt.end == .lost ? "lost" : TaskVerdict.word(attempt.outcome)
+      writer.attribute("error.type", word)
     }
     switch attempt.status {
     case .unknown: break
@@ -327,11 +311,9 @@ struct SpanAttempts {
     if attempt.suspendedMilliseconds > 0 {
       writer.attribute("opflow.suspended_ms", attempt.suspendedMilliseconds)
     }
-    if attempt.end == .succeeded, isNewest(attempt), status.history[attempt.task].isRestored {
-      writer.attribute("opflow.restored", true)
-    }
-    guard attempt.end == .succeeded, isNewest(attempt), let report = status.report(attempt.task)
-    else { return }
+    guard attempt.end == .succeeded, isNewest(attempt) else { return }
+    if status.history[attempt.task].isRestored { writer.attribute("opflow.restored", true) }
+    guard let report = status.report(attempt.task) else { return }
     writer.attribute("opflow.download.bytes", report.sizeBytes)
     writer.attribute("opflow.download.fetched_bytes", report.fetchedBytes)
   }
@@ -361,8 +343,7 @@ struct SpanAttempts {
     case .lost: return "the process that drove the run died"
     case .interrupted where attempt.reason != .workerLost: return nil
     case .failed, .failedAllowed, .retried, .interrupted:
-      let outcome = Outcome(status: attempt.status, reason: attempt.reason)
-      return CleanText.string(OutcomeText.text(outcome, detail: detail(of: attempt)))
+      return CleanText.string(OutcomeText.text(attempt.outcome, detail: detail(of: attempt)))
     }
   }
 

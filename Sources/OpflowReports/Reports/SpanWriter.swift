@@ -44,11 +44,10 @@ struct SpanWriter {
     attributes(resource)
     json.endObject()
     beginList("scopeSpans")
-    json.key("scope")
-    json.beginObject()
-    json.add("name", "opflow")
-    json.add("version", version)
-    json.endObject()
+    json.object("scope") { json in
+      json.add("name", "opflow")
+      json.add("version", version)
+    }
     json.key("spans")
     json.beginArray()
   }
@@ -89,50 +88,42 @@ struct SpanWriter {
 
   mutating func endSpan() { json.endObject() }
 
-  mutating func attributes(_ body: (inout SpanWriter) -> Void) {
-    json.key("attributes")
+  mutating func attributes(_ body: (inout SpanWriter) -> Void) { list("attributes", body) }
+
+  private mutating func list(_ key: StaticString, _ body: (inout SpanWriter) -> Void) {
+    json.key(key)
     json.beginArray()
     body(&self)
     json.endArray()
   }
 
   mutating func attribute(_ key: StaticString, _ text: String) {
-    beginValue(key, "stringValue")
-    json.string(text)
-    endValue()
+    attribute(key, "stringValue") { $0.string(text) }
   }
 
   mutating func attribute(_ key: StaticString, _ number: some FixedWidthInteger) {
-    beginValue(key, "intValue")
-    json.string("\(number)")
-    endValue()
+    attribute(key, "intValue") { $0.string("\(number)") }
   }
 
   mutating func attribute(_ key: StaticString, _ isSo: Bool) {
-    beginValue(key, "boolValue")
-    json.bool(isSo)
-    endValue()
+    attribute(key, "boolValue") { $0.bool(isSo) }
   }
 
-  private mutating func beginValue(_ key: StaticString, _ kind: StaticString) {
-    json.beginObject()
-    json.key("key")
-    json.constant(key)
-    json.key("value")
-    json.beginObject()
-    json.key(kind)
-  }
-
-  private mutating func endValue() {
-    json.endObject()
-    json.endObject()
+  private mutating func attribute(
+    _ key: StaticString, _ kind: StaticString, _ value: (inout JSONWriter) -> Void
+  ) {
+    json.object { json in
+      json.key("key")
+      json.constant(key)
+      json.object("value") { json in
+        json.key(kind)
+        value(&json)
+      }
+    }
   }
 
   mutating func events(dropped: Int = 0, _ body: (inout SpanWriter) -> Void) {
-    json.key("events")
-    json.beginArray()
-    body(&self)
-    json.endArray()
+    list("events", body)
     if dropped > 0 { json.add("droppedEventsCount", UInt32(clamping: dropped)) }
   }
 
@@ -145,22 +136,20 @@ struct SpanWriter {
   }
 
   mutating func link(to trace: TraceID, _ span: SpanID, flags: UInt8) {
-    json.key("links")
-    json.beginArray()
-    json.beginObject()
-    json.add("traceId", trace.text)
-    json.add("spanId", span.text)
-    json.add("flags", UInt32(flags) | 0x100)
-    json.endObject()
-    json.endArray()
+    json.array("links", CollectionOfOne(span)) { json, span in
+      json.object { json in
+        json.add("traceId", trace.text)
+        json.add("spanId", span.text)
+        json.add("flags", UInt32(flags) | 0x100)
+      }
+    }
   }
 
   mutating func error(_ message: String) {
-    json.key("status")
-    json.beginObject()
-    json.add("code", 2)
-    json.add("message", message)
-    json.endObject()
+    json.object("status") { json in
+      json.add("code", 2)
+      json.add("message", message)
+    }
   }
 
   /// Writes a time, clamped to 64-bit nanoseconds.

@@ -120,14 +120,9 @@ package struct StepSummary {
   }
 
   private var allowed: String {
-    let tasks = RunFailures.allowed(status)
-    if tasks.isEmpty { return "" }
-    var text = "\n#### Allowed to fail\n\n| task | how |\n| --- | --- |\n"
-    for task in tasks.prefix(Self.mostRows) {
-      let how = Self.escaped(status.outcome(of: task))
-      text += "| \(Self.code(status.plan.nameString(task))) | \(how) |\n"
+    table("Allowed to fail", "| task | how |\n| --- | --- |", RunFailures.allowed(status)) {
+      Self.escaped(status.outcome(of: $0))
     }
-    return text + Self.more(than: tasks)
   }
 
   /// A task that succeeded in the end is flaky.
@@ -139,30 +134,29 @@ package struct StepSummary {
   }
 
   private func retried(_ title: String, _ tasks: [TaskID]) -> String {
-    if tasks.isEmpty { return "" }
-    var text = "\n#### \(title)\n\n| task | tries | before |\n| --- | ---: | --- |\n"
-    for task in tasks.prefix(Self.mostRows) {
-      let last = status.history.details.failedTries[task]?.last
-      let before = last.map { OutcomeText.text($0.outcome, detail: $0.detail) } ?? ""
-      text += "| \(Self.code(status.plan.nameString(task))) | \(status.history[task].attempts)"
-      text += " | \(Self.escaped(before)) |\n"
+    table(title, "| task | tries | before |\n| --- | ---: | --- |", tasks) { task in
+      let before = status.history.details.failedTries[task]?.last?.text ?? ""
+      return "\(status.history[task].attempts) | \(Self.escaped(before))"
     }
-    return text + Self.more(than: tasks)
-  }
-
-  private static func more(than tasks: [TaskID]) -> String {
-    tasks.count > mostRows ? "\n… and \(tasks.count - mostRows) more\n" : ""
   }
 
   private var slowest: String {
-    let longest = SlowestTasks.of(status, most: Self.mostRows)
-    if longest.isEmpty { return "" }
-    var text = "\n#### Slowest\n\n| task | time |\n| --- | ---: |\n"
-    for (task, wall) in longest {
-      let time = DurationText.text(microseconds: wall)
-      text += "| \(Self.code(status.plan.nameString(task))) | \(time) |\n"
+    let longest = SlowestTasks.of(status, most: Self.mostRows).map(\.task)
+    return table("Slowest", "| task | time |\n| --- | ---: |", longest) {
+      DurationText.text(microseconds: status.history[$0].wallMicroseconds)
     }
-    return text
+  }
+
+  private func table(
+    _ title: String, _ header: String, _ tasks: [TaskID], _ cells: (TaskID) -> String
+  ) -> String {
+    if tasks.isEmpty { return "" }
+    var text = "\n#### \(title)\n\n\(header)\n"
+    for task in tasks.prefix(Self.mostRows) {
+      text += "| \(Self.code(status.plan.nameString(task))) | \(cells(task)) |\n"
+    }
+    let more = tasks.count - Self.mostRows
+    return text + (more > 0 ? "\n… and \(more) more\n" : "")
   }
 
   private static func fence(around text: [UInt8]) -> String {

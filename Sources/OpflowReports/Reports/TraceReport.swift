@@ -58,7 +58,9 @@ package struct TraceReport {
 
   package mutating func nextPiece() -> [UInt8]? {
     while part != .none, events.json.bytes.count < Self.pieceBytes {
-      if !writeNext() {
+      if next < count {
+        writeNext()
+      } else {
         part = Part(rawValue: part.rawValue + 1) ?? .none
         next = 0
       }
@@ -66,40 +68,36 @@ package struct TraceReport {
     return events.json.bytes.isEmpty ? nil : events.json.take()
   }
 
-  private mutating func writeNext() -> Bool {
-    defer { next += 1 }
+  /// The number of steps of the present part.
+  private var count: Int {
     switch part {
-    case .head:
-      guard next == 0 else { return false }
-      writeHead()
-    case .tries:
-      guard next < tracks.entries.count else { return false }
-      write(tracks.entries[next])
-    case .counters:
-      guard next < use.steps.count else { return false }
-      write(use.steps[next])
-    case .flows:
-      guard next + 1 < path.count else { return false }
-      writeFlow(next)
-    case .orders:
-      guard next < status.history.orders.all.count else { return false }
-      write(status.history.orders.all[next])
-    case .additions:
-      guard next < status.history.additions.count else { return false }
-      let addition = status.history.additions[next]
-      events.instant(
-        CleanText.string(RequestText.text(addition.entry)), microseconds(addition.milliseconds))
-    case .machines:
-      guard next < status.history.nodes.all.count else { return false }
-      write(status.history.nodes.all[next])
+    case .head, .foot: 1
+    case .tries: tracks.entries.count
+    case .counters: use.steps.count
+    case .flows: path.count - 1
+    case .orders: status.history.orders.all.count
+    case .additions: status.history.additions.count
+    case .machines: status.history.nodes.all.count
+    case .none: 0
+    }
+  }
+
+  private mutating func writeNext() {
+    switch part {
+    case .head: writeHead()
+    case .tries: write(tracks.entries[next])
+    case .counters: write(use.steps[next])
+    case .flows: writeFlow(next)
+    case .orders: write(status.history.orders.all[next])
+    case .additions: write(status.history.additions[next])
+    case .machines: write(status.history.nodes.all[next])
     case .foot:
-      guard next == 0 else { return false }
       events.json.endArray()
       events.json.endObject()
       events.json.endLine()
-    case .none: return false
+    case .none: break
     }
-    return true
+    next += 1
   }
 
   private func microseconds(_ milliseconds: Int64) -> Int64 {
@@ -112,13 +110,12 @@ package struct TraceReport {
   private mutating func writeHead() {
     events.json.beginObject()
     events.json.add("displayTimeUnit", "ms")
-    events.json.key("otherData")
-    events.json.beginObject()
-    events.json.add("run", status.run)
-    events.json.add("name", CleanText.string(status.name))
-    events.json.add("state", status.state.rawValue)
-    events.json.add("began_ms", status.openedMilliseconds)
-    events.json.endObject()
+    events.json.object("otherData") { [status] json in
+      json.add("run", status.run)
+      json.add("name", CleanText.string(status.name))
+      json.add("state", status.state.rawValue)
+      json.add("began_ms", status.openedMilliseconds)
+    }
     events.json.key("traceEvents")
     events.json.beginArray()
     for (number, host) in hosts.enumerated() {
@@ -145,33 +142,35 @@ package struct TraceReport {
     if steps[attempt.task] != nil {
       steps[attempt.task] = Step(track: entry.track, begin: begin, end: end)
     }
-    events.json.beginObject()
-    events.json.add("ph", "X")
-    events.json.add("name", CleanText.string(status.plan.nameString(attempt.task)))
-    events.json.add("cat", Self.word(attempt.end))
-    events.json.add("ts", begin)
-    events.json.add("dur", end - begin)
-    events.json.add("pid", process(tracks.tracks[entry.track]))
-    events.json.add("tid", entry.track + 1)
-    events.json.key("args")
-    events.json.beginObject()
-    events.json.add("end", Self.word(attempt.end))
-    if attempt.end != .none, attempt.end != .succeeded, attempt.end != .lost {
-      events.json.add(
-        "outcome", OutcomeText.text(Outcome(status: attempt.status, reason: attempt.reason)))
+    let name = CleanText.string(status.plan.nameString(attempt.task))
+    let process = process(tracks.tracks[entry.track])
+    events.json.object { json in
+      json.add("ph", "X")
+      json.add("name", name)
+      json.add("cat", Self.word(attempt.end))
+      json.add("ts", begin)
+      json.add("dur", end - begin)
+      json.add("pid", process)
+      json.add("tid", entry.track + 1)
+      json.object("args") { Self.write(attempt, into: &$0) }
     }
-    events.json.add("attempt", attempt.number)
-    events.json.add("drive", attempt.session)
+  }
+
+  private static func write(_ attempt: TaskAttempt, into json: inout JSONWriter) {
+    json.add("end", word(attempt.end))
+    if attempt.end != .none, attempt.end != .succeeded, attempt.end != .lost {
+      json.add("outcome", OutcomeText.text(attempt.outcome))
+    }
+    json.add("attempt", attempt.number)
+    json.add("drive", attempt.session)
     if attempt.wallMicroseconds > 0 {
-      events.json.add("wall_us", attempt.wallMicroseconds)
-      events.json.add("cpu_us", attempt.cpuMicroseconds)
-      events.json.add("peak_kib", attempt.peakKibibytes)
+      json.add("wall_us", attempt.wallMicroseconds)
+      json.add("cpu_us", attempt.cpuMicroseconds)
+      json.add("peak_kib", attempt.peakKibibytes)
     }
     if attempt.suspendedMilliseconds > 0 {
-      events.json.add("suspended_ms", attempt.suspendedMilliseconds)
+      json.add("suspended_ms", attempt.suspendedMilliseconds)
     }
-    events.json.endObject()
-    events.json.endObject()
   }
 
   static func word(_ end: TaskAttempt.End) -> String {
@@ -215,10 +214,15 @@ package struct TraceReport {
   }
 
   private mutating func write(_ node: NodeRecord) {
-    let name = MachineText.name(node.offer.host)
+    let name = MachineText.name(node.host)
     events.instant("\(name) joined", microseconds(node.joinedMilliseconds))
     if node.state == .joined { return }
     events.instant(StatusMachines.text(node), microseconds(node.stateMilliseconds))
+  }
+
+  private mutating func write(_ addition: GrowthRecord) {
+    let text = CleanText.string(RequestText.text(addition.entry))
+    events.instant(text, microseconds(addition.milliseconds))
   }
 
   private mutating func write(_ order: RequestRecords.Record) {

@@ -377,7 +377,7 @@ package struct PreparedResume {
       workersLock: folder.workersLock, leaseMilliseconds: lease ?? 0)
     if haveLeft { return [] }
     // The coordinator's own machine had workers, too.
-    let hosts = Set(nodes.map(\.offer.host) + Orphans.machinesBeyondReach(of: history.workers))
+    let hosts = Set(nodes.map(\.host) + Orphans.machinesBeyondReach(of: history.workers))
     guard takesOver else { throw .workersElsewhere(hosts.sorted()) }
     // Otherwise every further resume would find their lock.
     let path = folder.workersLock

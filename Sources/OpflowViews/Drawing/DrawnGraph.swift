@@ -146,54 +146,29 @@ enum GraphShade: String, CaseIterable {
     }
   }
 
-  /// The sign in a text, where colours may be missing.
-  var sign: String {
+  /// The sign in a text, where colours may be missing, and its meaning, for the legend. Colours are
+  /// light and of different brightness, for black text; frames are dark.
+  var look: (sign: String, meaning: String, style: StyledLine.Style, fill: String, frame: String) {
     switch self {
-    case .good: "✔"
-    case .bad: "✘"
-    case .odd: "!"
-    case .live: "▶"
-    case .waits: "·"
-    case .skipped: "–"
-    }
-  }
-
-  /// The sign's meaning, for the legend.
-  var meaning: String {
-    switch self {
-    case .good: "succeeded or up to date"
-    case .bad: "failed"
-    case .odd: "cancelled, or allowed to fail"
-    case .live: "running"
-    case .waits: "pending"
-    case .skipped: "skipped"
-    }
-  }
-
-  var style: StyledLine.Style {
-    switch self {
-    case .good: .green
-    case .bad: .red
-    case .odd: .yellow
-    case .live: .cyan
-    case .waits, .skipped: .dim
-    }
-  }
-
-  /// Light and of different brightness, for black text; dark frames.
-  var colors: (fill: String, frame: String) {
-    switch self {
-    case .good: ("#c9ecdf", "#006d4e")
-    case .bad: ("#f3a683", "#7a2d00")
-    case .odd: ("#f7eeb0", "#6b5d00")
-    case .live: ("#bfe1f6", "#00517c")
-    case .waits: ("#ffffff", "#555555")
-    case .skipped: ("#e6e6e6", "#777777")
+    case .good: ("✔", "succeeded or up to date", .green, "#c9ecdf", "#006d4e")
+    case .bad: ("✘", "failed", .red, "#f3a683", "#7a2d00")
+    case .odd: ("!", "cancelled, or allowed to fail", .yellow, "#f7eeb0", "#6b5d00")
+    case .live: ("▶", "running", .cyan, "#bfe1f6", "#00517c")
+    case .waits: ("·", "pending", .dim, "#ffffff", "#555555")
+    case .skipped: ("–", "skipped", .dim, "#e6e6e6", "#777777")
     }
   }
 }
 
 extension DrawnGraph.Node {
+  /// The title, cut and escaped, the note, and the state.
+  func label(_ escaped: (String) -> String, lineBreak: String) -> String {
+    var short = self
+    short.name = GraphLabel.shortened(name)
+    let others = [note, status?.words ?? ""].filter { !$0.isEmpty }
+    return ([escaped(short.title)] + others).joined(separator: lineBreak)
+  }
+
   var status: (shade: GraphShade, words: String)? {
     guard let counts else { return nil }
     let all = MatrixGroupStatus(name: name, counts: counts)

@@ -28,12 +28,10 @@ package enum GraphDot {
   }
 
   private static func add(_ node: DrawnGraph.Node, _ number: Int, to text: inout TextBuffer) {
-    var label = GraphLabel.dot(shortTitle(node))
-    if !node.note.isEmpty { label += "\\n\(node.note)" }
+    let label = node.label(GraphLabel.dot, lineBreak: "\\n")
     var attributes: [String] = []
-    if let (shade, words) = node.status {
-      label += "\\n\(words)"
-      attributes.append("fillcolor=\"\(shade.colors.fill)\", color=\"\(shade.colors.frame)\"")
+    if let shade = node.status?.shade {
+      attributes.append("fillcolor=\"\(shade.look.fill)\", color=\"\(shade.look.frame)\"")
       switch shade {
       case .good, .odd: break
       case .bad: attributes.append("penwidth=3, peripheries=2")
@@ -53,12 +51,6 @@ package enum GraphDot {
     }
     let rest = attributes.map { ", \($0)" }.joined()
     text.add("  t\(number) [label=\"\(label)\"\(rest)];\n")
-  }
-
-  private static func shortTitle(_ node: DrawnGraph.Node) -> String {
-    var node = node
-    node.name = GraphLabel.shortened(node.name)
-    return node.title
   }
 }
 
@@ -99,9 +91,9 @@ package enum GraphMermaid {
     }
     let used = Set(graph.nodes.compactMap { $0.status?.shade })
     for shade in GraphShade.allCases where used.contains(shade) {
-      let (fill, frame) = shade.colors
-      text.add(
-        "classDef \(shade.rawValue) fill:\(fill),stroke:\(frame),color:#000\(frameStyle(shade))\n")
+      let (_, _, _, fill, frame) = shade.look
+      let style = "fill:\(fill),stroke:\(frame),color:#000\(frameStyle(shade))"
+      text.add("classDef \(shade.rawValue) \(style)\n")
     }
     return text.take()
   }
@@ -117,12 +109,7 @@ package enum GraphMermaid {
   }
 
   private static func add(_ node: DrawnGraph.Node, _ number: Int, to text: inout TextBuffer) {
-    var short = node
-    short.name = GraphLabel.shortened(node.name)
-    var label = GraphLabel.mermaid(short.title)
-    if !node.note.isEmpty { label += "<br>\(node.note)" }
-    let status = node.status
-    if let status { label += "<br>\(status.words)" }
+    let label = node.label(GraphLabel.mermaid, lineBreak: "<br>")
     let (open, close) =
       switch node.kind {
       case .task(.download): ("[(", ")]")
@@ -131,7 +118,7 @@ package enum GraphMermaid {
       case .matrixGroup, .group, .rest: ("[[", "]]")
       }
     text.add("t\(number)\(open)\"\(label)\"\(close)")
-    if let status { text.add(":::\(status.shade.rawValue)") }
+    if let status = node.status { text.add(":::\(status.shade.rawValue)") }
     text.endLine()
   }
 }

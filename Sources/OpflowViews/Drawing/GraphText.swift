@@ -94,9 +94,8 @@ package struct GraphText {
     if used.isEmpty { return }
     text.endLine()
     let entries = GraphShade.allCases.filter(used.contains).map { shade in
-      var line = StyledLine()
-      line.add(shade.sign, shade.style)
-      line.add(" \(shade.meaning)")
+      var line = StyledLine(shade.look.sign, shade.look.style)
+      line.add(" \(shade.look.meaning)")
       return Item("", line)
     }
     write(entries.enumerated().map { $0 == 0 ? $1 : Item("  ", $1.line) }, first: "", others: "")
@@ -148,11 +147,6 @@ package struct GraphText {
   private mutating func chainItems(_ chain: [Int], isRoot: Bool) -> [Item] {
     var items: [Item] = []
     var left = 0
-    func leftOut() -> StyledLine {
-      var line = StyledLine()
-      line.add("… \(left) more", .dim)
-      return line
-    }
     for (place, node) in chain.enumerated() {
       shownTasks += graph.nodes[node].taskCount
       let isShown =
@@ -162,7 +156,7 @@ package struct GraphText {
         left += graph.nodes[node].taskCount
         continue
       }
-      if left > 0 { items.append(Item(" → ", leftOut())) }
+      if left > 0 { items.append(Item(" → ", StyledLine("… \(left) more", .dim))) }
       left = 0
       items.append(Item(place == 0 ? "" : " → ", label(node, asChild: place > 0 || !isRoot)))
       if place == 0, isRoot { items += afterItems(graph.needs(node)) }
@@ -208,9 +202,7 @@ package struct GraphText {
     if shown.count < nodes.count {
       let rest = Set(nodes).subtracting(shown).reduce(0) { $0 + graph.nodes[$1].taskCount }
       shownTasks += rest
-      var line = StyledLine()
-      line.add("and \(rest) more", .dim)
-      items.append(Item(" ", line))
+      items.append(Item(" ", StyledLine("and \(rest) more", .dim)))
     }
     write(items + after, first: first, others: others)
   }
@@ -244,9 +236,7 @@ package struct GraphText {
       items.append(Item(index == 0 ? "  " : ", ", line))
     }
     if needs.count > most {
-      var line = StyledLine()
-      line.add("and \(needs.count - most) more", .dim)
-      items.append(Item(" ", line))
+      items.append(Item(" ", StyledLine("and \(needs.count - most) more", .dim)))
     }
     return items
   }
@@ -274,7 +264,7 @@ package struct GraphText {
     let node = graph.nodes[number]
     var line = StyledLine()
     let status = node.status
-    if let status { line.add("\(status.shade.sign) ", status.shade.style) }
+    if let status { line.add("\(status.shade.look.sign) ", status.shade.look.style) }
     line.add(shortName(node))
     var notes: [String] = []
     switch node.kind {
