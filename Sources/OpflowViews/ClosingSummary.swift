@@ -1,6 +1,6 @@
 internal import OpflowBase
 internal import OpflowJournal
-internal import OpflowPlan
+package import OpflowPlan
 
 /// The summary of a session: failures, counts, unstarted tasks, and how to resume.
 struct ClosingSummary {
@@ -44,7 +44,7 @@ struct ClosingSummary {
     text.add(" in \(elapsed): \(result())")
     text.endLine()
     if namesLogs, model.hasOutput {
-      text.add("what tasks printed: \(heading.logsCommand)")
+      text.add("what tasks printed: \(heading.logsCommand())")
       text.endLine()
     }
     if close.state != .succeeded {
@@ -53,13 +53,13 @@ struct ClosingSummary {
       let open = waitingForRerun
       // A resume alone leaves these failed and their dependents undone.
       if open.count < model.counts.failed || model.counts.cancelled > 0 || open.isEmpty {
-        text.add("resume it\(when): \(heading.resumeCommand)")
+        text.add("resume it\(when): \(heading.resumeCommand())")
         text.endLine()
       }
       if !open.isEmpty {
         let names = open.map { model.name($0) }
         text.addCleaned("resume it, when \(names.joined(separator: ", ")) may run again: ")
-        text.add(heading.resumeCommand)
+        text.add(heading.resumeCommand())
         for name in names { text.addCleaned(" --rerun \(QuotedWords.quoted(name))") }
         text.endLine()
       }
@@ -191,7 +191,7 @@ struct FailureBlock {
     if transition.outcome.reason == .interrupted {
       text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
       let name = QuotedWords.quoted(model.name(transition.task))
-      text.add("  \(heading.resumeCommand) --rerun \(name)\n")
+      text.add("  \(heading.resumeCommand()) --rerun \(name)\n")
     }
     if failure.hasLog {
       text.add("  ")
@@ -254,12 +254,17 @@ struct FailureRecord {
 }
 
 /// The last lines of a service, shown with a dependent's failure, which they often explain.
-struct ServiceTail {
+package struct ServiceTail {
   let service: TaskID
   let bytes: [UInt8]
 
   private static let mostLines = 10
-  static let mostBytes = 8192
+  package static let mostBytes = 8192
+
+  package init(service: TaskID, bytes: [UInt8]) {
+    self.service = service
+    self.bytes = bytes
+  }
 
   func write(_ model: SessionModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)

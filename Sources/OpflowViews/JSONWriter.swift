@@ -127,6 +127,12 @@ package struct JSONWriter {
     endArray()
   }
 
+  package mutating func objects<Items: Sequence>(
+    _ key: StaticString, _ items: Items, _ body: (inout JSONWriter, Items.Element) -> Void
+  ) {
+    array(key, items) { json, item in json.object { body(&$0, item) } }
+  }
+
   /// Returns an object as one line.
   package static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     var json = JSONWriter()

@@ -62,7 +62,7 @@ struct ProgressLines {
   }
 
   func begin(_ model: SessionModel, into text: inout TextBuffer) {
-    if !isQuiet { HeadingLine(palette: palette).write(heading, model, into: &text) }
+    if !isQuiet { heading.write(model, palette, into: &text) }
   }
 
   /// Lists the running tasks after a view joined a session, unless a frame shows them.
@@ -308,8 +308,8 @@ struct StillRunning {
       let elapsed = DurationText.text(milliseconds: now - running.startedMilliseconds)
       return "\(model.name(running.task)) (\(elapsed))"
     }
-    text.add(palette.dim(TransitionLine.counter(model)))
-    text.add(" still running: \(names.joined(separator: ", "))")
+    text.addCounter(model, palette)
+    text.add("still running: \(names.joined(separator: ", "))")
     if model.running.count > Self.maxNames {
       text.add(" and \(model.running.count - Self.maxNames) more")
     }

@@ -28,10 +28,8 @@ package struct ProgressHeading: Sendable {
   package var orders = RequestRecords()
   /// Returns the path of a task's log, as shown to users.
   package var logPath: @Sendable (TaskID, Plan) -> String
-  var resumeCommand: String { resume() }
-  private let resume: @Sendable () -> String
-  var logsCommand: String { logs() }
-  private let logs: @Sendable () -> String
+  let resumeCommand: @Sendable () -> String
+  let logsCommand: @Sendable () -> String
   /// The capacity of `cpu` when the session begins; nil if unknown.
   package var parallel: Int64?
   /// With `maxFailures` (0: no limit) and `durations`, the basis of the time left: the capacity of
@@ -58,9 +56,19 @@ package struct ProgressHeading: Sendable {
   ) {
     self.run = run
     scope = SessionScope(initial)
-    resume = resumeCommand
-    logs = logsCommand
+    self.resumeCommand = resumeCommand
+    self.logsCommand = logsCommand
     self.logPath = logPath
+  }
+
+  /// Writes `run r1 (demo): 3 tasks, 1 reused`.
+  func write(_ model: SessionModel, _ palette: Palette, into text: inout TextBuffer) {
+    text.add(palette.bold("\(isResumed ? "resuming" : "run") \(run)"))
+    text.add(" (")
+    text.addCleaned(model.plan.string(model.plan.manifest.name))
+    text.add("): \(model.total) \(model.total == 1 ? "task" : "tasks")")
+    if model.reused > 0 { text.add(", \(model.reused) reused") }
+    text.endLine()
   }
 
   /// Writes `  opflow.yaml:12: make test` below a failure: the place and the command of its task.

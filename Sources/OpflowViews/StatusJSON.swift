@@ -19,8 +19,8 @@ package enum StatusJSON {
       StatusRequests(status).writeExtensions(into: &json)
       writeMatrixGroups(status, into: &json)
       if status.state == .running, let awaited = status.awaited { json.add("waits", awaited) }
-      if !status.history.nodes.all.isEmpty { MachineJSON.write(status.history.nodes, into: &json) }
-      json.array("tasks", tasks) { json, task in
+      if !status.history.nodes.all.isEmpty { json.add("machines", status.history.nodes) }
+      json.objects("tasks", tasks) { json, task in
         write(task, status, nowMilliseconds, logPath(task), into: &json)
       }
     }
@@ -31,39 +31,37 @@ package enum StatusJSON {
     into json: inout JSONWriter
   ) {
     let record = status.history[task]
-    json.object { json in
-      json.add("id", status.plan.nameBytes(task))
-      if let matrixGroup = status.plan.matrixGroup(of: task) {
-        writeInstance(task, of: matrixGroup, status, into: &json)
-      }
-      json.add("state", status.state(task).word)
-      if status.state(task) == .failedAllowed { json.add("allowed", true) }
-      json.add("attempts", record.attempts)
-      json.add(record.status)
-      json.add("started_ms", record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
-      json.add("ended_ms", record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
-      if !status.history.nodes.all.isEmpty {
-        json.add("host", status.history.node(of: task)?.offer.host)
-      }
-      if let next = status.nextTry(task) { json.add("next_try_ms", next) }
-      if record.isRestored { json.add("restored", true) }
-      json.add("reason", status.reasonWord(task))
-      json.add("waits_for", status.waitsFor(task), status.plan)
-      json.add("log", log)
-      if !status.history.orders.all.isEmpty { StatusRequests(status).write(task, into: &json) }
-      if let inner = status.inner[task] { json.add("inner_run", inner) }
-      if status.plan.kind(task) == .approve { writeApproval(task, status, into: &json) }
-      if status.plan.isService(task) {
-        json.add("ready", status.isReady(task))
-        json.add("stopping", status.isStopping(task))
-        json.add("ports", status.isReady(task) ? status.history.details.ports[task] : nil)
-      }
-      if status.plan.kind(task) == .download {
-        DownloadJSON(
-          progress: status.progress(task), nowMilliseconds: nowMilliseconds,
-          report: status.report(task), keptBytes: status.keptBytes[task]
-        ).write(target: status.plan.downloadTarget(task), into: &json)
-      }
+    json.add("id", status.plan.nameBytes(task))
+    if let matrixGroup = status.plan.matrixGroup(of: task) {
+      writeInstance(task, of: matrixGroup, status, into: &json)
+    }
+    json.add("state", status.state(task).word)
+    if status.state(task) == .failedAllowed { json.add("allowed", true) }
+    json.add("attempts", record.attempts)
+    json.add(record.status)
+    json.add("started_ms", record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
+    json.add("ended_ms", record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
+    if !status.history.nodes.all.isEmpty {
+      json.add("host", status.history.node(of: task)?.offer.host)
+    }
+    if let next = status.nextTry(task) { json.add("next_try_ms", next) }
+    if record.isRestored { json.add("restored", true) }
+    json.add("reason", status.reasonWord(task))
+    json.add("waits_for", status.waitsFor(task), status.plan)
+    json.add("log", log)
+    if !status.history.orders.all.isEmpty { StatusRequests(status).write(task, into: &json) }
+    if let inner = status.inner[task] { json.add("inner_run", inner) }
+    if status.plan.kind(task) == .approve { writeApproval(task, status, into: &json) }
+    if status.plan.isService(task) {
+      json.add("ready", status.isReady(task))
+      json.add("stopping", status.isStopping(task))
+      json.add("ports", status.isReady(task) ? status.history.details.ports[task] : nil)
+    }
+    if status.plan.kind(task) == .download {
+      let download = DownloadJSON(
+        progress: status.progress(task), nowMilliseconds: nowMilliseconds,
+        report: status.report(task), keptBytes: status.keptBytes[task])
+      json.add(download, of: task, status.plan)
     }
   }
 
@@ -153,65 +151,60 @@ extension JSONWriter {
     add("pid", requester.pid)
     add("uid", requester.user)
   }
-}
 
-enum MachineJSON {
-  static func write(_ nodes: NodeRecords, into json: inout JSONWriter) {
-    json.array("machines", nodes.all) { json, node in
-      json.object { json in
-        json.add("host", node.offer.host)
-        json.add("state", node.state.rawValue)
-        json.add("drive", node.session)
-        writeOffer(of: node.offer, into: &json)
-        json.add("joined_ms", node.joinedMilliseconds)
-        json.add("state_ms", node.stateMilliseconds)
-        if !node.detail.isEmpty { json.add("what", node.detail) }
-      }
+  mutating func add(_ key: StaticString, _ nodes: NodeRecords) {
+    objects(key, nodes.all) { json, node in
+      json.add("host", node.offer.host)
+      json.add("state", node.state.rawValue)
+      json.add("drive", node.session)
+      json.fields(ofOffer: node.offer)
+      json.add("joined_ms", node.joinedMilliseconds)
+      json.add("state_ms", node.stateMilliseconds)
+      if !node.detail.isEmpty { json.add("what", node.detail) }
     }
   }
 
   /// Writes the resources of a node, with null for unknown amounts.
-  static func writeOffer(of entry: NodeEntry, into json: inout JSONWriter) {
-    json.add("cores", entry.cores > 0 ? entry.cores : nil)
-    json.add("memory_bytes", entry.memoryBytes > 0 ? entry.memoryBytes : nil)
-    json.add("gpus", entry.gpus)
+  mutating func fields(ofOffer entry: NodeEntry) {
+    add("cores", entry.cores > 0 ? entry.cores : nil)
+    add("memory_bytes", entry.memoryBytes > 0 ? entry.memoryBytes : nil)
+    add("gpus", entry.gpus)
   }
-}
 
-enum ExtendJSON {
-  static func write(_ entry: ExtendEntry, plan: Plan, into json: inout JSONWriter) {
-    json.fields(of: entry.requester)
+  mutating func fields(of entry: ExtendEntry, _ plan: Plan) {
+    fields(of: entry.requester)
     if !entry.generator.isNone {
-      json.add("task", plan.nameBytes(entry.generator))
-      json.add("attempt", entry.attempt)
+      add("task", plan.nameBytes(entry.generator))
+      add("attempt", entry.attempt)
     }
-    json.add("file", entry.manifestPath)
-    json.add("added", entry.added)
+    add("file", entry.manifestPath)
+    add("added", entry.added)
+  }
+
+  /// Writes `download`, which always has all keys, with null for unknown values.
+  mutating func add(_ download: DownloadJSON, of task: TaskID, _ plan: Plan) {
+    func known(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
+    let (progress, report) = (download.progress, download.report)
+    object("download") { json in
+      json.add("to", plan.downloadTarget(task))
+      json.add("done_bytes", progress?.doneBytes ?? report?.sizeBytes ?? download.keptBytes)
+      json.add("total_bytes", progress?.totalBytes ?? report?.sizeBytes)
+      json.add("resumed_bytes", progress?.resumedBytes ?? report?.resumedBytes)
+      json.add("bytes_per_second", progress?.bytesPerSecond(at: download.nowMilliseconds))
+      json.add("seconds_left", progress?.secondsLeft(at: download.nowMilliseconds))
+      json.add("kept", report?.isKept)
+      json.add("sha256", known(report?.sha256))
+      json.add("sha512", known(report?.sha512))
+      json.add("url", known(report?.url))
+    }
   }
 }
 
-/// The value of `download` in JSON. It always has all keys, with null for unknown values.
+/// What is known of a download.
 struct DownloadJSON {
   var progress: DownloadProgress?
   var nowMilliseconds: Int64 = 0
   var report: FetchReport?
   /// The size of the partial file of an interrupted or failed download.
   var keptBytes: Int64?
-
-  func write(target: UnsafeRawBufferPointer, into json: inout JSONWriter) {
-    json.object("download") { json in
-      json.add("to", target)
-      json.add("done_bytes", progress?.doneBytes ?? report?.sizeBytes ?? keptBytes)
-      json.add("total_bytes", progress?.totalBytes ?? report?.sizeBytes)
-      json.add("resumed_bytes", progress?.resumedBytes ?? report?.resumedBytes)
-      json.add("bytes_per_second", progress?.bytesPerSecond(at: nowMilliseconds))
-      json.add("seconds_left", progress?.secondsLeft(at: nowMilliseconds))
-      json.add("kept", report?.isKept)
-      json.add("sha256", Self.known(report?.sha256))
-      json.add("sha512", Self.known(report?.sha512))
-      json.add("url", Self.known(report?.url))
-    }
-  }
-
-  private static func known(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
 }

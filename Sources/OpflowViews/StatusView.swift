@@ -470,9 +470,7 @@ struct StatusRequests {
   func writeExtensions(into json: inout JSONWriter) {
     let extensions = status.history.extensions
     if extensions.isEmpty { return }
-    json.array("extensions", extensions) { json, entry in
-      json.object { ExtendJSON.write(entry, plan: status.plan, into: &$0) }
-    }
+    json.objects("extensions", extensions) { $0.fields(of: $1, status.plan) }
   }
 
   func write(into json: inout JSONWriter) {
@@ -480,15 +478,13 @@ struct StatusRequests {
     json.add("stopped_by", orders.stoppedBy?.requester)
     json.add("stop_signal", orders.stopSignal)
     json.add("paused_by", orders.pausedBy?.requester)
-    json.array("capacities", orders.capacities) { json, order in
+    json.objects("capacities", orders.capacities) { json, order in
       let (name, value) = (order.carried.resource, order.carried.number ?? 0)
-      json.object { json in
-        json.add("resource", name)
-        json.add(
-          "value",
-          resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
-        json.add("by", order.requester)
-      }
+      json.add("resource", name)
+      json.add(
+        "value",
+        resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
+      json.add("by", order.requester)
     }
   }
 

@@ -60,23 +60,19 @@ package enum TasksJSON {
     let tasks = plan.tasks.lazy.map { TaskID($0) }.filter { only?.contains($0) ?? true }
     return JSONWriter.line { json in
       json.add("manifest", manifest)
-      json.array("tasks", tasks) { json, task in write(task, plan, into: &json) }
-    }
-  }
-
-  private static func write(_ task: TaskID, _ plan: Plan, into json: inout JSONWriter) {
-    json.object { json in
-      json.add("id", plan.nameBytes(task))
-      json.add("family", plan.matrixGroup(of: task).map { plan.matrixGroupName($0) })
-      json.add("desc", plan.description(of: task))
-      json.array("tags", plan.texts(.tags, of: task)) { json, tag in json.string(plan.string(tag)) }
-      json.add("manual", plan.flags(task).contains(.manual))
-      json.add("finally", plan.flags(task).contains(.finally))
-      json.add("service", plan.isService(task))
-      json.add("needs", plan.needs(task).map { TaskID(plan.needTargets[$0]) }, plan)
-      let place = plan.place(of: task)
-      json.add("file", place?.path)
-      json.add("line", place.map { Int64($0.line) })
+      json.objects("tasks", tasks) { json, task in
+        json.add("id", plan.nameBytes(task))
+        json.add("family", plan.matrixGroup(of: task).map { plan.matrixGroupName($0) })
+        json.add("desc", plan.description(of: task))
+        json.array("tags", plan.texts(.tags, of: task)) { $0.string(plan.string($1)) }
+        json.add("manual", plan.flags(task).contains(.manual))
+        json.add("finally", plan.flags(task).contains(.finally))
+        json.add("service", plan.isService(task))
+        json.add("needs", plan.needs(task).map { TaskID(plan.needTargets[$0]) }, plan)
+        let place = plan.place(of: task)
+        json.add("file", place?.path)
+        json.add("line", place.map { Int64($0.line) })
+      }
     }
   }
 }

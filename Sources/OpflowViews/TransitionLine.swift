@@ -9,8 +9,7 @@ struct TransitionLine {
 
   func write(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
     guard let sentence = sentence(transition, model) else { return }
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" ")
+    text.addCounter(model, palette)
     text.addSentence(sentence)
     text.endLine()
   }
@@ -50,8 +49,8 @@ struct TransitionLine {
     _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel,
     atMilliseconds now: Int64, tellsResume: Bool, into text: inout TextBuffer
   ) {
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" \(model.name(task)): ")
+    text.addCounter(model, palette)
+    text.add("\(model.name(task)): ")
     text.add(DownloadText.running(progress, atMilliseconds: now, tellsResume: tellsResume))
     text.endLine()
   }
@@ -61,8 +60,8 @@ struct TransitionLine {
     _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel,
     stalledMilliseconds: Int64, into text: inout TextBuffer
   ) {
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" \(model.name(task)): \(DownloadText.done(progress)), goes on after ")
+    text.addCounter(model, palette)
+    text.add("\(model.name(task)): \(DownloadText.done(progress)), goes on after ")
     text.add(DurationText.text(wholeSeconds: stalledMilliseconds / 1000))
     text.endLine()
   }
@@ -73,8 +72,7 @@ struct TransitionLine {
       model.isStopped
       ? "suspended by a signal" : model.orders.pausedBy.map { "paused by \($0.requester.text)" }
     guard let why else { return }
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" ")
+    text.addCounter(model, palette)
     text.add(palette.yellow("run "))
     text.addCleaned(why)
     text.endLine()
@@ -88,19 +86,10 @@ struct TransitionLine {
     guard transition.event == .failure, !transition.allowed, failed == heading.maxFailures,
       running > 0, model.notStarted > 0
     else { return }
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" ")
+    text.addCounter(model, palette)
     text.add(palette.yellow("\(failed) failed: nothing new starts"))
     text.add(", \(running) still \(running == 1 ? "runs" : "run")")
     text.endLine()
-  }
-
-  /// `[ 3/12]`: finished tasks of all.
-  static func counter(_ model: SessionModel) -> String {
-    let total = "\(model.total)"
-    let finished = "\(model.finished)"
-    let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))
-    return "[\(padding)\(finished)/\(total)]"
   }
 
   private func sentence(_ transition: Transition, _ model: SessionModel) -> String? {
@@ -200,16 +189,14 @@ struct TransitionLine {
   }
 }
 
-struct HeadingLine {
-  let palette: Palette
-
-  func write(_ heading: ProgressHeading, _ model: SessionModel, into text: inout TextBuffer) {
-    text.add(palette.bold(heading.isResumed ? "resuming \(heading.run)" : "run \(heading.run)"))
-    text.add(" (")
-    text.addCleaned(model.plan.string(model.plan.manifest.name))
-    text.add("): \(model.total) \(model.total == 1 ? "task" : "tasks")")
-    if model.reused > 0 { text.add(", \(model.reused) reused") }
-    text.endLine()
+extension TextBuffer {
+  /// Adds `[ 3/12] `: finished tasks of all.
+  mutating func addCounter(_ model: SessionModel, _ palette: Palette) {
+    let total = "\(model.total)"
+    let finished = "\(model.finished)"
+    let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))
+    add(palette.dim("[\(padding)\(finished)/\(total)]"))
+    add(" ")
   }
 }
 

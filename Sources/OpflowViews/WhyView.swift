@@ -171,17 +171,13 @@ package struct WhyView {
     return JSONWriter.line { json in
       json.add("run", status.run)
       json.add("state", status.state.rawValue)
-      json.array("tasks", tasks) { json, task in
-        json.object { json in
-          json.add("id", plan.nameBytes(task))
-          json.add("state", status.state(task).word)
-          json.array("reasons", all(of: task)) { json, reason in
-            json.object { json in
-              json.add("kind", reason.kind.word)
-              json.add("text", reason.text)
-              json.add("tasks", reason.tasks, plan)
-            }
-          }
+      json.objects("tasks", tasks) { json, task in
+        json.add("id", plan.nameBytes(task))
+        json.add("state", status.state(task).word)
+        json.objects("reasons", all(of: task)) { json, reason in
+          json.add("kind", reason.kind.word)
+          json.add("text", reason.text)
+          json.add("tasks", reason.tasks, plan)
         }
       }
     }

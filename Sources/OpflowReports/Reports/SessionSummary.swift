@@ -21,23 +21,15 @@ package enum SessionSummary {
       json.add("started_ms", status.openedMilliseconds)
       json.add("ended_ms", status.lastMilliseconds)
       json.add("counts", status.counts)
-      json.array("failed", RunFailures.of(status).prefix(mostFailures)) { json, task in
-        write(task, status, logPath(task), into: &json)
+      json.objects("failed", RunFailures.of(status).prefix(mostFailures)) { json, task in
+        let record = status.history[task]
+        json.add("id", status.plan.nameBytes(task))
+        json.add("attempts", record.attempts)
+        json.add(record.status)
+        json.add("what", status.outcome(of: task))
+        json.add("log", logPath(task))
       }
       json.add("resume", state == .succeeded ? nil : resumeCommand)
-    }
-  }
-
-  private static func write(
-    _ task: TaskID, _ status: RunStatus, _ log: String?, into json: inout JSONWriter
-  ) {
-    let record = status.history[task]
-    json.object { json in
-      json.add("id", status.plan.nameBytes(task))
-      json.add("attempts", record.attempts)
-      json.add(record.status)
-      json.add("what", status.outcome(of: task))
-      json.add("log", log)
     }
   }
 }
