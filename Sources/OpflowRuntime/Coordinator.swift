@@ -472,13 +472,12 @@ extension Coordinator {
       }
       let requester = Requester(
         pid: ProcessID.own, user: ProcessID.ownUser, name: LiveKeys.Action.name)
+      display.view.live?.ask(request)
       do throws(RequestRefusal) {
         let order = try request.order(of: plan, from: requester)
         keyOrders[id] = request
-        display.view.live?.ask(request)
         tell(.order(order, from: Self.keyboard))
       } catch {
-        display.view.live?.ask(request)
         display.view.live?.tell(request.outcome(.refused(detail: error.detail)), of: request)
       }
     }

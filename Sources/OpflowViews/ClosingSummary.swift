@@ -7,7 +7,6 @@ struct ClosingSummary {
   let heading: ProgressHeading
   let model: SessionModel
   let failures: FailureList
-  let palette: Palette
   let namesLogs: Bool
   let toldLines: Int
   /// A failure that has scrolled out of this screen is printed in full again.
@@ -20,7 +19,7 @@ struct ClosingSummary {
   func write(_ close: CloseEntry, atMilliseconds now: Int64, into text: inout TextBuffer) {
     if !failures.first.isEmpty { text.endLine() }
     for failure in failures.first {
-      let block = FailureBlock(palette: palette, heading: heading)
+      let block = FailureBlock(heading: heading)
       if let told = failure.toldLines, toldFailuresOnly || toldLines - told < size.rows {
         block.writeLine(failure, model, columns: size.columns, into: &text)
       } else {
@@ -39,8 +38,8 @@ struct ClosingSummary {
     names("left out, not done", leftOpen, count: leftOpen.count, into: &text)
     downloads(into: &text)
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
-    text.add(palette.bold("run \(heading.run) "))
-    text.add(verdict(close))
+    text.add(text.palette.bold("run \(heading.run) "))
+    text.add(verdict(close, text.palette))
     text.add(" in \(elapsed): \(result())")
     text.endLine()
     if namesLogs, model.hasOutput {
@@ -84,7 +83,7 @@ struct ClosingSummary {
     text.endLine()
   }
 
-  private func verdict(_ close: CloseEntry) -> String {
+  private func verdict(_ close: CloseEntry, _ palette: Palette) -> String {
     // The user did not send this signal, so give the reason instead.
     if !model.orders.stopReason.isEmpty, close.state == .interrupted {
       let why =
@@ -135,7 +134,6 @@ struct ClosingSummary {
 }
 
 struct FailureBlock {
-  let palette: Palette
   let heading: ProgressHeading
 
   /// Writes `build failed: exit 2 after 0.30s, log: PATH`, on two lines if wider than `columns`.
@@ -163,7 +161,7 @@ struct FailureBlock {
     _ failure: FailureRecord, _ model: SessionModel, into text: inout TextBuffer
   ) {
     let words = Self.words(failure, model)
-    text.add(palette.red(words[0]))
+    text.add(text.palette.red(words[0]))
     text.addSentence(words[1])
   }
 
@@ -181,13 +179,9 @@ struct FailureBlock {
     let transition = failure.transition
     writeTitle(failure, model, into: &text)
     text.endLine()
-    heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
-    for line in LineSlices(failure.tail) {
-      text.add(palette.dim("  | "))
-      text.addOutput(line, palette)
-      text.endLine()
-    }
-    TransitionLine(palette: palette).writeLeft(transition, into: &text)
+    heading.writeSource(of: transition, plan: model.plan, into: &text)
+    text.addOutput(lines: failure.tail, after: text.palette.dim("  | "))
+    text.addLeft(transition)
     if transition.outcome.reason == .interrupted {
       text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
       let name = QuotedWords.quoted(model.name(transition.task))
@@ -266,23 +260,18 @@ package struct ServiceTail {
     self.bytes = bytes
   }
 
-  func write(_ model: SessionModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
+  func write(_ model: SessionModel, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)
     if lines.isEmpty { return false }
-    text.addSentence(palette.dim("  the last of \(model.name(service)), which it needs:"))
+    text.addSentence(text.palette.dim("  the last of \(model.name(service)), which it needs:"))
     text.endLine()
-    for line in LineSlices(lines) {
-      text.addSentence(palette.dim("  \(model.name(service)) | "))
-      text.addOutput(line, palette)
-      text.endLine()
-    }
+    text.addOutput(lines: lines, after: text.palette.dim("  \(model.name(service)) | "))
     return true
   }
 
-  func writePointer(
-    _ path: String, _ model: SessionModel, _ palette: Palette, into text: inout TextBuffer
-  ) {
-    text.addSentence(palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
+  func writePointer(_ path: String, _ model: SessionModel, into text: inout TextBuffer) {
+    text.addSentence(
+      text.palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
     text.endLine()
   }
 }

@@ -54,7 +54,7 @@ package struct ProgressView: ~Copyable {
   package private(set) var followsOutput: Bool
   package var tickMilliseconds: Int64? {
     if live != nil { return LiveView.frameMilliseconds }
-    return !renderer.tellsFailuresOnly && !model.running.isEmpty
+    return !lines.tellsFailuresOnly && !model.running.isEmpty
       ? StillRunning.tickMilliseconds : nil
   }
 
@@ -69,16 +69,14 @@ package struct ProgressView: ~Copyable {
   private var shownServices: Set<TaskID> = []
   private var logText: [UInt8] = []
   private var logLines = TaskOutputs()
-  private var renderer: ProgressLines
+  private var lines: ProgressLines
   package var live: LiveView?
   private var hasEnded = false
   private let options: ProgressOptions
   private let annotates: Bool
-  private let palette: Palette
   private var size: TerminalSize { didSet { live?.size = size } }
   /// Tries after the first without output so far, by task.
   private var laterTries: [TaskID: Int32] = [:]
-  private var text = TextBuffer()
   private var errors = Backlog(outputLimit: 4 << 20, eventLimit: 4 << 20)
   private var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
   private var nowMilliseconds: Int64 = 0
@@ -88,23 +86,14 @@ package struct ProgressView: ~Copyable {
   private static let groupBytes = 1_048_576
 
   package init(options: ProgressOptions, plan: Plan, heading: ProgressHeading) {
-    palette = Palette(isOn: options.color)
     self.heading = heading
     model = SessionModel(plan: plan, scope: heading.scope, orders: heading.orders)
     failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
     self.options = options
     size = options.size
     annotates = options.annotates || options.mode == .gitHub
-    text.breaksCommands = !options.passesCommands
     followsOutput = options.mode == .line
-    let style: ProgressLines.Style =
-      switch options.mode {
-      case .line: .lines
-      case .group, .gitHub, .gitLab: .groups(GroupFolding(options.mode, run: heading.run))
-      case .quiet: .quiet
-      case .live: .live
-      }
-    renderer = ProgressLines(style, palette: palette, heading: heading, isVerbose: options.verbose)
+    lines = ProgressLines(options.mode, options, heading)
     if options.mode == .live { live = LiveView(options: options, heading: heading) }
   }
 
@@ -114,7 +103,7 @@ package struct ProgressView: ~Copyable {
     nowMilliseconds = now
     model.begin(atMilliseconds: now)
     live?.begin(atMilliseconds: now)
-    renderer.begin(model, into: &text)
+    lines.begin(model)
     settle()
     if options.json { objects.add(ProgressJSON.open(heading, model, atMilliseconds: now), .event) }
   }
@@ -134,7 +123,7 @@ package struct ProgressView: ~Copyable {
       }
     }
     if annotates { warnings.join(history, model) }
-    renderer.begin(model, into: &text)
+    lines.begin(model)
     settle()
     let failed = FailureList.joined(history, model, .failed).filter {
       !model.scope.stillFailed.contains($0.task)
@@ -151,7 +140,7 @@ package struct ProgressView: ~Copyable {
         tell(Transition(.start, gate, attempt: 1), kept: [])
       }
     }
-    renderer.join(model, atMilliseconds: now, into: &text)
+    lines.join(model, atMilliseconds: now)
     settle()
   }
 
@@ -175,7 +164,7 @@ package struct ProgressView: ~Copyable {
       return apply(Transition(.start, task, attempt: attempt), found)
     case .download(let task, let progress):
       guard let running = model.note(task, progress) else { return false }
-      renderer.download(running, progress, model, atMilliseconds: nowMilliseconds, into: &text)
+      lines.download(running, progress, model, atMilliseconds: nowMilliseconds)
       settle()
       return true
     case .wait(let place, let detail, let isNews):
@@ -189,7 +178,7 @@ package struct ProgressView: ~Copyable {
       warn("not done after all: \(RequestText.text(order, plan: model.plan))")
     case .warning(let detail): warn(detail)
     case .note(let detail): addLine(detail)
-    case .passage(let lines): addPassage(lines)
+    case .passage(let passage): addPassage(passage)
     }
     return false
   }
@@ -214,7 +203,7 @@ package struct ProgressView: ~Copyable {
       let before = model.machines[node.node]?.state
       model.machines.apply(node)
       if let change = MachineText.change(node, from: before, model) {
-        tell(palette.yellow(change))
+        tell(lines.text.palette.yellow(change))
       }
     case .extend(let extend):
       if !added.isEmpty {
@@ -257,17 +246,17 @@ package struct ProgressView: ~Copyable {
   private mutating func tell(
     _ transition: Transition, kept: [UInt8], _ found: FoundOutput = FoundOutput()
   ) {
-    text.log = found.log.map { bytes in
+    lines.text.log = found.log.map { bytes in
       LogRange(
         task: transition.task, attempt: transition.attempt, bytes: bytes,
         path: heading.logPath(transition.task, model.plan))
     }
-    renderer.transition(transition, kept: kept, model, into: &text)
+    lines.transition(transition, kept: kept, model)
     if transition.event == .start { shownServices.remove(transition.task) }
     for tail in found.services {
       if !shownServices.insert(tail.service).inserted {
-        tail.writePointer(heading.logPath(tail.service, model.plan), model, palette, into: &text)
-      } else if !tail.write(model, palette, into: &text) {
+        tail.writePointer(heading.logPath(tail.service, model.plan), model, into: &lines.text)
+      } else if !tail.write(model, into: &lines.text) {
         shownServices.remove(tail.service)
       }
     }
@@ -282,47 +271,40 @@ package struct ProgressView: ~Copyable {
   }
 
   private mutating func tellWait(_ detail: String) {
-    if live == nil, !renderer.isQuiet { tell(CleanText.string(detail)) }
+    if live == nil, !lines.isQuiet { tell(CleanText.string(detail)) }
   }
 
   private mutating func tell(_ clean: String) {
-    text.addCounter(model, palette)
-    text.addSentence(clean)
-    text.endLine()
+    lines.text.addLine(model, clean)
     settle()
   }
 
   private mutating func tellOrder(_ detail: String) {
-    if renderer.isQuiet { return }
-    text.add(palette.yellow("order: "))
+    if lines.isQuiet { return }
+    lines.text.add(lines.text.palette.yellow("order: "))
     addLine(detail)
   }
 
   private mutating func warn(_ detail: String) {
-    text.add(palette.yellow("warning: "))
+    lines.text.add(lines.text.palette.yellow("warning: "))
     addLine(detail)
   }
 
   private mutating func addLine(_ detail: String) {
-    text.addCleaned(detail)
-    text.endLine()
+    lines.text.addCleaned(detail)
+    lines.text.endLine()
     settle()
   }
 
-  private mutating func addPassage(_ lines: String) {
-    var rows = Array(lines.utf8).split(separator: Field.lineFeed, omittingEmptySubsequences: false)
-    if rows.last?.isEmpty == true { rows.removeLast() }
-    for line in rows {
-      text.addOutput(line, palette)
-      text.endLine()
-    }
+  private mutating func addPassage(_ passage: String) {
+    lines.text.addOutput(lines: Array(passage.utf8))
     settle()
   }
 
   package mutating func tick(nowMilliseconds now: Int64) {
     nowMilliseconds = now
     live?.pass(toMilliseconds: now)
-    renderer.tick(model, toldLines: errors.lineCount, atMilliseconds: now, into: &text)
+    lines.tick(model, toldLines: errors.lineCount, atMilliseconds: now)
     settle()
   }
 
@@ -332,12 +314,12 @@ package struct ProgressView: ~Copyable {
     if annotates {
       WorkflowAnnotations(
         heading: heading, model: model, failures: failures.first, warnings: warnings
-      ).write(into: &text)
+      ).write(into: &lines.text)
     }
     ClosingSummary(
-      heading: heading, model: model, failures: failures, palette: palette, namesLogs: live != nil,
-      toldLines: errors.lineCount, size: size, toldFailuresOnly: renderer.tellsFailuresOnly
-    ).write(close, atMilliseconds: now, into: &text)
+      heading: heading, model: model, failures: failures, namesLogs: live != nil,
+      toldLines: errors.lineCount, size: size, toldFailuresOnly: lines.tellsFailuresOnly
+    ).write(close, atMilliseconds: now, into: &lines.text)
     settle(.closing)
     if options.json {
       objects.add(ProgressJSON.close(close, heading, atMilliseconds: now), .closing)
@@ -355,7 +337,7 @@ package struct ProgressView: ~Copyable {
     if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
       bytes = AttemptHeader.dropped(from: bytes, attempt: attempt)
     }
-    outputs.append(task, bytes) { line, _ in renderer.outputLine(task, line, model, into: &text) }
+    outputs.append(task, bytes) { line, _ in lines.outputLine(task, line, model) }
     settle(.output)
   }
 
@@ -363,12 +345,12 @@ package struct ProgressView: ~Copyable {
   package mutating func skipped(_ task: TaskID, bytes: Int64, lines: Int?) {
     laterTries[task] = nil
     endLine(of: task)
-    renderer.skipped(task, bytes: bytes, lines: lines, model, into: &text)
+    self.lines.skipped(task, bytes: bytes, lines: lines, model)
     settle()
   }
 
   private mutating func endLine(of task: TaskID) {
-    outputs.flush(task) { line, _ in renderer.outputLine(task, line, model, into: &text) }
+    outputs.flush(task) { line, _ in lines.outputLine(task, line, model) }
     settle(.output)
   }
 
@@ -376,7 +358,7 @@ package struct ProgressView: ~Copyable {
     var wanted = WantedOutput()
     guard transition.endsTry else { return wanted }
     wanted.tailBytes = tailBytes(for: transition)
-    wanted.log = renderer.showsLogs && transition.outcome.usage.outputBytes > 0
+    wanted.log = lines.showsLogs && transition.outcome.usage.outputBytes > 0
     // The lines of services are shown as they come if output is followed. The failure of a service
     // shows its own last lines.
     if !followsOutput, transition.event == .failure, !transition.allowed, model.plan.hasServices {
@@ -391,7 +373,7 @@ package struct ProgressView: ~Copyable {
     guard transition.endsTry else { return 0 }
     let fails = transition.event == .failure && (!transition.allowed || annotates)
     let least = fails ? Self.failureBytes : 0
-    return renderer.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
+    return lines.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
   }
 
   /// Drops the header of a later attempt, and what is more than the view wants.
@@ -414,11 +396,11 @@ package struct ProgressView: ~Copyable {
     let own =
       wanted.isNew && wanted.attempt > 1
       ? AttemptHeader.dropped(from: bytes, attempt: wanted.attempt) : bytes
-    var lines = 0
+    var count = 0
     func add(_ line: UnsafeRawBufferPointer, _: Bool) {
-      text.addOutput(line, palette)
-      text.endLine()
-      lines += 1
+      lines.text.addOutput(line)
+      lines.text.endLine()
+      count += 1
     }
     // A copy, since `add` changes the view.
     var splitter = logLines
@@ -426,8 +408,8 @@ package struct ProgressView: ~Copyable {
     splitter.append(wanted.task, own, add)
     if end >= wanted.bytes.upperBound { splitter.flush(wanted.task, add) }
     logLines = splitter
-    logText = text.take()
-    errors.advance(to: end, lines: lines)
+    logText = lines.text.take()
+    errors.advance(to: end, lines: count)
   }
 
   // MARK: The terminal
@@ -444,8 +426,7 @@ package struct ProgressView: ~Copyable {
   package mutating func showLines() {
     live = nil
     followsOutput = true
-    renderer = ProgressLines(
-      .lines, palette: palette, heading: heading, isVerbose: options.verbose)
+    lines = ProgressLines(.line, options, heading)
   }
 
   // MARK: Bytes
@@ -478,7 +459,7 @@ package struct ProgressView: ~Copyable {
       defer { logText = [] }
       return logText
     }
-    let palette = palette
+    let palette = lines.text.palette
     return errors.take { lines, isOutput in
       let detail = lines == 1 ? "line" : "lines"
       let hint = isOutput ? ", see the log" : ""
@@ -488,18 +469,18 @@ package struct ProgressView: ~Copyable {
   }
 
   private mutating func settle(_ kind: Backlog.Kind = .event) {
-    if text.isEmpty {
-      text.log = nil
+    if lines.text.isEmpty {
+      lines.text.log = nil
       return
     }
-    if let log = text.log, let place = text.logPlace {
-      let bytes = text.take()
+    if let log = lines.text.log, let place = lines.text.logPlace {
+      let bytes = lines.text.take()
       errors.add(Array(bytes[..<place]), kind)
       errors.add(log)
       return errors.add(Array(bytes[place...]), kind)
     }
-    guard let output = text.output else { return errors.add(text.take(), kind) }
-    let bytes = text.take()
+    guard let output = lines.text.output else { return errors.add(lines.text.take(), kind) }
+    let bytes = lines.text.take()
     errors.add(Array(bytes[..<output.lowerBound]), kind)
     errors.add(Array(bytes[output]), .output)
     errors.add(Array(bytes[output.upperBound...]), kind)

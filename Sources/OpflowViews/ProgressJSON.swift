@@ -98,7 +98,7 @@ enum ProgressJSON {
       if transition.endsTry {
         json.fields(ofTry: transition)
         if transition.event == .success, let fetch = transition.fetch {
-          json.add(DownloadJSON(report: fetch.report), of: task, plan)
+          json.addDownload(task, plan, fetch.report)
         }
       }
       if transition.event == .ready { json.add("ports", ServicePorts(text: transition.detail)) }

@@ -62,8 +62,8 @@ package struct ProgressHeading: Sendable {
   }
 
   /// Writes `run r1 (demo): 3 tasks, 1 reused`.
-  func write(_ model: SessionModel, _ palette: Palette, into text: inout TextBuffer) {
-    text.add(palette.bold("\(isResumed ? "resuming" : "run") \(run)"))
+  func write(_ model: SessionModel, into text: inout TextBuffer) {
+    text.add(text.palette.bold("\(isResumed ? "resuming" : "run") \(run)"))
     text.add(" (")
     text.addCleaned(model.plan.string(model.plan.manifest.name))
     text.add("): \(model.total) \(model.total == 1 ? "task" : "tasks")")
@@ -72,9 +72,7 @@ package struct ProgressHeading: Sendable {
   }
 
   /// Writes `  opflow.yaml:12: make test` below a failure: the place and the command of its task.
-  func writeSource(
-    of transition: Transition, plan: Plan, _ palette: Palette, into text: inout TextBuffer
-  ) {
+  func writeSource(of transition: Transition, plan: Plan, into text: inout TextBuffer) {
     guard transition.event == .failure, !transition.allowed else { return }
     let task = transition.task
     // The failure message of a download names its URL.
@@ -83,7 +81,7 @@ package struct ProgressHeading: Sendable {
     let source = parts.filter { !$0.isEmpty }.joined(separator: ": ")
     if source.isEmpty { return }
     text.add("  ")
-    text.addSentence(palette.dim(source))
+    text.addSentence(text.palette.dim(source))
     text.endLine()
   }
 

@@ -58,10 +58,9 @@ package enum StatusJSON {
       json.add("ports", status.isReady(task) ? status.history.details.ports[task] : nil)
     }
     if status.plan.kind(task) == .download {
-      let download = DownloadJSON(
-        progress: status.progress(task), nowMilliseconds: nowMilliseconds,
-        report: status.report(task), keptBytes: status.keptBytes[task])
-      json.add(download, of: task, status.plan)
+      json.addDownload(
+        task, status.plan, status.report(task), status.progress(task), status.keptBytes[task],
+        nowMilliseconds)
     }
   }
 
@@ -182,29 +181,24 @@ extension JSONWriter {
   }
 
   /// Writes `download`, which always has all keys, with null for unknown values.
-  mutating func add(_ download: DownloadJSON, of task: TaskID, _ plan: Plan) {
+  ///
+  /// - Parameter keptBytes: the size of the partial file of an interrupted or failed download.
+  mutating func addDownload(
+    _ task: TaskID, _ plan: Plan, _ report: FetchReport?, _ progress: DownloadProgress? = nil,
+    _ keptBytes: Int64? = nil, _ nowMilliseconds: Int64 = 0
+  ) {
     func known(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
-    let (progress, report) = (download.progress, download.report)
     object("download") { json in
       json.add("to", plan.downloadTarget(task))
-      json.add("done_bytes", progress?.doneBytes ?? report?.sizeBytes ?? download.keptBytes)
+      json.add("done_bytes", progress?.doneBytes ?? report?.sizeBytes ?? keptBytes)
       json.add("total_bytes", progress?.totalBytes ?? report?.sizeBytes)
       json.add("resumed_bytes", progress?.resumedBytes ?? report?.resumedBytes)
-      json.add("bytes_per_second", progress?.bytesPerSecond(at: download.nowMilliseconds))
-      json.add("seconds_left", progress?.secondsLeft(at: download.nowMilliseconds))
+      json.add("bytes_per_second", progress?.bytesPerSecond(at: nowMilliseconds))
+      json.add("seconds_left", progress?.secondsLeft(at: nowMilliseconds))
       json.add("kept", report?.isKept)
       json.add("sha256", known(report?.sha256))
       json.add("sha512", known(report?.sha512))
       json.add("url", known(report?.url))
     }
   }
-}
-
-/// What is known of a download.
-struct DownloadJSON {
-  var progress: DownloadProgress?
-  var nowMilliseconds: Int64 = 0
-  var report: FetchReport?
-  /// The size of the partial file of an interrupted or failed download.
-  var keptBytes: Int64?
 }
