@@ -69,6 +69,10 @@ package struct JSONWriter {
     string(value)
   }
 
+  package mutating func add(_ key: StaticString, utf8: [UInt8]) {
+    utf8.withUnsafeBytes { add(key, $0) }
+  }
+
   package mutating func add(_ key: StaticString, _ value: (some FixedWidthInteger)?) {
     self.key(key)
     if let value { number(value) } else { null() }

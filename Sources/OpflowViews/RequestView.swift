@@ -16,33 +16,27 @@ package enum RequestView {
         controlCommand: controlCommand))
   }
 
-  package static func json(_ request: ClientRequest, run: String, _ answer: RequestAnswer)
-    -> [UInt8]
-  {
-    switch answer {
-    case .done(let count):
-      json(request.verb.rawValue, run: run, request.id, isDone: true) { $0.add("tasks", count) }
-    case .refused(let detail):
-      json(request.verb.rawValue, run: run, request.id, isDone: false) { $0.add("what", detail) }
+  package static func json(
+    _ request: ClientRequest, run: String, _ answer: RequestAnswer
+  ) -> [UInt8] {
+    let verb = request.verb.rawValue
+    return switch answer {
+    case .done(let count): json(verb, run: run, request.id) { $0.add("tasks", count) }
+    case .refused(let detail): json(verb, run: run, request.id, refused: detail)
     }
   }
 
-  package static func json(_ verb: ControlAction, refused detail: String) -> [UInt8] {
-    json(verb.rawValue, refused: detail)
-  }
-
-  static func json(_ verb: String, refused detail: String) -> [UInt8] {
-    json(verb, run: nil, nil, isDone: false) { $0.add("what", detail) }
-  }
-
-  static func json(
-    _ verb: String, run: String?, _ id: RequestID?, isDone: Bool, _ rest: (inout JSONWriter) -> Void
+  /// - Parameter refused: why it was not done.
+  package static func json(
+    _ verb: String, run: String? = nil, _ id: RequestID? = nil, refused: String? = nil,
+    _ rest: (inout JSONWriter) -> Void = { _ in }
   ) -> [UInt8] {
     JSONWriter.line { json in
       json.add("run", run)
       json.add("order", id?.text)
       json.add("verb", verb)
-      json.add("done", isDone)
+      json.add("done", refused == nil)
+      if let refused { json.add("what", refused) }
       rest(&json)
     }
   }
@@ -112,16 +106,10 @@ package enum AddView {
   package static func json(
     run: String, _ id: RequestID?, count: Int, _ added: [String], unchanged: [String]
   ) -> [UInt8] {
-    RequestView.json(verb, run: run, id, isDone: true) { json in
+    RequestView.json("add", run: run, id) { json in
       json.add("tasks", count)
       json.add("ids", added)
       json.add("unchanged", unchanged)
     }
   }
-
-  package static func json(refused detail: String) -> [UInt8] {
-    RequestView.json(verb, refused: detail)
-  }
-
-  private static let verb = "add"
 }

@@ -20,7 +20,9 @@ enum ControlCommand {
       line = try Self.line(request)
     } catch {
       // With --json, errors are objects too.
-      if arguments.json { try Console.write(RequestView.json(verb, refused: error.message)) }
+      if arguments.json {
+        try Console.write(RequestView.json(verb.rawValue, refused: error.message))
+      }
       throw error
     }
     return try tell(
@@ -192,7 +194,7 @@ enum AddCommand {
       return try add(arguments, console)
     } catch {
       // With --json, errors are objects too.
-      if arguments.json { try Console.write(AddView.json(refused: error.message)) }
+      if arguments.json { try Console.write(RequestView.json("add", refused: error.message)) }
       throw error
     }
   }

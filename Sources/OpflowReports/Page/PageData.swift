@@ -162,10 +162,10 @@ struct PageData {
     var json = JSONWriter(isInMarkup: true)
     json.object { json in
       names.write("names", heads: "heads", tails: "tails", &json)
-      write(states, "states", &json)
-      write(why, "why", &json)
-      write(demands, "demands", &json)
-      if comparison != nil { write(before, "before", &json) }
+      json.add("states", utf8: states.bytes)
+      json.add("why", utf8: why.bytes)
+      json.add("demands", utf8: demands.bytes)
+      if comparison != nil { json.add("before", utf8: before.bytes) }
       texts.write(numbers.tasks[rows], into: &json)
     }
     return json.bytes
@@ -186,11 +186,6 @@ struct PageData {
     case .skipped: 9
     case .cancelled: 10
     }
-  }
-
-  private func write(_ digits: PageDigits, _ key: StaticString, _ json: inout JSONWriter) {
-    json.key(key)
-    digits.bytes.withUnsafeBytes { json.string($0) }
   }
 
   // MARK: - Attempts
@@ -226,18 +221,18 @@ struct PageData {
     }
     var json = JSONWriter(isInMarkup: true)
     json.object { json in
-      write(tasks, "tries", &json)
-      write(begins, "begins", &json)
-      write(times, "times", &json)
-      write(waits, "waits", &json)
-      write(places, "lanes", &json)
-      write(ends, "ends", &json)
-      write(tries, "numbers", &json)
-      write(walls, "walls", &json)
-      write(processors, "processors", &json)
-      write(peaks, "peaks", &json)
-      write(stood, "stood", &json)
-      if hasOutcomes { write(outcomes, "outcomes", &json) }
+      json.add("tries", utf8: tasks.bytes)
+      json.add("begins", utf8: begins.bytes)
+      json.add("times", utf8: times.bytes)
+      json.add("waits", utf8: waits.bytes)
+      json.add("lanes", utf8: places.bytes)
+      json.add("ends", utf8: ends.bytes)
+      json.add("numbers", utf8: tries.bytes)
+      json.add("walls", utf8: walls.bytes)
+      json.add("processors", utf8: processors.bytes)
+      json.add("peaks", utf8: peaks.bytes)
+      json.add("stood", utf8: stood.bytes)
+      if hasOutcomes { json.add("outcomes", utf8: outcomes.bytes) }
     }
     return json.bytes
   }
@@ -248,7 +243,7 @@ struct PageData {
     let digits = PageNeeds.digits(rows, status, numbers)
     needsRoom -= digits.bytes.count
     var json = JSONWriter(isInMarkup: true)
-    json.object { json in write(digits, "needs", &json) }
+    json.object { json in json.add("needs", utf8: digits.bytes) }
     return json.bytes
   }
 }

@@ -71,12 +71,9 @@ struct PageLines {
     _ key: StaticString, heads headsKey: StaticString, tails tailsKey: StaticString,
     _ json: inout JSONWriter
   ) {
-    json.key(key)
-    rests.dropLast().withUnsafeBytes { json.string($0) }
-    json.key(headsKey)
-    heads.bytes.withUnsafeBytes { json.string($0) }
-    json.key(tailsKey)
-    tails.bytes.withUnsafeBytes { json.string($0) }
+    json.add(key, utf8: Array(rests.dropLast()))
+    json.add(headsKey, utf8: heads.bytes)
+    json.add(tailsKey, utf8: tails.bytes)
   }
 }
 

@@ -44,11 +44,10 @@ struct SpanWriter {
     attributes(resource)
     json.endObject()
     beginList("scopeSpans")
-    json.key("scope")
-    json.beginObject()
-    json.add("name", "opflow")
-    json.add("version", version)
-    json.endObject()
+    json.object("scope") { json in
+      json.add("name", "opflow")
+      json.add("version", version)
+    }
     json.key("spans")
     json.beginArray()
   }
@@ -97,35 +96,23 @@ struct SpanWriter {
   }
 
   mutating func attribute(_ key: StaticString, _ text: String) {
-    beginValue(key, "stringValue")
-    json.string(text)
-    endValue()
+    attribute(key) { $0.add("stringValue", text) }
   }
 
   mutating func attribute(_ key: StaticString, _ number: some FixedWidthInteger) {
-    beginValue(key, "intValue")
-    json.string("\(number)")
-    endValue()
+    attribute(key) { $0.add("intValue", "\(number)") }
   }
 
   mutating func attribute(_ key: StaticString, _ isSo: Bool) {
-    beginValue(key, "boolValue")
-    json.bool(isSo)
-    endValue()
+    attribute(key) { $0.add("boolValue", isSo) }
   }
 
-  private mutating func beginValue(_ key: StaticString, _ kind: StaticString) {
-    json.beginObject()
-    json.key("key")
-    json.constant(key)
-    json.key("value")
-    json.beginObject()
-    json.key(kind)
-  }
-
-  private mutating func endValue() {
-    json.endObject()
-    json.endObject()
+  private mutating func attribute(_ key: StaticString, _ value: (inout JSONWriter) -> Void) {
+    json.object { json in
+      json.key("key")
+      json.constant(key)
+      json.object("value", value)
+    }
   }
 
   mutating func events(dropped: Int = 0, _ body: (inout SpanWriter) -> Void) {
@@ -145,22 +132,18 @@ struct SpanWriter {
   }
 
   mutating func link(to trace: TraceID, _ span: SpanID, flags: UInt8) {
-    json.key("links")
-    json.beginArray()
-    json.beginObject()
-    json.add("traceId", trace.text)
-    json.add("spanId", span.text)
-    json.add("flags", UInt32(flags) | 0x100)
-    json.endObject()
-    json.endArray()
+    json.objects("links", CollectionOfOne(span)) { json, span in
+      json.add("traceId", trace.text)
+      json.add("spanId", span.text)
+      json.add("flags", UInt32(flags) | 0x100)
+    }
   }
 
   mutating func error(_ message: String) {
-    json.key("status")
-    json.beginObject()
-    json.add("code", 2)
-    json.add("message", message)
-    json.endObject()
+    json.object("status") { json in
+      json.add("code", 2)
+      json.add("message", message)
+    }
   }
 
   /// Writes a time, clamped to 64-bit nanoseconds.

@@ -112,13 +112,12 @@ package struct TraceReport {
   private mutating func writeHead() {
     events.json.beginObject()
     events.json.add("displayTimeUnit", "ms")
-    events.json.key("otherData")
-    events.json.beginObject()
-    events.json.add("run", status.run)
-    events.json.add("name", CleanText.string(status.name))
-    events.json.add("state", status.state.rawValue)
-    events.json.add("began_ms", status.openedMilliseconds)
-    events.json.endObject()
+    events.json.object("otherData") { json in
+      json.add("run", status.run)
+      json.add("name", CleanText.string(status.name))
+      json.add("state", status.state.rawValue)
+      json.add("began_ms", status.openedMilliseconds)
+    }
     events.json.key("traceEvents")
     events.json.beginArray()
     for (number, host) in hosts.enumerated() {
