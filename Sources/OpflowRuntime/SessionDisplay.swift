@@ -135,6 +135,10 @@ final class SessionDisplay {
   /// Closes the view without a summary, before the next session takes the services over.
   func passOn(at now: Instant) {
     if followsOutput { outputs.catchUp(at: now, self) }
+    stop()
+  }
+
+  private func stop() {
     giveKeysBack()
     isClosed = true
     nextTick = nil
@@ -264,10 +268,8 @@ final class SessionDisplay {
   }
 
   func close(_ close: CloseEntry, atMilliseconds wall: Int64) {
-    giveKeysBack()
+    stop()
     view.end(close, atMilliseconds: wall)
-    isClosed = true
-    nextTick = nil
   }
 
   /// Writes the rest, as long as it is read. `atOnce`: the user wants to leave now. `isStopped`

@@ -40,11 +40,9 @@ struct ClosingSummary {
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
     text.add(text.palette.bold("run \(heading.run) "))
     text.add(verdict(close, text.palette))
-    text.add(" in \(elapsed): \(result())")
-    text.endLine()
+    text.add(" in \(elapsed): \(result())\n")
     if namesLogs, model.hasOutput {
-      text.add("what tasks printed: \(heading.logsCommand())")
-      text.endLine()
+      text.add("what tasks printed: \(heading.logsCommand())\n")
     }
     if close.state != .succeeded {
       let wantsMachines = !["", StopEntry.clientsGone].contains(model.orders.stopReason)
@@ -52,8 +50,7 @@ struct ClosingSummary {
       let open = waitingForRerun
       // A resume alone leaves these failed and their dependents undone.
       if open.count < model.counts.failed || model.counts.cancelled > 0 || open.isEmpty {
-        text.add("resume it\(when): \(heading.resumeCommand())")
-        text.endLine()
+        text.add("resume it\(when): \(heading.resumeCommand())\n")
       }
       if !open.isEmpty {
         let names = open.map { model.name($0) }

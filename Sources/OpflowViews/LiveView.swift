@@ -16,8 +16,7 @@ package struct LiveView {
   private let palette: Palette
   private let signals: TerminalSignals
   private var durations: TaskDurations
-  private let capacities: [UInt64]
-  private let maxFailures: Int
+  private let heading: ProgressHeading
   /// False while another program owns the terminal.
   private var isVisible = true
   /// When the last frame was drawn or the session began, so that a very short run draws none.
@@ -42,8 +41,7 @@ package struct LiveView {
     palette = Palette(isOn: options.color)
     signals = options.signals
     durations = heading.durations
-    capacities = heading.capacities
-    maxFailures = heading.maxFailures
+    self.heading = heading
   }
 
   var size: TerminalSize {
@@ -146,7 +144,7 @@ package struct LiveView {
   // MARK: - Forecast
 
   private mutating func forecast(_ model: SessionModel) {
-    guard durations.areKnown, capacities.count == model.plan.resources.count else { return }
+    guard durations.areKnown, heading.capacities.count == model.plan.resources.count else { return }
     if let last = forecastAt, nowMilliseconds >= last,
       nowMilliseconds - last < Self.forecastMilliseconds
     {
@@ -155,7 +153,7 @@ package struct LiveView {
     forecastAt = nowMilliseconds
     if rest == nil || isStale {
       durations.grow(to: model.plan)
-      rest = RestForecast(plan: model.plan, durations: durations, capacities: capacities) {
+      rest = RestForecast(plan: model.plan, durations: durations, capacities: heading.capacities) {
         model.isOpen($0) ? model.state($0) : nil
       }
       isStale = false
@@ -172,7 +170,7 @@ package struct LiveView {
   /// Whether nothing new starts except `finally` tasks.
   private func isEnding(_ model: SessionModel) -> Bool {
     model.orders.stoppedBy != nil || model.orders.stopSignal != nil
-      || maxFailures > 0 && model.counts.failed >= maxFailures
+      || heading.maxFailures > 0 && model.counts.failed >= heading.maxFailures
   }
 
   private func isHeld(_ task: TaskID, _ model: SessionModel) -> Bool {
@@ -202,15 +200,14 @@ package struct LiveView {
     hurry()
   }
 
-  mutating func type(_ typed: [UInt8], _ model: SessionModel, parallel: Int64?) -> [LiveKeys.Action]
-  {
+  mutating func type(_ typed: [UInt8], _ model: SessionModel) -> [LiveKeys.Action] {
     guard var keys else { return [] }
     defer {
       self.keys = keys
       hurry()
     }
     let mode = keys.mode
-    let actions = keys.type(typed, model, parallel: parallel)
+    let actions = keys.type(typed, model, parallel: heading.parallel)
     if keys.mode != mode { tails = [:] }
     return actions
   }

@@ -489,7 +489,7 @@ package struct ProgressView: ~Copyable {
   // MARK: Keys
 
   package mutating func type(_ typed: [UInt8]) -> [LiveKeys.Action] {
-    live?.type(typed, model, parallel: heading.parallel) ?? []
+    live?.type(typed, model) ?? []
   }
 
   package func wantedTails(atMilliseconds now: Int64) -> (tasks: [TaskID], bytes: Int) {

@@ -12,8 +12,7 @@ package enum TasksView {
     let palette = Palette(isOn: color)
     var text = TextBuffer()
     let tasks = plan.taskCount == 1 ? "1 task" : "\(plan.taskCount) tasks"
-    text.add("\(CleanText.string(manifest)): \(tasks)")
-    text.endLine()
+    text.add("\(CleanText.string(manifest)): \(tasks)\n")
     let hasTags = plan.tasks.contains { !plan.texts(.tags, of: TaskID($0)).isEmpty }
     var table = TextTable(["TASK", "DESCRIPTION"] + (hasTags ? ["TAGS"] : []))
     var next = 0
