@@ -35,7 +35,7 @@ package struct WantedOutput {
   package init() {}
 }
 
-/// What logs hold of it.
+/// What the logs hold of a wanted output.
 package struct FoundOutput {
   package var tail: [UInt8] = []
   package var log: Range<Int64>?
@@ -70,6 +70,7 @@ package struct ProgressView: ~Copyable {
   private var logText: [UInt8] = []
   private var logLines = TaskOutputs()
   private var lines: ProgressLines
+  /// nil unless the view draws frames.
   package var live: LiveView?
   private var hasEnded = false
   private let options: ProgressOptions
