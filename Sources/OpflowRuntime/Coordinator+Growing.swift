@@ -56,17 +56,11 @@ extension Coordinator {
       use(renamed)
       retraction.plan = renamed
     } catch {
-      progress.warning(
+      warn(
         "what \(CleanText.string(plan.nameString(retraction.entry.generator))) added before stays "
           + "as it was: \(error.detail(in: request.folder))")
     }
     tell(.retracted(retraction))
-  }
-
-  func show(_ entry: ExtendEntry) {
-    guard let place = unshownGrowths.firstIndex(where: { $0.entry.id == entry.id }) else { return }
-    let growth = unshownGrowths.remove(at: place)
-    show(.extend(entry, growth.plan, growth.initial))
   }
 
   /// The initial states that the segment's tasks would have in a run of their own.
@@ -97,7 +91,7 @@ extension Coordinator {
         detail: "results are cached in a run whose first manifest has a task with `cache: true`")
     }
     if segment.hasMemoryLimits, !plan.hasMemoryLimits {
-      progress.warning(
+      warn(
         "`memory_limit` of what is added is not kept, since the run began without any; a resume "
           + "keeps it")
     }

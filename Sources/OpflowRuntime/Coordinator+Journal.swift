@@ -8,22 +8,32 @@ internal import OpflowViews
 extension Coordinator {
   // MARK: - Showing
 
-  /// A prefetched start is shown only when its worker begins it.
-  func show(_ transition: Transition) {
+  func show(_ event: SessionEvent) { display.show(event, atMilliseconds: wall) }
+
+  func warn(_ text: String) { show(.warning(text)) }
+
+  func show(_ entry: JournalEntry) {
+    switch entry {
+    case .transition(let transition): show(transition)
+    case .extend(let extend):
+      guard let place = unshownGrowths.firstIndex(where: { $0.entry.id == extend.id }) else {
+        return
+      }
+      let growth = unshownGrowths.remove(at: place)
+      show(.entry(entry, growth.plan, added: growth.initial))
+    case .open, .resume, .close, .worker, .order, .stop, .node, .retract: show(.entry(entry, plan))
+    }
+  }
+
+  private func show(_ transition: Transition) {
     let task = transition.task
     if let loan, loan.task == task, transition.event != .start { endLoan() }
     if transition.event != .start, !task.isNone { removeValues(of: transition) }
     downloads.running.apply(transition, plan: plan)
-    show(.transition(transition))
+    show(.entry(.transition(transition), plan))
     if transition.event == .start, plan.hasInteractive, plan.flags(task).contains(.interactive) {
       lendTerminal(to: task)
     }
-  }
-
-  func show(_ event: SessionEvent) { display.show(event, atMilliseconds: wall) }
-
-  func showStart(_ task: TaskID, attempt: Int32) {
-    display.showStart(task, attempt: attempt, atMilliseconds: wall)
   }
 
   // MARK: - The journal
@@ -52,7 +62,7 @@ extension Coordinator {
     guard claim.isLost else { return }
     hasLostClaim = true
     let holder = RunFolderLock.holder(request.folder)
-    progress.warning(
+    warn(
       "\(holder?.description ?? "another process") has taken the run over: what runs here is ended")
     fail(.ioError)
     tell(.kill)

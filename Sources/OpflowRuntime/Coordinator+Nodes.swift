@@ -68,7 +68,7 @@ extension Coordinator {
     } catch {
       if error.isShortage, nodes.places[index].awaitProcess(at: now) {
         if nodes.places[index].shortages == 1 {
-          progress.warning("\(plan.name) waits until processes can be started: \(error.detail)")
+          warn("\(plan.name) waits until processes can be started: \(error.detail)")
         }
         return
       }
@@ -231,7 +231,7 @@ extension Coordinator {
     }
     if let why = nodes.retry(index, complaint: complaint, at: now), !nodes.areExhausted {
       // If no other node is left, the run reports this when it stops.
-      progress.warning(why)
+      warn(why)
     }
   }
 
@@ -241,7 +241,7 @@ extension Coordinator {
   private static let killedMilliseconds: Int64 = 3_000
 
   func dismissNodes() {
-    for absentee in nodes?.absentees ?? [] { progress.warning(absentee) }
+    for absentee in nodes?.absentees ?? [] { warn(absentee) }
     for place in nodes?.places ?? [] {
       switch place.state {
       case .connecting(let launcher, _): launcher.killTransport()
@@ -260,7 +260,7 @@ extension Coordinator {
 
   func tellLeftTransports() {
     for relay in liveRelays {
-      progress.warning("the transport to \(relay.name) was killed, and does not end")
+      warn("the transport to \(relay.name) was killed, and does not end")
     }
   }
 
@@ -360,7 +360,7 @@ extension Coordinator {
       tell(.nodeLeaving(node, complaint: complaint))
     }
     // If no other node is left, the run reports this when it stops.
-    if closing == nil, !nodes.areExhausted { progress.warning(complaint) }
+    if closing == nil, !nodes.areExhausted { warn(complaint) }
   }
 
   /// For views in other processes.

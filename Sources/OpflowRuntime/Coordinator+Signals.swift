@@ -16,13 +16,13 @@ extension Coordinator {
     do throws(Errno) {
       while let (signal, sender) = try signals.next() { take(signal, from: sender) }
     } catch {
-      progress.warning("a signal could not be read: \(error)")
+      warn("a signal could not be read: \(error)")
     }
   }
 
   /// Writes the rest of the view, within its deadlines or until another signal.
   func endProgress() {
-    progress.end(atOnce: stopsAsked > 1, signals: signals.rawValue) {
+    display.end(atOnce: stopsAsked > 1, signals: signals.rawValue) {
       var isStop = false
       do throws(Errno) {
         while let (signal, _) = try signals.next() {
@@ -41,7 +41,7 @@ extension Coordinator {
     stopsAsked += 1
     stopSignal = stopSignal ?? signal
     if stopsAsked == 1 {
-      progress.warning("stopping: running tasks are ended (once more to kill them at once)")
+      warn("stopping: running tasks are ended (once more to kill them at once)")
       tell(.stop(.signal(signal.rawValue)))
     } else {
       // The first signal may only have ended services.
@@ -58,9 +58,9 @@ extension Coordinator {
       stop(by: signal)
     case .terminalStop: suspend(askedBy: sender)
     case .proceed:
-      progress.returnToTerminal()
+      display.returnToTerminal()
       tell(.proceed)
-    case .windowChange: progress.resize()
+    case .windowChange: display.resize()
     default: break
     }
   }
@@ -68,7 +68,7 @@ extension Coordinator {
   /// Suspends the tasks, then this process. `sender` is 0 for the terminal.
   private func suspend(askedBy sender: Int32) {
     guard nodes == nil else {
-      progress.warning(
+      warn(
         "opflow does not stop: other machines would take it for dead, and end their tasks;"
           + " `opflow pause` holds back what has not started")
       return
@@ -79,7 +79,7 @@ extension Coordinator {
     loan?.beginSuspension(askedBy: sender)
     tell(.suspend)
     performSteps()
-    progress.leaveTerminal()
+    display.leaveTerminal()
     let began = Self.now
     var late: [(Signal, Int32)] = []
     do throws(Errno) {
@@ -94,9 +94,9 @@ extension Coordinator {
       // Stopping now would discard a pending SIGCONT, and no other would come.
       if late.isEmpty { try ProcessID.stopSelf(asJob: isKey) }
     } catch {
-      progress.warning("opflow could not be suspended: \(error)")
+      warn("opflow could not be suspended: \(error)")
     }
-    progress.returnToTerminal()
+    display.returnToTerminal()
     awakeAt = Self.now
     wall = Clock.wallMilliseconds
     tell(.proceed)
@@ -116,14 +116,14 @@ extension Coordinator {
   /// silent until the task has ended.
   func lendTerminal(to task: TaskID) {
     // The task must find the terminal modes from before the view.
-    progress.giveKeysBack()
+    display.giveKeysBack()
     let loan = TerminalLoan(to: task)
     if !loan.isForeground {
-      progress.warning(
+      warn(
         "\(plan.nameString(task)) needs the terminal, and opflow is in the background: `fg` brings "
           + "it back")
     }
-    progress.lendTerminal()
+    display.lendTerminal()
     self.loan = loan
   }
 
@@ -149,7 +149,7 @@ extension Coordinator {
     guard let loan else { return }
     loan.end()
     self.loan = nil
-    progress.takeTerminalBack()
+    display.takeTerminalBack()
   }
 }
 

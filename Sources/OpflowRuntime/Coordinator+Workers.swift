@@ -33,10 +33,10 @@ extension Coordinator {
   private func warnOfFewer(_ kind: WorkerKind, detail: String, leaving: Int = 0, waits: Bool) {
     let count = links.count { $0?.kind == kind } - leaving
     if count == 0, waits, shortKinds.insert(kind).inserted {
-      progress.warning("\(kind)s wait until processes can be started: \(detail)")
+      warn("\(kind)s wait until processes can be started: \(detail)")
     }
     guard count > 0, kindsWithFewer.insert(kind).inserted else { return }
-    progress.warning(
+    warn(
       "the run goes on with \(count) worker\(count == 1 ? "" : "s") for \(kind)s: \(detail)")
   }
 
@@ -80,7 +80,7 @@ extension Coordinator {
       case .spoke(let link): takeReports(of: link)
       case .silent(let link, let complaint): lose(link, complaint: complaint)
       case .gone(let link, let complaint, let warnings, let survivors):
-        for warning in warnings { progress.warning(warning) }
+        for warning in warnings { warn(warning) }
         if let survivors { tell(.survived(link.id, survivors)) }
         forget(link, complaint: complaint)
       case .joined(let relay, let hello): join(relay, hello)
@@ -137,7 +137,7 @@ extension Coordinator {
       tell(.heard(link.id))
       // Several workers may send the same warning.
       if warned.count < Self.mostWarnings, warned.insert(detail).inserted {
-        progress.warning(detail)
+        warn(detail)
       }
     case .restored(let task, let attempt): tell(.restored(link.id, task, attempt: attempt))
     case .ready(let task, let attempt, let ports):
@@ -146,7 +146,7 @@ extension Coordinator {
     case .awaits(let task, _):
       tell(.heard(link.id))
       if plan.tasks.contains(task.index), awaited.insert(task).inserted {
-        progress.warning(
+        warn(
           "task \(plan.nameString(task)) waits: another run of this state folder runs it")
       }
     case .progress(let report):
@@ -216,7 +216,7 @@ extension Coordinator {
       try LeftValues(folder: request.folder.values)
         .remove(of: plan.nameBytes(task), attempt: transition.attempt)
     } catch {
-      progress.warning(
+      warn(
         "what task \(plan.nameString(task)) left in $OPFLOW_VALUES cannot be removed: \(error)")
     }
   }
@@ -228,7 +228,7 @@ extension Coordinator {
     guard !ending.isEmpty else { return }
     let now = Self.now
     for link in ending where link.giveUpAt <= now {
-      for warning in launchers[link.node].giveUp(link) { progress.warning(warning) }
+      for warning in launchers[link.node].giveUp(link) { warn(warning) }
       forget(link, complaint: nil)
     }
   }
@@ -291,7 +291,7 @@ extension Coordinator {
       tell(.block(link.id, .joined))
       take(from: link)
     } catch {
-      progress.warning("a program that has blocks cannot be heard: \(error)")
+      warn("a program that has blocks cannot be heard: \(error)")
     }
   }
 
@@ -385,7 +385,7 @@ extension Coordinator {
 extension Coordinator {
   func attendServices() {
     if engine.isServing {
-      if progress.isLive { display.showServing() }
+      if display.view.isLive { display.showServing() }
       tellOfLackingRoom()
     }
     attendChanges()
@@ -405,7 +405,7 @@ extension Coordinator {
       serving.begin(at: Self.now)
       listen(to: serving.scanDescriptor, Place.look)
     }
-    if engine.servicesAreUp, let note = serving.takeNote() { progress.note(note) }
+    if engine.servicesAreUp, let note = serving.takeNote() { show(.note(note)) }
     guard let due = serving.nextLook, due <= Self.now else { return }
     listen(to: serving.foldersDescriptor, nil)
     let held = HeldServices(plan: plan, services: engine.heldServices)
@@ -420,7 +420,7 @@ extension Coordinator {
   func takeLook() {
     // If this session serves no longer, the scan is collected after it.
     guard let serving = request.serving, mayTakeUpChanges, serving.isLookDone() else { return }
-    let kept = serving.takeLook(at: Self.now, engine.heldServices) { progress.passage($0) }
+    let kept = serving.takeLook(at: Self.now, engine.heldServices) { show(.passage($0)) }
     listen(to: serving.foldersDescriptor, Place.changes)
     guard let kept else { return }
     tell(.endServices(but: kept))
@@ -439,7 +439,7 @@ extension Coordinator {
 
   private func tellOfLackingRoom() {
     for service in engine.servicesWithoutRoom where lackRoom.insert(service).inserted {
-      progress.warning(
+      warn(
         "service \(plan.nameString(service)) waits for what others hold that stay:"
           + " opflow why \(plan.nameString(service))")
     }

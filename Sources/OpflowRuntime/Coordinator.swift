@@ -61,7 +61,6 @@ package final class Coordinator {
   var links: [WorkerLink?] = []
   var ending: [WorkerLink] = []
   let display: SessionDisplay
-  var progress: ProgressOutput { display.progress }
   var downloads: DownloadNotes
   let make: MakeJobs?
   let control: ControlSocket
@@ -119,7 +118,7 @@ package final class Coordinator {
       coordinator.endLoan()
       coordinator.control.close()
       coordinator.leaveMake()
-      coordinator.progress.giveUp()
+      coordinator.display.giveUp()
       throw error
     }
   }
@@ -162,7 +161,7 @@ package final class Coordinator {
       heading.maxFailures = request.options.maxFailures
       heading.durations = request.resumeState.durations
       display = try SessionDisplay(request.folder, request.plan, request.progress, heading)
-      try watch.add(display.progress.rawDescriptor, .coordinator, Place.view)
+      try watch.add(display.rawDescriptor, .coordinator, Place.view)
     } catch {
       throw CoordinatorError("cannot set up the view of the run", error)
     }
@@ -179,10 +178,10 @@ package final class Coordinator {
   }
 
   private func run() throws(CoordinatorError) -> SessionResult {
-    progress.begin(atMilliseconds: wall)
-    for warning in request.warnings { progress.warning(warning) }
+    display.view.begin(atMilliseconds: wall)
+    for warning in request.warnings { warn(warning) }
     if request.sharesJobs, make == nil, case .withheld = MakeJobs.find() {
-      progress.warning(
+      warn(
         "make shares no jobs with opflow, which runs up to \(request.options.maxParallel) at once:"
           + " write + before the command in the makefile, or give opflow -j")
     }
@@ -271,7 +270,7 @@ package final class Coordinator {
       switch event.place {
       case Place.signals: takeSignals()
       case Place.syncer: takeSync()
-      case Place.view: progress.takeNotice()
+      case Place.view: display.takeNotice()
       case Place.keys: takeKeys()
       case Place.changes: request.serving?.note(at: Self.now)
       case Place.look: takeLook()
@@ -291,22 +290,15 @@ package final class Coordinator {
     if plan.hasServices { attendServices() }
     display.follow(at: Self.now)
     downloads.write(at: Self.now)
-    progress.flush(at: Self.now)
+    display.flush(at: Self.now)
     watchKeys()
   }
 
   func performSteps() {
     while let step = engine.next(at: Self.now) {
       switch step {
-      case .tell(.transition(let transition)): show(transition)
-      case .tell(.order(let order)): show(.order(order))
-      case .tell(.stop(let stop)): show(.stop(stop))
-      case .tell(.node(let node)): show(.node(node))
-      case .tell(.worker(let worker)): show(.worker(worker))
-      case .tell(.extend(let entry)): show(entry)
-      case .tell(.retract(let entry)): show(.retract(entry, plan))
-      case .tell: break
-      case .began(let task, let attempt): showStart(task, attempt: attempt)
+      case .tell(let entry): show(entry)
+      case .began(let task, let attempt): show(.began(task, attempt: attempt))
       case .launch(let worker, let kind, let node): launch(worker, kind, on: node)
       case .slot(let worker, let program): slot(worker, in: program)
       case .retract(let retraction): retract(retraction)
@@ -333,7 +325,6 @@ package final class Coordinator {
   private func passOn() {
     closing = CloseEntry(state: .running, exitCode: 0)
     display.passOn(at: Self.now)
-    progress.passOn()
     downloads.remove()
   }
 
@@ -341,7 +332,7 @@ package final class Coordinator {
   private func setRunState(_ entry: CloseEntry) {
     if let failure = journalFailure, !hasLostClaim {
       let count = engine.unrecordedSuccesses
-      progress.warning(
+      warn(
         "the journal cannot be written: \(failure)"
           + (count == 0
             ? ""
@@ -351,7 +342,7 @@ package final class Coordinator {
     }
     regainPassed()
     closing = entry
-    progress.close(entry, atMilliseconds: Clock.wallMilliseconds)
+    display.close(entry, atMilliseconds: Clock.wallMilliseconds)
     downloads.remove()
   }
 
@@ -401,13 +392,13 @@ extension Coordinator {
     do throws(ControlFault) {
       try control.listen(in: request.folder.path)
     } catch {
-      progress.warning(error.detail)
+      warn(error.detail)
     }
     guard let number = request.controlDescriptor else { return }
     do throws(Errno) {
       try control.welcome(UnixSocket.takeInherited(number), at: awakeAt) { [:] }
     } catch {
-      progress.warning("who started the run cannot be heard over descriptor \(number): \(error)")
+      warn("who started the run cannot be heard over descriptor \(number): \(error)")
     }
   }
 
@@ -459,7 +450,7 @@ extension Coordinator {
   static let keyboard = ConnectionID(-1)
 
   func watchKeys() {
-    let wanted = progress.keyDescriptor
+    let wanted = display.keyDescriptor
     if wanted == watchedKeys { return }
     if watchedKeys >= 0 { try? watch.remove(watchedKeys) }
     watchedKeys = -1
@@ -468,7 +459,7 @@ extension Coordinator {
       try watch.add(wanted, .coordinator, Place.keys)
       watchedKeys = wanted
     } catch {
-      progress.giveKeysBack()
+      display.giveKeysBack()
     }
   }
 
@@ -476,26 +467,25 @@ extension Coordinator {
     for action in display.takeKeys() {
       let id = RequestID.new()
       guard let request = action.request(id, plan) else {
-        progress.tellKey("Ctrl-C stops the run, Ctrl-Z suspends it")
+        display.view.live?.tell("Ctrl-C stops the run, Ctrl-Z suspends it")
         continue
       }
       let requester = Requester(
         pid: ProcessID.own, user: ProcessID.ownUser, name: LiveKeys.Action.name)
+      display.view.live?.ask(request)
       do throws(RequestRefusal) {
         let order = try request.order(of: plan, from: requester)
         keyOrders[id] = request
-        progress.askByKey(request)
         tell(.order(order, from: Self.keyboard))
       } catch {
-        progress.askByKey(request)
-        progress.tellKey(request.outcome(.refused(detail: error.detail)), of: request)
+        display.view.live?.tell(request.outcome(.refused(detail: error.detail)), of: request)
       }
     }
   }
 
   func answerKey(_ id: RequestID, _ answer: RequestAnswer) {
     if let request = keyOrders.removeValue(forKey: id) {
-      progress.tellKey(request.outcome(answer), of: request)
+      display.view.live?.tell(request.outcome(answer), of: request)
     }
   }
 }

@@ -130,29 +130,21 @@ package final class RunViewer {
   }
 
   private func show(_ line: JournalLine, _ model: RunModel, _ display: SessionDisplay) {
+    guard let entry = line.entry(plan: plan) else { return }
     func show(_ event: SessionEvent) { display.show(event, atMilliseconds: line.milliseconds) }
-    switch line.entry(plan: plan) {
-    case .transition(let transition):
-      show(.transition(transition))
-      let (begun, sequence) = model.begun
-      if sequence == line.sequence {
-        display.showStart(begun, attempt: model[begun].attempts, atMilliseconds: line.milliseconds)
-      }
-    case .extend(let entry):
-      show(
-        .extend(entry, plan, EnteredSession.states(ofAdded: shownTasks..<plan.taskCount, plan)))
+    var added: [InitialState] = []
+    if case .extend = entry {
+      added = EnteredSession.states(ofAdded: shownTasks..<plan.taskCount, plan)
       shownTasks = plan.taskCount
-    case .retract(let entry): show(.retract(entry, plan))
-    case .order(let order): show(.order(order))
-    case .stop(let stop):
-      show(.stop(stop))
-      if stop.detail.isEmpty {
-        display.progress.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))")
-      }
-    case .node(let node): show(.node(node))
-    case .worker(let worker): show(.worker(worker))
-    case .close(let entry): closing = (entry, line.milliseconds)
-    case .open, .resume, nil: break
+    }
+    show(.entry(entry, plan, added: added))
+    if case .transition = entry, model.begun.sequence == line.sequence {
+      let begun = model.begun.task
+      show(.began(begun, attempt: model[begun].attempts))
+    } else if case .stop(let stop) = entry, stop.detail.isEmpty {
+      show(.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))"))
+    } else if case .close(let entry) = entry {
+      closing = (entry, line.milliseconds)
     }
   }
 
@@ -229,10 +221,10 @@ package final class RunViewer {
     guard let display else { return }
     self.display = nil
     if let closing {
-      display.progress.close(closing.entry, atMilliseconds: closing.milliseconds)
+      display.close(closing.entry, atMilliseconds: closing.milliseconds)
       ending = ending ?? finish(display, atOnce: false)
     } else {
-      display.progress.leaveTerminal()
+      display.leaveTerminal()
       _ = finish(display, atOnce: true)
     }
   }
@@ -241,7 +233,7 @@ package final class RunViewer {
 
   private func end(_ close: CloseEntry) -> End {
     guard let display else { return .closed(close) }
-    display.progress.close(close, atMilliseconds: journal.model.lastMilliseconds)
+    display.close(close, atMilliseconds: journal.model.lastMilliseconds)
     if let end = finish(display, atOnce: false) { return end }
     return .closed(close)
   }
@@ -262,13 +254,13 @@ package final class RunViewer {
   private static let patienceMilliseconds: Int64 = 1000
 
   private func leave(_ end: End) -> End {
-    display?.progress.giveUp()
+    display?.giveUp()
     return end
   }
 
   private func finish(_ display: SessionDisplay, atOnce: Bool) -> End? {
     var left: End?
-    display.progress.end(atOnce: atOnce, signals: signals.rawValue) {
+    display.end(atOnce: atOnce, signals: signals.rawValue) {
       left = takeSignals()
       return left != nil
     }
@@ -285,15 +277,15 @@ package final class RunViewer {
     while true {
       if let end = takeSignals() ?? takeKeys() { return end }
       var now = Coordinator.now
-      display?.progress.takeNotice()
+      display?.takeNotice()
       display?.follow(at: now)
-      display?.progress.flush(at: now)
-      if let display, !display.progress.isRead { return .unread }
+      display?.flush(at: now)
+      if let display, !display.isRead { return .unread }
       now = Coordinator.now
       let wake = max(0, (display?.nextWake?.nanoseconds ?? .max) - now.nanoseconds)
       let others = [
-        signals.rawValue, display?.progress.rawDescriptor ?? -1,
-        display?.progress.keyDescriptor ?? -1, orders.rawDescriptor,
+        signals.rawValue, display?.rawDescriptor ?? -1,
+        display?.keyDescriptor ?? -1, orders.rawDescriptor,
       ]
       if now.nanoseconds >= rested {
         try watch.wait(others, atMostNanoseconds: wake)
@@ -309,20 +301,20 @@ package final class RunViewer {
   private func takeKeys() -> End? {
     guard let display else { return nil }
     if Self.isReadable(orders.rawDescriptor) { tell(orders.take(), display) }
-    guard Self.isReadable(display.progress.keyDescriptor) else { return nil }
+    guard Self.isReadable(display.keyDescriptor) else { return nil }
     for action in display.takeKeys() {
       let id = RequestID.new()
       guard let request = action.request(id, plan) else {
         return .left(nil)
       }
-      display.progress.askByKey(request)
+      display.view.live?.ask(request)
       tell(orders.ask(request), display)
     }
     return nil
   }
 
   private func tell(_ outcomes: [KeyRequests.Outcome], _ display: SessionDisplay) {
-    for outcome in outcomes { display.progress.tellKey(outcome.told, of: outcome.request) }
+    for outcome in outcomes { display.view.live?.tell(outcome.told, of: outcome.request) }
   }
 
   private static func isReadable(_ rawDescriptor: Int32) -> Bool {
@@ -338,8 +330,8 @@ package final class RunViewer {
       case .interrupt: return .left(nil)
       case .terminate, .hangup: return .left(signal)
       case .terminalStop: suspend(askedBy: sender)
-      case .proceed: display?.progress.returnToTerminal()
-      case .windowChange: display?.progress.resize()
+      case .proceed: display?.returnToTerminal()
+      case .windowChange: display?.resize()
       default: break
       }
     }
@@ -350,9 +342,9 @@ package final class RunViewer {
     let isKey = sender == 0
     // No shell would continue this process.
     if isKey, ProcessGroup.isOrphaned { return }
-    display?.progress.leaveTerminal()
+    display?.leaveTerminal()
     // A process can always stop itself.
     try? ProcessID.stopSelf(asJob: isKey)
-    display?.progress.returnToTerminal()
+    display?.returnToTerminal()
   }
 }

@@ -6,23 +6,17 @@ internal import OpflowViews
 
 /// Reads the logs of running tasks for the progress view, no faster than its reader. Workers write
 /// the logs; a silent task has none.
-struct TaskOutputFiles {
+final class TaskOutputFiles {
   enum Piece {
     case bytes(UnsafeRawBufferPointer)
     /// The view was too far behind.
     case skipped(bytes: Int64, lines: Int?)
-    /// The last bytes of an attempt that has ended.
-    case tail(UnsafeRawBufferPointer)
-    /// An attempt's output in its log.
-    case log(Range<Int64>)
   }
-
-  typealias Sink = (TaskID, Piece) -> Void
 
   private let folder: RunFolder
   var plan: Plan
   private var running: [TaskID: OpenLog] = [:]
-  private var nextLook: Instant?
+  private(set) var nextWake: Instant?
   /// The logs have more than there was room for.
   private var isBehind = false
   /// Rotates which task is read first.
@@ -59,34 +53,36 @@ struct TaskOutputFiles {
     self.plan = plan
   }
 
+  deinit { buffer.deallocate() }
+
   /// Bytes already in the log belong to earlier attempts.
-  mutating func begin(_ task: TaskID, attempt: Int32) {
+  func begin(_ task: TaskID, attempt: Int32) {
     var offset: Int64 = 0
     if attempt > 1, let status = try? Path.status(path(task)) { offset = status.sizeBytes }
     running[task] = OpenLog(offset: offset)
   }
 
   /// Shows the last lines of a running attempt, then follows it.
-  mutating func join(_ task: TaskID, attempt: Int32) {
-    let log = OpenLog(offset: 0)
-    running[task] = log
-    guard let size = open(log, task) else { return }
-    log.start = start(of: attempt, log, size)
-    skipToLastLines(log, of: size)
+  func join(_ task: TaskID, attempt: Int32) {
+    if let (log, size) = openBegun(task, attempt) { skipToLastLines(log, of: size) }
   }
 
   /// Follows an attempt that began before this session, from the end of its log.
-  mutating func goOn(_ task: TaskID, attempt: Int32) {
+  func goOn(_ task: TaskID, attempt: Int32) {
     if running[task] != nil { return }
+    if let (log, size) = openBegun(task, attempt) { log.offset = size }
+  }
+
+  private func openBegun(_ task: TaskID, _ attempt: Int32) -> (OpenLog, size: Int64)? {
     let log = OpenLog(offset: 0)
     running[task] = log
-    guard let size = open(log, task) else { return }
+    guard let size = open(log, task) else { return nil }
     log.start = start(of: attempt, log, size)
-    log.offset = size
+    return (log, size)
   }
 
   /// Shows the last lines of running attempts and follows them, except what `goOn` follows.
-  mutating func joinRunning() {
+  func joinRunning() {
     for (task, log) in running where log.offset == log.start {
       if let size = open(log, task) { skipToLastLines(log, of: size) }
     }
@@ -117,94 +113,92 @@ struct TaskOutputFiles {
     return begin ?? bytes.count
   }
 
-  /// Of the current attempt if the task runs.
-  func last(_ count: Int, of task: TaskID, _ sink: Sink) {
+  /// Returns the last bytes, of the current attempt if the task runs.
+  func last(_ count: Int, of task: TaskID) -> [UInt8] {
     let log = OpenLog(offset: running[task]?.start ?? 0)
-    guard let size = open(log, task) else { return }
-    log.offset = max(log.start, size - Int64(count))
-    while let bytes = read(log) { sink(task, .tail(bytes)) }
+    return open(log, task).map { last(count, of: log, $0) } ?? []
   }
 
-  /// Of a log that is shown in full; an empty piece at its end or on an error.
-  func read(_ range: LogRange, _ body: (UnsafeRawBufferPointer) -> Void) {
+  private func last(_ count: Int, of log: OpenLog, _ size: Int64) -> [UInt8] {
+    log.offset = max(log.start, size - Int64(count))
+    var last: [UInt8] = []
+    while let bytes = read(log) { last += bytes }
+    return last
+  }
+
+  /// Returns a piece of a log that is shown in full, valid until the next call; nil at its end or
+  /// on an error.
+  func read(_ range: LogRange) -> UnsafeRawBufferPointer? {
     let log = OpenLog(offset: range.bytes.lowerBound)
     let most = Int(clamping: range.bytes.upperBound - range.bytes.lowerBound)
-    guard open(log, range.task) != nil, let bytes = read(log) else {
-      return body(UnsafeRawBufferPointer(start: nil, count: 0))
-    }
-    body(UnsafeRawBufferPointer(rebasing: bytes.prefix(most)))
+    guard open(log, range.task) != nil, let bytes = read(log) else { return nil }
+    return UnsafeRawBufferPointer(rebasing: bytes.prefix(most))
   }
 
-  /// Passes on the unread output, as far as there is room, then `tailBytes`. `follows`: output is
-  /// shown as it comes. `wantsLog`: the whole output is shown later.
-  mutating func end(
-    _ transition: Transition, follows: Bool, tailBytes: Int, wantsLog: Bool, room: () -> Int,
-    _ sink: Sink
-  ) {
-    guard let log = running.removeValue(forKey: transition.task),
-      transition.outcome.usage.outputBytes > 0, follows || wantsLog || tailBytes > 0
-    else { return }
+  /// Passes the unread output on to a view that follows it, as far as there is room, and returns
+  /// what is wanted of the attempt.
+  func end(
+    _ transition: Transition, _ wanted: WantedOutput, _ follower: SessionDisplay?
+  ) -> FoundOutput {
+    var found = FoundOutput()
     let task = transition.task
-    guard let size = open(log, task) else { return }
-    if wantsLog, size > log.start { sink(task, .log(log.start..<size)) }
-    if follows {
-      skip(log, task, toLast: Int64(room()), of: size, sink)
-      while room() > 0, let bytes = read(log) { sink(task, .bytes(bytes)) }
-      skip(log, task, toLast: 0, of: size, sink)
+    guard let log = running.removeValue(forKey: task), transition.outcome.usage.outputBytes > 0,
+      follower != nil || wanted.log || wanted.tailBytes > 0, let size = open(log, task)
+    else { return found }
+    if wanted.log, size > log.start { found.log = log.start..<size }
+    if let follower {
+      skip(log, task, toLast: Int64(follower.view.outputRoom), of: size, follower)
+      while follower.view.outputRoom > 0, let bytes = read(log) {
+        follower.take(.bytes(bytes), of: task)
+      }
+      skip(log, task, toLast: 0, of: size, follower)
     }
-    if tailBytes > 0 {
-      log.offset = max(log.start, size - Int64(tailBytes))
-      while let bytes = read(log) { sink(task, .tail(bytes)) }
-    }
+    if wanted.tailBytes > 0 { found.tail = last(wanted.tailBytes, of: log, size) }
+    return found
   }
 
   /// Every tenth of a second, or at once if one check did not read all.
-  mutating func follow(at now: Instant, room: () -> Int, _ sink: Sink) {
-    guard !running.isEmpty else {
-      nextLook = nil
-      isBehind = false
+  func follow(at now: Instant, _ follower: SessionDisplay) {
+    // Without room, the next call comes when the reader has made some.
+    guard !running.isEmpty, follower.view.outputRoom > 0 else {
+      nextWake = nil
+      isBehind = !running.isEmpty
       return
     }
-    // The next call comes when the reader has made room.
-    guard room() > 0 else {
-      nextLook = nil
-      isBehind = true
-      return
-    }
-    if isBehind || nextLook.map({ $0 <= now }) ?? false { isBehind = look(room, sink) }
+    let isDue = nextWake.map { $0 <= now }
+    if isBehind || isDue ?? false { isBehind = look(follower) }
     if isBehind {
-      nextLook = now
-    } else if nextLook.map({ $0 <= now }) ?? true {
-      nextLook = now.advanced(byMilliseconds: Self.lookMilliseconds)
+      nextWake = now
+    } else if isDue ?? true {
+      nextWake = now.advanced(byMilliseconds: Self.lookMilliseconds)
     }
   }
 
-  mutating func catchUp(at now: Instant, room: () -> Int, _ sink: Sink) {
+  func catchUp(at now: Instant, _ follower: SessionDisplay) {
     isBehind = true
-    follow(at: now, room: room, sink)
+    follow(at: now, follower)
   }
-
-  var nextWake: Instant? { nextLook }
 
   /// Returns whether more is left.
-  private mutating func look(_ room: () -> Int, _ sink: Sink) -> Bool {
+  private func look(_ follower: SessionDisplay) -> Bool {
     let logs = Array(running)
     turn += 1
     var left = Self.lookBytes
     var open = (0..<logs.count).map { logs[($0 + turn) % logs.count] }
     while !open.isEmpty {
       open = open.filter { task, log in
-        guard left > 0, room() > 0 else { return true }
+        let room = follower.view.outputRoom
+        guard left > 0, room > 0 else { return true }
         guard let size = self.open(log, task) else { return false }
-        if size - log.offset > max(Self.mostBehindBytes, Int64(room())) {
-          skip(log, task, toLast: Self.newestBytes, of: size, sink)
+        if size - log.offset > max(Self.mostBehindBytes, Int64(room)) {
+          skip(log, task, toLast: Self.newestBytes, of: size, follower)
         }
         guard let bytes = read(log) else { return false }
         left -= bytes.count
-        sink(task, .bytes(bytes))
+        follower.take(.bytes(bytes), of: task)
         return bytes.count == buffer.count
       }
-      if left <= 0 || room() == 0 { break }
+      if left <= 0 || follower.view.outputRoom == 0 { break }
     }
     return !open.isEmpty
   }
@@ -256,14 +250,15 @@ struct TaskOutputFiles {
 
   /// Skips all but about the last bytes, reports that, and continues at the start of a line.
   private func skip(
-    _ log: OpenLog, _ task: TaskID, toLast newest: Int64, of size: Int64, _ sink: Sink
+    _ log: OpenLog, _ task: TaskID, toLast newest: Int64, of size: Int64,
+    _ follower: SessionDisplay
   ) {
     let start = log.offset
     guard size - newest > start else { return }
     let end = newest == 0 ? size : lineStart(log, from: size - newest)
     let lines = end - start <= Self.countedBytes ? lineCount(log, from: start, to: end) : nil
     log.offset = end
-    sink(task, .skipped(bytes: end - start, lines: lines))
+    follower.take(.skipped(bytes: end - start, lines: lines), of: task)
   }
 
   /// At or soon after an offset.

@@ -78,17 +78,11 @@ struct Backlog {
     log.bytes = max(offset, log.bytes.lowerBound)..<max(offset, log.bytes.upperBound)
     log.isNew = false
     segments[first].log = log
-    if log.bytes.isEmpty { drop() }
-  }
-
-  private mutating func drop() {
+    if !log.bytes.isEmpty { return }
     count(-Self.logBytes, .event)
     segments[first] = Segment(kind: .output)
     first += 1
-    if first == segments.count {
-      segments.removeAll(keepingCapacity: segments.count < 1024)
-      first = 0
-    }
+    removeTaken()
   }
 
   mutating func leaveOutOutput() {
@@ -131,6 +125,11 @@ struct Backlog {
       segments[first].bytes = []
       first += 1
     }
+    removeTaken()
+    return taken
+  }
+
+  private mutating func removeTaken() {
     if first == segments.count {
       segments.removeAll(keepingCapacity: segments.count < 1024)
       first = 0
@@ -138,7 +137,6 @@ struct Backlog {
       segments.removeFirst(first)
       first = 0
     }
-    return taken
   }
 
   private func hasRoom(_ kind: Kind) -> Bool {

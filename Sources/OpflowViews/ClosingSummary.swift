@@ -1,13 +1,12 @@
 internal import OpflowBase
 internal import OpflowJournal
-internal import OpflowPlan
+package import OpflowPlan
 
 /// The summary of a session: failures, counts, unstarted tasks, and how to resume.
 struct ClosingSummary {
   let heading: ProgressHeading
   let model: SessionModel
   let failures: FailureList
-  let palette: Palette
   let namesLogs: Bool
   let toldLines: Int
   /// A failure that has scrolled out of this screen is printed in full again.
@@ -20,7 +19,7 @@ struct ClosingSummary {
   func write(_ close: CloseEntry, atMilliseconds now: Int64, into text: inout TextBuffer) {
     if !failures.first.isEmpty { text.endLine() }
     for failure in failures.first {
-      let block = FailureBlock(palette: palette, heading: heading)
+      let block = FailureBlock(heading: heading)
       if let told = failure.toldLines, toldFailuresOnly || toldLines - told < size.rows {
         block.writeLine(failure, model, columns: size.columns, into: &text)
       } else {
@@ -39,22 +38,24 @@ struct ClosingSummary {
     names("left out, not done", leftOpen, count: leftOpen.count, into: &text)
     downloads(into: &text)
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
-    text.add(palette.bold("run \(heading.run) "))
-    text.add(verdict(close))
+    text.add(text.palette.bold("run \(heading.run) "))
+    text.add(verdict(close, text.palette))
     text.add(" in \(elapsed): \(result())\n")
-    if namesLogs, model.hasOutput { text.add("what tasks printed: \(heading.logsCommand)\n") }
+    if namesLogs, model.hasOutput {
+      text.add("what tasks printed: \(heading.logsCommand())\n")
+    }
     if close.state != .succeeded {
       let wantsMachines = !["", StopEntry.clientsGone].contains(model.orders.stopReason)
       let when = wantsMachines ? " when machines can be had" : ""
       let open = waitingForRerun
       // A resume alone leaves these failed and their dependents undone.
       if open.count < model.counts.failed || model.counts.cancelled > 0 || open.isEmpty {
-        text.add("resume it\(when): \(heading.resumeCommand)\n")
+        text.add("resume it\(when): \(heading.resumeCommand())\n")
       }
       if !open.isEmpty {
         let names = open.map { model.name($0) }
         text.addCleaned("resume it, when \(names.joined(separator: ", ")) may run again: ")
-        text.add(heading.resumeCommand)
+        text.add(heading.resumeCommand())
         for name in names { text.addCleaned(" --rerun \(QuotedWords.quoted(name))") }
         text.endLine()
       }
@@ -78,7 +79,7 @@ struct ClosingSummary {
     text.add("downloaded: \(parts.joined(separator: ", "))\n")
   }
 
-  private func verdict(_ close: CloseEntry) -> String {
+  private func verdict(_ close: CloseEntry, _ palette: Palette) -> String {
     // The user did not send this signal, so give the reason instead.
     if !model.orders.stopReason.isEmpty, close.state == .interrupted {
       let why =
@@ -128,7 +129,6 @@ struct ClosingSummary {
 }
 
 struct FailureBlock {
-  let palette: Palette
   let heading: ProgressHeading
 
   /// Writes `build failed: exit 2 after 0.30s, log: PATH`, on two lines if wider than `columns`.
@@ -156,7 +156,7 @@ struct FailureBlock {
     _ failure: FailureRecord, _ model: SessionModel, into text: inout TextBuffer
   ) {
     let words = Self.words(failure, model)
-    text.add(palette.red(words[0]))
+    text.add(text.palette.red(words[0]))
     text.addSentence(words[1])
   }
 
@@ -174,17 +174,13 @@ struct FailureBlock {
     let transition = failure.transition
     writeTitle(failure, model, into: &text)
     text.endLine()
-    heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
-    for line in LineSlices(failure.tail) {
-      text.add(palette.dim("  | "))
-      text.addOutput(line, palette)
-      text.endLine()
-    }
-    TransitionLine(palette: palette).writeLeft(transition, into: &text)
+    heading.writeSource(of: transition, plan: model.plan, into: &text)
+    text.addOutput(lines: failure.tail, after: text.palette.dim("  | "))
+    text.addLeft(transition)
     if transition.outcome.reason == .interrupted {
       text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
       let name = QuotedWords.quoted(model.name(transition.task))
-      text.add("  \(heading.resumeCommand) --rerun \(name)\n")
+      text.add("  \(heading.resumeCommand()) --rerun \(name)\n")
     }
     if failure.hasLog {
       text.add("  ")
@@ -247,28 +243,30 @@ struct FailureRecord {
 }
 
 /// The last lines of a service, shown with a dependent's failure, which they often explain.
-struct ServiceTail {
+package struct ServiceTail {
   let service: TaskID
   let bytes: [UInt8]
 
   private static let mostLines = 10
-  static let mostBytes = 8192
+  package static let mostBytes = 8192
 
-  func write(_ model: SessionModel, _ palette: Palette, into text: inout TextBuffer) -> Bool {
+  package init(service: TaskID, bytes: [UInt8]) {
+    self.service = service
+    self.bytes = bytes
+  }
+
+  func write(_ model: SessionModel, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)
     if lines.isEmpty { return false }
-    text.addLine(palette.dim("  the last of \(model.name(service)), which it needs:"))
-    for line in LineSlices(lines) {
-      text.addSentence(palette.dim("  \(model.name(service)) | "))
-      text.addOutput(line, palette)
-      text.endLine()
-    }
+    text.addSentence(text.palette.dim("  the last of \(model.name(service)), which it needs:"))
+    text.endLine()
+    text.addOutput(lines: lines, after: text.palette.dim("  \(model.name(service)) | "))
     return true
   }
 
-  func writePointer(
-    _ path: String, _ model: SessionModel, _ palette: Palette, into text: inout TextBuffer
-  ) {
-    text.addLine(palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
+  func writePointer(_ path: String, _ model: SessionModel, into text: inout TextBuffer) {
+    text.addSentence(
+      text.palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
+    text.endLine()
   }
 }

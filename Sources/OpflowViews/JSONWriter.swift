@@ -16,8 +16,7 @@ package struct JSONWriter {
   package mutating func endArray() { close("]") }
 
   package mutating func key(_ name: StaticString) {
-    comma()
-    quote { bytes in name.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+    constant(name)
     bytes.append(58)
     needsComma = false
   }
@@ -31,7 +30,9 @@ package struct JSONWriter {
   /// Writes a constant without characters that need escaping.
   package mutating func constant(_ text: StaticString) {
     comma()
-    quote { bytes in text.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+    bytes.append(34)
+    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(34)
   }
 
   package mutating func string(_ text: String) {
@@ -42,17 +43,13 @@ package struct JSONWriter {
   /// Writes UTF-8 text; invalid bytes become U+FFFD.
   package mutating func string(_ text: UnsafeRawBufferPointer) {
     comma()
-    let isASCII = text.allSatisfy { $0 < 128 }
-    let isInMarkup = isInMarkup
-    quote { bytes in
-      if isASCII {
-        for byte in text { Self.escape(byte, isInMarkup, into: &bytes) }
-      } else {
-        for byte in String(decoding: text, as: UTF8.self).utf8 {
-          Self.escape(byte, isInMarkup, into: &bytes)
-        }
-      }
+    bytes.append(34)
+    if text.allSatisfy({ $0 < 128 }) {
+      for byte in text { escape(byte) }
+    } else {
+      for byte in String(decoding: text, as: UTF8.self).utf8 { escape(byte) }
     }
+    bytes.append(34)
   }
 
   package mutating func number(_ value: some FixedWidthInteger) { literal("\(value)") }
@@ -60,19 +57,11 @@ package struct JSONWriter {
   package mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
   package mutating func null() { literal("null") }
 
-  package mutating func optional(_ value: (some FixedWidthInteger)?) {
-    if let value { number(value) } else { null() }
-  }
-
-  package mutating func optional(_ text: String?) {
-    if let text { string(text) } else { null() }
-  }
-
   // MARK: - Keys and their values
 
   package mutating func add(_ key: StaticString, _ value: String?) {
     self.key(key)
-    optional(value)
+    if let value { string(value) } else { null() }
   }
 
   package mutating func add(_ key: StaticString, _ value: UnsafeRawBufferPointer) {
@@ -80,9 +69,13 @@ package struct JSONWriter {
     string(value)
   }
 
+  package mutating func add(_ key: StaticString, utf8: [UInt8]) {
+    utf8.withUnsafeBytes { add(key, $0) }
+  }
+
   package mutating func add(_ key: StaticString, _ value: (some FixedWidthInteger)?) {
     self.key(key)
-    optional(value)
+    if let value { number(value) } else { null() }
   }
 
   package mutating func add(_ key: StaticString, _ value: Bool?) {
@@ -175,29 +168,22 @@ package struct JSONWriter {
     needsComma = true
   }
 
-  private mutating func quote(_ body: (inout [UInt8]) -> Void) {
-    bytes.append(34)
-    body(&bytes)
-    bytes.append(34)
-  }
-
-  private static func escape(_ byte: UInt8, _ isInMarkup: Bool, into bytes: inout [UInt8]) {
+  private mutating func escape(_ byte: UInt8) {
     switch byte {
-    case 34: bytes.append(contentsOf: [92, 34])
-    case 92: bytes.append(contentsOf: [92, 92])
+    case 34, 92: bytes.append(contentsOf: [92, byte])
     case 8: bytes.append(contentsOf: [92, 98])
     case 9: bytes.append(contentsOf: [92, 116])
     case 10: bytes.append(contentsOf: [92, 110])
     case 12: bytes.append(contentsOf: [92, 102])
     case 13: bytes.append(contentsOf: [92, 114])
-    case 0..<32, 127: number(of: byte, into: &bytes)
+    case 0..<32, 127: escapeNumber(byte)
     case 38, 60, 62:
-      if isInMarkup { number(of: byte, into: &bytes) } else { bytes.append(byte) }
+      if isInMarkup { escapeNumber(byte) } else { bytes.append(byte) }
     default: bytes.append(byte)
     }
   }
 
-  private static func number(of byte: UInt8, into bytes: inout [UInt8]) {
+  private mutating func escapeNumber(_ byte: UInt8) {
     bytes.append(contentsOf: "\\u".utf8)
     Hexadecimal.append(UInt64(byte), digitCount: 4, to: &bytes)
   }

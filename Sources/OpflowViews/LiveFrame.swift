@@ -129,15 +129,6 @@ struct LiveFrame {
     let style: StyledLine.Style
     /// Parts that do not fit are left out, the highest rank first.
     let rank: Int
-
-    init(
-      _ text: String, _ style: StyledLine.Style = .plain, rank: Int, after separator: String = ", "
-    ) {
-      self.separator = separator
-      self.text = text
-      self.style = style
-      self.rank = rank
-    }
   }
 
   /// The parts that fit, each of them whole: a cut number would be wrong.
@@ -163,31 +154,32 @@ struct LiveFrame {
   }
 
   private var words: [Word] {
-    let suspended = model.suspendedCount
-    let elapsed = DurationText.text(milliseconds: nowMilliseconds - model.beganMilliseconds)
-    var words = [
-      Word("[\(model.finished)/\(model.total)]", .dim, rank: 0, after: ""),
-      Word(elapsed, rank: 3, after: " "),
-    ]
-    if model.counts.failed > 0 {
-      words.append(Word("\(model.counts.failed) failed", .red, rank: 1))
+    var words: [Word] = []
+    func add(
+      _ text: String, _ style: StyledLine.Style = .plain, rank: Int, after separator: String = ", "
+    ) {
+      words.append(Word(separator: separator, text: text, style: style, rank: rank))
     }
+    let (failed, suspended) = (model.counts.failed, model.suspendedCount)
+    add("[\(model.finished)/\(model.total)]", .dim, rank: 0, after: "")
+    let elapsed = nowMilliseconds - model.beganMilliseconds
+    add(DurationText.text(milliseconds: elapsed), rank: 3, after: " ")
+    if failed > 0 { add("\(failed) failed", .red, rank: 1) }
     if model.isStopped {
-      words.append(Word("suspended by a signal", .yellow, rank: 2))
+      add("suspended by a signal", .yellow, rank: 2)
     } else if let pause = model.orders.pausedBy {
-      words.append(Word("paused", .yellow, rank: 2))
-      words.append(
-        Word("by \(CleanText.string(pause.requester.name))", .yellow, rank: 8, after: " "))
+      add("paused", .yellow, rank: 2)
+      add("by \(CleanText.string(pause.requester.name))", .yellow, rank: 8, after: " ")
     }
-    words.append(Word("\(model.running.count - suspended) running", rank: 6))
-    if suspended > 0 { words.append(Word("\(suspended) suspended", .yellow, rank: 5)) }
-    if model.notStarted > 0 {
-      words.append(
-        isEnding
-          ? Word("then it ends", .yellow, rank: 2) : Word("\(model.notStarted) waiting", rank: 7))
+    add("\(model.running.count - suspended) running", rank: 6)
+    if suspended > 0 { add("\(suspended) suspended", .yellow, rank: 5) }
+    if model.notStarted > 0, isEnding {
+      add("then it ends", .yellow, rank: 2)
+    } else if model.notStarted > 0 {
+      add("\(model.notStarted) waiting", rank: 7)
     }
-    if !left.isEmpty { words.append(Word(left, rank: 4)) }
-    if hasKeys { words.append(Word("(? helps)", .dim, rank: 9, after: "  ")) }
+    if !left.isEmpty { add(left, rank: 4) }
+    if hasKeys { add("(? helps)", .dim, rank: 9, after: "  ") }
     return words
   }
 }

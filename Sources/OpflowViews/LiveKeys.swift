@@ -80,11 +80,7 @@ package struct LiveKeys: Sendable {
     while let byte = rest.popFirst() {
       switch byte {
       case 0x1B:
-        guard let second = rest.first else {
-          keys.append(.escape)
-          continue
-        }
-        if second != UInt8(ascii: "["), second != UInt8(ascii: "O") {
+        guard rest.first == UInt8(ascii: "[") || rest.first == UInt8(ascii: "O") else {
           keys.append(.escape)
           continue
         }

@@ -1,10 +1,10 @@
 internal import OpflowEngine
-internal import OpflowJournal
-internal import OpflowPlan
-internal import OpflowWire
+package import OpflowJournal
+package import OpflowPlan
+package import OpflowWire
 
 /// The live part of a progress view: decides when to draw a frame, and with what.
-struct LiveView {
+package struct LiveView {
   static let frameMilliseconds: Int64 = 100
   private static let forecastMilliseconds: Int64 = 1000
   private static let saysMilliseconds: Int64 = 500
@@ -16,8 +16,7 @@ struct LiveView {
   private let palette: Palette
   private let signals: TerminalSignals
   private var durations: TaskDurations
-  private let capacities: [UInt64]
-  private let maxFailures: Int
+  private let heading: ProgressHeading
   /// False while another program owns the terminal.
   private var isVisible = true
   /// When the last frame was drawn or the session began, so that a very short run draws none.
@@ -26,8 +25,10 @@ struct LiveView {
   private var isDrawn = false
   private var isDue = false
   private(set) var keys: LiveKeys?
-  private var tails: [TaskID: [UInt8]] = [:]
-  private var inner: [TaskID: InnerRun] = [:]
+  /// The last bytes of output of running tasks.
+  package var tails: [TaskID: [UInt8]] = [:]
+  /// The runs that running tasks have started.
+  package var inner: [TaskID: InnerRun] = [:]
   /// Made for the first frame, and again after requests that change what is left to do.
   private var rest: RestForecast?
   private var isStale = false
@@ -40,8 +41,7 @@ struct LiveView {
     palette = Palette(isOn: options.color)
     signals = options.signals
     durations = heading.durations
-    capacities = heading.capacities
-    maxFailures = heading.maxFailures
+    self.heading = heading
   }
 
   var size: TerminalSize {
@@ -67,12 +67,13 @@ struct LiveView {
       && nowMilliseconds - lastMilliseconds < Self.frameMilliseconds
   }
 
-  mutating func setVisible(_ visible: Bool) {
+  package mutating func setVisible(_ visible: Bool) {
     if visible != isVisible { isDue = true }
     isVisible = visible
   }
 
-  mutating func forget() {
+  /// The terminal no longer shows the frame; the next one starts from scratch.
+  package mutating func forget() {
     screen.forget()
     told = ""
     isDue = isDrawn
@@ -117,10 +118,22 @@ struct LiveView {
       frame = keys.map { LivePanel(keys: $0, frame: plain, tails: tails).lines } ?? plain.lines
       lastMilliseconds = nowMilliseconds
     }
-    var text = TextBuffer()
     let state = frame.isEmpty ? told : signals.progress(model)
     let signal = state == told ? "" : state
     told = state
+    return write(lasting, frame, signal)
+  }
+
+  mutating func erase(lasting: [UInt8]) -> [UInt8] {
+    let signal = told.isEmpty ? "" : signals.noProgress
+    told = ""
+    return write(lasting, [], signal)
+  }
+
+  private mutating func write(
+    _ lasting: [UInt8], _ frame: [StyledLine], _ signal: String
+  ) -> [UInt8] {
+    var text = TextBuffer()
     let lasting = WrappedLines.text(lasting, columns: size.columns)
     screen.write(lasting: lasting, frame: frame, signal: signal, palette: palette, into: &text)
     isDrawn = !frame.isEmpty
@@ -128,21 +141,10 @@ struct LiveView {
     return text.take()
   }
 
-  mutating func erase(lasting: [UInt8]) -> [UInt8] {
-    var text = TextBuffer()
-    let signal = told.isEmpty ? "" : signals.noProgress
-    told = ""
-    let lasting = WrappedLines.text(lasting, columns: size.columns)
-    screen.write(lasting: lasting, frame: [], signal: signal, palette: palette, into: &text)
-    isDrawn = false
-    isDue = false
-    return text.take()
-  }
-
   // MARK: - Forecast
 
   private mutating func forecast(_ model: SessionModel) {
-    guard durations.areKnown, capacities.count == model.plan.resources.count else { return }
+    guard durations.areKnown, heading.capacities.count == model.plan.resources.count else { return }
     if let last = forecastAt, nowMilliseconds >= last,
       nowMilliseconds - last < Self.forecastMilliseconds
     {
@@ -151,7 +153,7 @@ struct LiveView {
     forecastAt = nowMilliseconds
     if rest == nil || isStale {
       durations.grow(to: model.plan)
-      rest = RestForecast(plan: model.plan, durations: durations, capacities: capacities) {
+      rest = RestForecast(plan: model.plan, durations: durations, capacities: heading.capacities) {
         model.isOpen($0) ? model.state($0) : nil
       }
       isStale = false
@@ -168,7 +170,7 @@ struct LiveView {
   /// Whether nothing new starts except `finally` tasks.
   private func isEnding(_ model: SessionModel) -> Bool {
     model.orders.stoppedBy != nil || model.orders.stopSignal != nil
-      || maxFailures > 0 && model.counts.failed >= maxFailures
+      || heading.maxFailures > 0 && model.counts.failed >= heading.maxFailures
   }
 
   private func isHeld(_ task: TaskID, _ model: SessionModel) -> Bool {
@@ -191,29 +193,29 @@ struct LiveView {
 
   // MARK: - Keys
 
-  mutating func setKeys(_ isOn: Bool) {
+  package mutating func setKeys(_ isOn: Bool) {
     if isOn == (keys != nil) { return }
     keys = isOn ? LiveKeys() : nil
     tails = [:]
     hurry()
   }
 
-  mutating func type(_ typed: [UInt8], _ model: SessionModel, parallel: Int64?) -> [LiveKeys.Action]
-  {
+  mutating func type(_ typed: [UInt8], _ model: SessionModel) -> [LiveKeys.Action] {
     guard var keys else { return [] }
     defer {
       self.keys = keys
       hurry()
     }
     let mode = keys.mode
-    let actions = keys.type(typed, model, parallel: parallel)
+    let actions = keys.type(typed, model, parallel: heading.parallel)
     if keys.mode != mode { tails = [:] }
     return actions
   }
 
-  mutating func ask(_ request: ClientRequest) { keys?.ask(request) }
+  package mutating func ask(_ request: ClientRequest) { keys?.ask(request) }
 
-  mutating func tell(_ message: String, of request: ClientRequest?) {
+  /// Shows the outcome of a request, or of a key without one.
+  package mutating func tell(_ message: String, of request: ClientRequest? = nil) {
     keys?.tell(message, of: request)
     hurry()
   }
@@ -241,10 +243,6 @@ struct LiveView {
   }
 
   private static let leastColumns = 32
-
-  mutating func setTails(_ tails: [TaskID: [UInt8]]) { self.tails = tails }
-
-  mutating func setInner(_ inner: [TaskID: InnerRun]) { self.inner = inner }
 }
 
 /// Draws a frame at the bottom of a terminal over the last one, below text that stays.
@@ -262,7 +260,6 @@ struct LiveScreen {
     didSet { if size != oldValue { isMoved = true } }
   }
   private var shown: [StyledLine] = []
-  private var shownLines: Int { shown.count }
   private var isMoved = false
 
   init(size: TerminalSize) { self.size = size }
@@ -276,14 +273,14 @@ struct LiveScreen {
     into text: inout TextBuffer
   ) {
     text.add(signal)
-    if shownLines == 0, frame.isEmpty {
+    if shown.isEmpty, frame.isEmpty {
       text.add(lasting)
       return
     }
     if lasting.isEmpty, !isMoved, frame == shown { return }
     text.add("\u{1b}[?2026h\u{1b}[?25l")
     // The echo of a key may have moved the cursor.
-    if shownLines > 0 { text.add("\r") }
+    if !shown.isEmpty { text.add("\r") }
     let isErased = !lasting.isEmpty || frame.isEmpty || isMoved
     if isErased { text.add(Self.eraseBelow) }
     text.add(lasting)
@@ -307,7 +304,7 @@ struct LiveScreen {
       text.add(line.text(palette))
       if !isErased { text.add("\u{1b}[K") }
     }
-    if !isErased, frame.count < shownLines { text.add("\u{1b}[J") }
+    if !isErased, frame.count < shown.count { text.add("\u{1b}[J") }
     text.add("\u{1b}[?7h\r")
     if frame.count > 1 { text.add("\u{1b}[\(frame.count - 1)A") }
   }

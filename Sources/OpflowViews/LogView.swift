@@ -12,13 +12,12 @@ package struct LogView {
 
   private var plan: Plan
   private var labels: Labels
-  private let palette: Palette
   private var outputs = TaskOutputs()
   private var shown = TaskID.none
-  private var text = TextBuffer()
+  private var text: TextBuffer
 
   package init(plan: Plan, labels: Labels, color: Bool = false) {
-    palette = Palette(isOn: color)
+    text = TextBuffer(color: color)
     self.plan = plan
     self.labels = labels
   }
@@ -30,16 +29,16 @@ package struct LogView {
 
   package mutating func append(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
     writeHeader(task)
-    let (plan, labels, palette) = (plan, labels, palette)
+    let (plan, labels) = (plan, labels)
     outputs.append(task, bytes) {
-      Self.write($0, endsLine: $1, of: task, plan, labels, palette, into: &text)
+      Self.write($0, endsLine: $1, of: task, plan, labels, into: &text)
     }
   }
 
   package mutating func end(_ task: TaskID) {
-    let (plan, labels, palette) = (plan, labels, palette)
+    let (plan, labels) = (plan, labels)
     outputs.flush(task) {
-      Self.write($0, endsLine: $1, of: task, plan, labels, palette, into: &text)
+      Self.write($0, endsLine: $1, of: task, plan, labels, into: &text)
     }
   }
 
@@ -55,13 +54,13 @@ package struct LogView {
   /// A piece of a long line is a line of its own only if another task's may follow it.
   private static func write(
     _ line: UnsafeRawBufferPointer, endsLine: Bool, of task: TaskID, _ plan: Plan, _ labels: Labels,
-    _ palette: Palette, into text: inout TextBuffer
+    into text: inout TextBuffer
   ) {
     if labels == .prefixes {
       text.add(plan.nameBytes(task))
       text.add(" | ")
     }
-    text.addOutput(line, palette)
+    text.addOutput(line)
     if endsLine || labels == .prefixes { text.endLine() }
   }
 }

@@ -2,7 +2,7 @@ internal import OpflowJournal
 internal import OpflowPlan
 internal import OpflowWire
 
-/// The lines of `--json`: one object per transition; the first and the last are about the run.
+/// The lines of `--json`: one object per event; the first and the last are about the run.
 enum ProgressJSON {
   static func open(
     _ heading: ProgressHeading, _ model: SessionModel, atMilliseconds now: Int64
@@ -25,20 +25,80 @@ enum ProgressJSON {
     }
   }
 
-  static func transition(
-    _ transition: Transition, host: String?, plan: Plan, atMilliseconds now: Int64
+  /// Returns nil for events without a line.
+  ///
+  /// - Parameters:
+  ///   - model: includes the event.
+  ///   - known: the plan before it.
+  static func line(
+    _ event: SessionEvent, _ model: SessionModel, _ known: Plan, atMilliseconds now: Int64
+  ) -> [UInt8]? {
+    switch event {
+    case .entry(let entry, _, _): line(entry, model, known, now)
+    case .began(let task, let attempt):
+      transition(Transition(.start, task, attempt: attempt), model, now)
+    case .wait(_, let detail?, _): line("wait", now) { $0.add("what", detail) }
+    case .wait, .waitEnded, .download, .orderFailed, .warning, .note, .passage: nil
+    }
+  }
+
+  private static func line(
+    _ entry: JournalEntry, _ model: SessionModel, _ known: Plan, _ now: Int64
+  ) -> [UInt8]? {
+    switch entry {
+    case .transition(let entry): transition(entry, model, now)
+    case .order(let order):
+      line("order", now) { json in
+        json.add("verb", order.verb.rawValue)
+        json.fields(of: order.requester)
+        json.add("tasks", order.tasks, model.plan)
+        if !order.carried.resource.isEmpty { json.add("resource", order.carried.resource) }
+        if let value = order.carried.number { json.add("value", value) }
+      }
+    case .extend(let extend):
+      line("extend", now) { json in
+        json.fields(of: extend, model.plan)
+        json.add("tasks", model.total)
+      }
+    case .retract(let retract):
+      line("withdraw", now) { json in
+        if !retract.generator.isNone { json.add("task", model.plan.nameBytes(retract.generator)) }
+        json.add("attempt", retract.attempt)
+        json.add("ids", model.plan.tasks(renamedSince: known), known)
+        json.add("tasks", model.total)
+      }
+    case .stop(let stop):
+      line("stop", now) { json in
+        json.add("signal", stop.signal)
+        if !stop.detail.isEmpty { json.add("what", stop.detail) }
+      }
+    case .node(let node):
+      line("machine", now) { json in
+        json.add("host", node.host)
+        json.add("state", node.state.rawValue)
+        if node.state == .joined { json.fields(ofOffer: node) }
+        if !node.detail.isEmpty { json.add("what", node.detail) }
+      }
+    case .open, .resume, .close, .worker: nil
+    }
+  }
+
+  private static func transition(
+    _ transition: Transition, _ model: SessionModel, _ now: Int64
   ) -> [UInt8] {
-    let isEmpty = transition.event == .success && plan.hasEmptyMatrix(transition.task)
+    let (plan, task) = (model.plan, transition.task)
+    let isEmpty = transition.event == .success && plan.hasEmptyMatrix(task)
     let event: TransitionKind = isEmpty ? .skip : transition.event.kind
     return line(event.word.description, now) { json in
-      if !transition.task.isNone { json.add("task", plan.nameBytes(transition.task)) }
+      if !task.isNone { json.add("task", plan.nameBytes(task)) }
       if transition.attempt > 0 { json.add("attempt", transition.attempt) }
-      if transition.event == .start, let host { json.add("host", host) }
+      if transition.event == .start, let machine = model.machines.machine(of: task) {
+        json.add("host", machine.host)
+      }
       if transition.endsTry {
-        end(transition, into: &json)
+        json.fields(ofTry: transition)
         if transition.event == .success, let fetch = transition.fetch {
-          DownloadJSON(report: fetch.report)
-            .write(target: plan.downloadTarget(transition.task), into: &json)
+          json.addDownload(task, plan, fetch.report)
         }
       }
       if transition.event == .ready { json.add("ports", ServicePorts(text: transition.detail)) }
@@ -55,72 +115,9 @@ enum ProgressJSON {
     }
   }
 
-  static func order(_ order: RequestEntry, plan: Plan, atMilliseconds now: Int64) -> [UInt8] {
-    line("order", now) { json in
-      json.add("verb", order.verb.rawValue)
-      json.fields(of: order.requester)
-      json.add("tasks", order.tasks, plan)
-      if !order.carried.resource.isEmpty { json.add("resource", order.carried.resource) }
-      if let value = order.carried.number { json.add("value", value) }
-    }
-  }
-
-  /// Writes an addition: the requester, the number of tasks, and the session's new total.
-  static func extend(
-    _ entry: ExtendEntry, _ model: SessionModel, atMilliseconds now: Int64
-  ) -> [UInt8] {
-    line("extend", now) { json in
-      ExtendJSON.write(entry, plan: model.plan, into: &json)
-      json.add("tasks", model.total)
-    }
-  }
-
-  /// Writes a retraction: the generator and its try, the IDs, and the session's new total.
-  static func retract(
-    _ entry: RetractEntry, _ ids: [String], _ model: SessionModel, atMilliseconds now: Int64
-  ) -> [UInt8] {
-    line("withdraw", now) { json in
-      if !entry.generator.isNone { json.add("task", model.plan.nameBytes(entry.generator)) }
-      json.add("attempt", entry.attempt)
-      json.add("ids", ids)
-      json.add("tasks", model.total)
-    }
-  }
-
-  static func stop(_ stop: StopEntry, atMilliseconds now: Int64) -> [UInt8] {
-    line("stop", now) { json in
-      json.add("signal", stop.signal)
-      if !stop.detail.isEmpty { json.add("what", stop.detail) }
-    }
-  }
-
-  static func machine(_ entry: NodeEntry, atMilliseconds now: Int64) -> [UInt8] {
-    line("machine", now) { json in
-      json.add("host", entry.host)
-      json.add("state", entry.state.rawValue)
-      if entry.state == .joined { MachineJSON.writeOffer(of: entry, into: &json) }
-      if !entry.detail.isEmpty { json.add("what", entry.detail) }
-    }
-  }
-
-  static func wait(_ detail: String, atMilliseconds now: Int64) -> [UInt8] {
-    line("wait", now) { $0.add("what", detail) }
-  }
-
   /// Returns the line for lines that were dropped because the reader was slow.
   static func missing(_ lines: Int, atMilliseconds now: Int64) -> [UInt8] {
     line("missing", now) { $0.add("lines", lines) }
-  }
-
-  private static func end(_ transition: Transition, into json: inout JSONWriter) {
-    let outcome = transition.outcome
-    json.add(outcome.status)
-    if transition.event == .failure { json.add("allowed", transition.allowed) }
-    json.add("wall_us", outcome.usage.wallMicroseconds)
-    json.add("user_us", outcome.usage.userMicroseconds)
-    json.add("system_us", outcome.usage.systemMicroseconds)
-    json.add("peak_kib", outcome.usage.peakKibibytes)
-    json.add("output_bytes", outcome.usage.outputBytes)
   }
 
   private static func line(
@@ -131,5 +128,18 @@ enum ProgressJSON {
       json.add("event", event)
       body(&json)
     }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func fields(ofTry transition: Transition) {
+    let usage = transition.outcome.usage
+    add(transition.outcome.status)
+    if transition.event == .failure { add("allowed", transition.allowed) }
+    add("wall_us", usage.wallMicroseconds)
+    add("user_us", usage.userMicroseconds)
+    add("system_us", usage.systemMicroseconds)
+    add("peak_kib", usage.peakKibibytes)
+    add("output_bytes", usage.outputBytes)
   }
 }

@@ -2,148 +2,118 @@ internal import OpflowBase
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// Prints progress as lines that stay.
+/// Prints progress as lines that stay, in the way of a mode:
+///
+/// - `line`: a line for each start and end, and each line of output after `ID | `.
+/// - `group`, `gitHub`, `gitLab`: a line when a task starts, and a block with its output when a try
+///   ends, folded in the log of a CI server.
+/// - `live`: what stays above the live view: the heading, and what goes wrong.
+/// - `quiet`: only failures, and approvals that wait for an answer.
 struct ProgressLines {
-  enum Style {
-    /// A line for each start and end, and each line of output after `ID | `.
-    case lines
-    /// A line when a task starts, and a block with the kept output when a try ends.
-    case groups(GroupFolding)
-    /// What stays above the live view: the heading, and what goes wrong.
-    case live
-    /// Only failures, and approvals that wait for an answer.
-    case quiet
-  }
-
-  private let style: Style
-  private let palette: Palette
-  private let heading: ProgressHeading
-  private let line: TransitionLine
+  var text: TextBuffer
+  private let mode: OutputMode
   private let isVerbose: Bool
-  private var reruns: RerunLines
-  private var stillRunning: StillRunning
+  private let heading: ProgressHeading
+  private var reruns = RerunLines()
+  private var stillRunning = StillRunning()
   /// When each download's progress was last printed.
   private var told: [TaskID: Int64] = [:]
   /// Since when downloads have stalled, if that was printed.
   private var stalled: [TaskID: Int64] = [:]
 
-  init(_ style: Style, palette: Palette, heading: ProgressHeading, isVerbose: Bool) {
-    self.style = style
-    self.palette = palette
+  init(_ mode: OutputMode, _ options: ProgressOptions, _ heading: ProgressHeading) {
+    self.mode = mode
     self.heading = heading
-    self.isVerbose = isVerbose
-    line = TransitionLine(palette: palette)
-    reruns = RerunLines(line)
-    stillRunning = StillRunning(palette: palette)
+    isVerbose = options.verbose
+    text = TextBuffer(color: options.color, breaksCommands: !options.passesCommands)
   }
 
   /// Whether it shows the last output of a try at its end.
-  var showsTails: Bool { folding.map { !$0.showsLogs } ?? false }
+  var showsTails: Bool { mode == .group }
 
-  /// Whether it shows the whole output of a try at its end.
-  var showsLogs: Bool { folding?.showsLogs ?? false }
-
-  private var folding: GroupFolding? {
-    if case .groups(let folding) = style { folding } else { nil }
-  }
-
-  private var isLines: Bool { if case .lines = style { true } else { false } }
+  /// Whether it shows the whole output of a try at its end, because logs are lost with the machine
+  /// of a CI server.
+  var showsLogs: Bool { mode == .gitHub || mode == .gitLab }
 
   /// Whether it prints neither requests nor waits for nodes. The loss of a node is always printed.
-  var isQuiet: Bool { if case .quiet = style { true } else { false } }
+  var isQuiet: Bool { mode == .quiet }
 
   /// Whether it prints little but failures, so that these stay close together, and reports no
   /// silence, for which others need `tick` while tasks run.
-  var tellsFailuresOnly: Bool {
-    switch style {
-    case .lines, .groups: false
-    case .live, .quiet: true
-    }
-  }
+  var tellsFailuresOnly: Bool { mode == .live || mode == .quiet }
 
-  func begin(_ model: SessionModel, into text: inout TextBuffer) {
-    if !isQuiet { HeadingLine(palette: palette).write(heading, model, into: &text) }
+  mutating func begin(_ model: SessionModel) {
+    if !isQuiet { heading.write(model, into: &text) }
   }
 
   /// Lists the running tasks after a view joined a session, unless a frame shows them.
-  func join(_ model: SessionModel, atMilliseconds now: Int64, into text: inout TextBuffer) {
-    if isLines { line.writeHold(model, into: &text) }
+  mutating func join(_ model: SessionModel, atMilliseconds now: Int64) {
+    if mode == .line { text.addHold(model) }
     if !tellsFailuresOnly { stillRunning.tell(model, atMilliseconds: now, into: &text) }
   }
 
   /// - Parameter kept: the last bytes of output if the transition ends a try.
-  mutating func transition(
-    _ transition: Transition, kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
-  ) {
-    if isQuiet { return writeQuiet(transition, kept, model, into: &text) }
+  mutating func transition(_ transition: Transition, kept: [UInt8], _ model: SessionModel) {
+    if isQuiet { return writeQuiet(transition, kept, model) }
     if transition.event.kind == .resume { return reruns.add(transition, model, into: &text) }
     reruns.end(into: &text)
-    switch style {
-    case .lines: writeLine(transition, model, into: &text)
-    case .groups(let folding): writeGroup(transition, kept, model, folding, into: &text)
-    case .live: writeLive(transition, kept, model, into: &text)
+    switch mode {
+    case .line: writeLine(transition, model)
+    case .group, .gitHub, .gitLab: writeGroup(transition, kept, model)
+    case .live: writeLive(transition, kept, model)
     case .quiet: break
     }
   }
 
-  mutating func tick(
-    _ model: SessionModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
-  ) {
+  mutating func tick(_ model: SessionModel, toldLines: Int, atMilliseconds now: Int64) {
     if tellsFailuresOnly { return }
-    if isLines { tellStalled(model, atMilliseconds: now, into: &text) }
+    if mode == .line { tellStalled(model, atMilliseconds: now) }
     stillRunning.tick(model, toldLines: toldLines, atMilliseconds: now, into: &text)
   }
 
   // MARK: - Lines
 
-  private mutating func writeLine(
-    _ transition: Transition, _ model: SessionModel, into text: inout TextBuffer
-  ) {
+  private mutating func writeLine(_ transition: Transition, _ model: SessionModel) {
     if transition.endsTry {
       told[transition.task] = nil
       stalled[transition.task] = nil
     }
-    line.write(transition, model, into: &text)
-    line.writeLeft(transition, into: &text)
-    if isVerbose { line.writeAction(transition, model, into: &text) }
-    line.writeAnswer(transition, model, heading, into: &text)
+    text.add(transition, model)
+    text.addLeft(transition)
+    if isVerbose { text.addAction(transition, model) }
+    text.addAnswer(transition, model, heading)
     guard transition.event == .failure else { return }
-    heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
+    heading.writeSource(of: transition, plan: model.plan, into: &text)
     if transition.outcome.usage.outputBytes > 0 {
       text.add("  ")
       heading.writeLog(transition.task, plan: model.plan, into: &text)
       text.endLine()
     }
-    line.writeLimit(transition, model, heading, into: &text)
+    text.addLimit(transition, model, heading)
   }
 
-  func outputLine(
-    _ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: SessionModel,
-    into text: inout TextBuffer
-  ) {
-    if !isLines { return }
-    if palette.isOn {
-      text.add(palette.dim("\(model.name(task)) | "))
+  mutating func outputLine(_ task: TaskID, _ line: UnsafeRawBufferPointer, _ model: SessionModel) {
+    if mode != .line { return }
+    if text.palette.isOn {
+      text.add(text.palette.dim("\(model.name(task)) | "))
     } else {
       text.add(model.plan.nameBytes(task))
       text.add(" | ")
     }
-    text.addOutput(line, palette)
+    text.addOutput(line)
     text.endLine()
   }
 
-  func skipped(
-    _ task: TaskID, bytes: Int64, lines: Int?, _ model: SessionModel, into text: inout TextBuffer
-  ) {
-    if !isLines { return }
+  mutating func skipped(_ task: TaskID, bytes: Int64, lines: Int?, _ model: SessionModel) {
+    if mode != .line { return }
     let amount =
       switch lines {
       case 1: "1 line"
       case let lines?: "\(CountText.grouped(lines)) lines"
       case nil: SizeText.steady(bytes: UInt64(max(0, bytes)))
       }
-    text.add(palette.dim("\(model.name(task)) | "))
-    text.add(palette.dim("… \(amount) not shown, see "))
+    text.add(text.palette.dim("\(model.name(task)) | "))
+    text.add(text.palette.dim("… \(amount) not shown, see "))
     text.addCleaned(heading.logPath(task, model.plan))
     text.endLine()
   }
@@ -151,16 +121,13 @@ struct ProgressLines {
   /// Prints a first line after a second, so that short downloads have none, then fewer and fewer.
   mutating func download(
     _ running: SessionModel.RunningTask, _ progress: DownloadProgress, _ model: SessionModel,
-    atMilliseconds now: Int64, into text: inout TextBuffer
+    atMilliseconds now: Int64
   ) {
-    if !isLines { return }
-    let elapsed = now - running.startedMilliseconds
-    let last = told[running.task]
-    if let since = stalled.removeValue(forKey: running.task) {
-      told[running.task] = now
-      line.writeRecovery(
-        running.task, progress, model, stalledMilliseconds: now - since, into: &text)
-      return
+    if mode != .line { return }
+    let (task, elapsed) = (running.task, now - running.startedMilliseconds)
+    if let since = stalled.removeValue(forKey: task) {
+      told[task] = now
+      return text.addRecovery(task, progress, model, stalledMilliseconds: now - since)
     }
     let wait: Int64 =
       switch elapsed {
@@ -168,108 +135,133 @@ struct ProgressLines {
       case ..<600_000: 30_000
       default: 60_000
       }
+    let last = told[task]
     guard last.map({ now - $0 >= wait }) ?? (elapsed >= 1000) else { return }
-    told[running.task] = now
-    line.writeDownload(
-      running.task, progress, model, atMilliseconds: now, tellsResume: last == nil, into: &text)
+    told[task] = now
+    text.addDownload(task, progress, model, atMilliseconds: now, tellsResume: last == nil)
   }
 
-  private mutating func tellStalled(
-    _ model: SessionModel, atMilliseconds now: Int64, into text: inout TextBuffer
-  ) {
+  private mutating func tellStalled(_ model: SessionModel, atMilliseconds now: Int64) {
     for running in model.running where stalled[running.task] == nil {
       guard let progress = running.download, !model.isSuspended(running.task),
         progress.stalledMilliseconds(at: now) != nil
       else { continue }
       stalled[running.task] = progress.toldMilliseconds
       told[running.task] = now
-      line.writeDownload(
-        running.task, progress, model, atMilliseconds: now, tellsResume: false, into: &text)
+      text.addDownload(running.task, progress, model, atMilliseconds: now, tellsResume: false)
     }
   }
 
   // MARK: - Groups
 
-  private func writeGroup(
-    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, _ folding: GroupFolding,
-    into text: inout TextBuffer
+  private mutating func writeGroup(
+    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel
   ) {
-    var title = TextBuffer()
-    title.breaksCommands = text.breaksCommands
-    line.write(transition, model, into: &title)
+    var title = text.emptied
+    title.add(transition, model)
     if title.isEmpty { return }
     let hasOutput = !kept.isEmpty || text.log != nil
-    let fold = !hasOutput ? nil : folding.fold(transition, model)
-    if let fold { fold.begin(title.bytes, into: &text) } else { text.add(title.bytes) }
-    line.writeLeft(transition, into: &text)
-    if isVerbose { line.writeAction(transition, model, into: &text) }
-    heading.writeSource(of: transition, plan: model.plan, palette, into: &text)
-    line.writeAnswer(transition, model, heading, into: &text)
-    if text.log != nil { text.placeLog() } else { write(kept, of: transition, model, into: &text) }
-    if let fold { fold.end(into: &text) } else if hasOutput { text.endLine() }
-    line.writeLimit(transition, model, heading, into: &text)
+    var end: String?
+    if hasOutput, transition.endsTry {
+      end = beginFold(title.bytes, transition, model)
+    } else {
+      text.add(title.bytes)
+    }
+    text.addLeft(transition)
+    if isVerbose { text.addAction(transition, model) }
+    heading.writeSource(of: transition, plan: model.plan, into: &text)
+    text.addAnswer(transition, model, heading)
+    if text.log != nil { text.placeLog() } else { write(kept, of: transition, model) }
+    if hasOutput { text.add(end ?? "\n") }
+    text.addLimit(transition, model, heading)
   }
 
-  private func write(
-    _ kept: [UInt8], of transition: Transition, _ model: SessionModel, into text: inout TextBuffer
+  /// The escape around GitLab's section markers, which hides them (ECMA-48, erase in line).
+  private static let erase = "\u{1b}[0K"
+
+  /// Begins a block, and returns the end of one that a CI server folds. Failures stay unfolded,
+  /// because readers look for them. GitLab shows the duration next to a section.
+  private mutating func beginFold(
+    _ title: [UInt8], _ transition: Transition, _ model: SessionModel
+  ) -> String? {
+    let isGood = transition.event == .success
+    if mode == .gitHub, isGood {
+      text.add("::group::")
+      WorkflowCommand.append(data: title.dropLast(), to: &text)
+      text.endLine()
+      return "::endgroup::\n"
+    }
+    guard mode == .gitLab else {
+      text.add(title)
+      return nil
+    }
+    // Section names must be unique in a log.
+    let name = "opflow-\(heading.run)-\(transition.task.index)-\(transition.attempt)"
+    let (ended, erase) = (model.lastMilliseconds, Self.erase)
+    let began = (ended - transition.outcome.usage.wallMicroseconds / 1000) / 1000
+    let options = isGood ? "[collapsed=true]" : ""
+    text.add("\(erase)section_start:\(began):\(name)\(options)\r\(erase)")
+    text.add(title)
+    return "\(erase)section_end:\(ended / 1000):\(name)\r\(erase)\n"
+  }
+
+  private mutating func write(
+    _ kept: [UInt8], of transition: Transition, _ model: SessionModel
   ) {
     let start = text.bytes.count
-    for line in LineSlices(kept) {
-      text.addOutput(line, palette)
-      text.endLine()
-    }
+    text.addOutput(lines: kept)
     // Even a slow reader gets the end of a failure's output, so it does not count as output.
     if transition.event != .failure || kept.count > ProgressView.failureBytes {
       text.markOutput(from: start)
     }
     if transition.endsTry, Int64(kept.count) < transition.outcome.usage.outputBytes {
-      text.add(palette.dim("(its last \(kept.count) bytes; the whole is in "))
+      text.add(text.palette.dim("(its last \(kept.count) bytes; the whole is in "))
       text.addCleaned(heading.logPath(transition.task, model.plan))
-      text.add(palette.dim(")"))
+      text.add(text.palette.dim(")"))
       text.endLine()
     }
   }
 
   // MARK: - Failures
 
-  private func writeLive(
-    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
+  private mutating func writeLive(
+    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel
   ) {
     switch transition.event {
-    case .failure where !transition.allowed: writeFailure(transition, kept, model, into: &text)
+    case .failure where !transition.allowed: writeFailure(transition, kept, model)
     case .failure, .retry, .interrupt, .pause, .proceed:
-      line.write(transition, model, into: &text)
-      line.writeLeft(transition, into: &text)
+      text.add(transition, model)
+      text.addLeft(transition)
     case .success, .cancel, .fresh, .ready:
-      if transition.left == nil, !line.isDiscarded(transition, model) { return }
-      line.write(transition, model, into: &text)
-      line.writeLeft(transition, into: &text)
+      if transition.left == nil, !TransitionLine.isDiscarded(transition, model) { return }
+      text.add(transition, model)
+      text.addLeft(transition)
     case .start where model.plan.kind(transition.task) == .approve:
-      line.write(transition, model, into: &text)
-      line.writeAnswer(transition, model, heading, into: &text)
+      text.add(transition, model)
+      text.addAnswer(transition, model, heading)
     // The task's own output on the terminal follows this line.
     case .start where model.plan.flags(transition.task).contains(.interactive):
-      line.write(transition, model, into: &text)
+      text.add(transition, model)
     case .start, .skip, .resume, .stopping: break
     }
   }
 
-  private func writeQuiet(
-    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
+  private mutating func writeQuiet(
+    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel
   ) {
     if transition.event == .start, model.plan.kind(transition.task) == .approve {
-      line.write(transition, model, into: &text)
-      line.writeAnswer(transition, model, heading, into: &text)
+      text.add(transition, model)
+      text.addAnswer(transition, model, heading)
     } else if transition.event == .failure, !transition.allowed {
-      writeFailure(transition, kept, model, into: &text)
+      writeFailure(transition, kept, model)
     }
   }
 
-  private func writeFailure(
-    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel, into text: inout TextBuffer
+  private mutating func writeFailure(
+    _ transition: Transition, _ kept: [UInt8], _ model: SessionModel
   ) {
     let tail = LastLines.of(kept, count: ProgressView.failureLines)
-    FailureBlock(palette: palette, heading: heading)
+    FailureBlock(heading: heading)
       .write(FailureRecord(transition: transition, tail: tail), model, into: &text)
   }
 }
@@ -278,14 +270,11 @@ struct ProgressLines {
 struct StillRunning {
   static let tickMilliseconds: Int64 = 1000
 
-  private let palette: Palette
   private var toldLines = 0
   private var toldMilliseconds: Int64?
 
   private static let silenceMilliseconds: Int64 = 60_000
   private static let maxNames = 5
-
-  init(palette: Palette) { self.palette = palette }
 
   mutating func tick(
     _ model: SessionModel, toldLines: Int, atMilliseconds now: Int64, into text: inout TextBuffer
@@ -308,81 +297,9 @@ struct StillRunning {
       let elapsed = DurationText.text(milliseconds: now - running.startedMilliseconds)
       return "\(model.name(running.task)) (\(elapsed))"
     }
-    text.add(palette.dim(TransitionLine.counter(model)))
-    text.add(" still running: \(names.joined(separator: ", "))")
-    if model.running.count > Self.maxNames {
-      text.add(" and \(model.running.count - Self.maxNames) more")
-    }
-    text.endLine()
-  }
-}
-
-/// How the block of a task is folded in the log of a CI server. Failures stay unfolded, because
-/// readers look for them.
-enum GroupFolding {
-  case none
-  case gitHub
-  /// Section names must be unique in a log, so they contain the run's ID.
-  case gitLab(run: String)
-
-  init(_ mode: OutputMode, run: String) {
-    switch mode {
-    case .gitHub: self = .gitHub
-    case .gitLab: self = .gitLab(run: run)
-    case .live, .line, .group, .quiet: self = .none
-    }
-  }
-
-  /// Whether a try's whole output is shown, because logs are lost with the CI machine.
-  var showsLogs: Bool {
-    switch self {
-    case .none: false
-    case .gitHub, .gitLab: true
-    }
-  }
-
-  func fold(_ transition: Transition, _ model: SessionModel) -> GroupFold? {
-    guard transition.endsTry else { return nil }
-    let isGood = transition.event == .success
-    switch self {
-    case .none: return nil
-    case .gitHub: return isGood ? .gitHub : nil
-    case .gitLab(let run):
-      let end = model.lastMilliseconds
-      let wall = transition.outcome.usage.wallMicroseconds / 1000
-      return .gitLab(
-        name: "opflow-\(run)-\(transition.task.index)-\(transition.attempt)",
-        beganSeconds: (end - wall) / 1000, endedSeconds: end / 1000, isCollapsed: isGood)
-    }
-  }
-}
-
-enum GroupFold {
-  case gitHub
-  /// Times are in seconds since the epoch; GitLab shows the duration next to a section.
-  case gitLab(name: String, beganSeconds: Int64, endedSeconds: Int64, isCollapsed: Bool)
-
-  /// The escape around GitLab's section markers, which hides them (ECMA-48, erase in line).
-  private static let erase = "\u{1b}[0K"
-
-  func begin(_ title: [UInt8], into text: inout TextBuffer) {
-    switch self {
-    case .gitHub:
-      text.add("::group::")
-      WorkflowCommand.append(data: title.dropLast(), to: &text)
-      text.endLine()
-    case .gitLab(let name, let began, _, let isCollapsed):
-      let options = isCollapsed ? "[collapsed=true]" : ""
-      text.add("\(Self.erase)section_start:\(began):\(name)\(options)\r\(Self.erase)")
-      text.add(title)
-    }
-  }
-
-  func end(into text: inout TextBuffer) {
-    switch self {
-    case .gitHub: text.add("::endgroup::\n")
-    case .gitLab(let name, _, let ended, _):
-      text.add("\(Self.erase)section_end:\(ended):\(name)\r\(Self.erase)\n")
-    }
+    text.addCounter(model)
+    let more = model.running.count - Self.maxNames
+    let others = more > 0 ? " and \(more) more" : ""
+    text.add("still running: \(names.joined(separator: ", "))\(others)\n")
   }
 }

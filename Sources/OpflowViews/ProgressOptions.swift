@@ -28,10 +28,8 @@ package struct ProgressHeading: Sendable {
   package var orders = RequestRecords()
   /// Returns the path of a task's log, as shown to users.
   package var logPath: @Sendable (TaskID, Plan) -> String
-  var resumeCommand: String { resume() }
-  private let resume: @Sendable () -> String
-  var logsCommand: String { logs() }
-  private let logs: @Sendable () -> String
+  let resumeCommand: @Sendable () -> String
+  let logsCommand: @Sendable () -> String
   /// The capacity of `cpu` when the session begins; nil if unknown.
   package var parallel: Int64?
   /// With `maxFailures` (0: no limit) and `durations`, the basis of the time left: the capacity of
@@ -58,15 +56,23 @@ package struct ProgressHeading: Sendable {
   ) {
     self.run = run
     scope = SessionScope(initial)
-    resume = resumeCommand
-    logs = logsCommand
+    self.resumeCommand = resumeCommand
+    self.logsCommand = logsCommand
     self.logPath = logPath
   }
 
+  /// Writes `run r1 (demo): 3 tasks, 1 reused`.
+  func write(_ model: SessionModel, into text: inout TextBuffer) {
+    text.add(text.palette.bold("\(isResumed ? "resuming" : "run") \(run)"))
+    text.add(" (")
+    text.addCleaned(model.plan.string(model.plan.manifest.name))
+    text.add("): \(model.total) \(model.total == 1 ? "task" : "tasks")")
+    if model.reused > 0 { text.add(", \(model.reused) reused") }
+    text.endLine()
+  }
+
   /// Writes `  opflow.yaml:12: make test` below a failure: the place and the command of its task.
-  func writeSource(
-    of transition: Transition, plan: Plan, _ palette: Palette, into text: inout TextBuffer
-  ) {
+  func writeSource(of transition: Transition, plan: Plan, into text: inout TextBuffer) {
     guard transition.event == .failure, !transition.allowed else { return }
     let task = transition.task
     // The failure message of a download names its URL.
@@ -75,7 +81,7 @@ package struct ProgressHeading: Sendable {
     let source = parts.filter { !$0.isEmpty }.joined(separator: ": ")
     if source.isEmpty { return }
     text.add("  ")
-    text.addSentence(palette.dim(source))
+    text.addSentence(text.palette.dim(source))
     text.endLine()
   }
 

@@ -16,30 +16,27 @@ package enum RequestView {
         controlCommand: controlCommand))
   }
 
-  package static func json(_ request: ClientRequest, run: String, _ answer: RequestAnswer)
-    -> [UInt8]
-  {
-    switch answer {
-    case .done(let count):
-      json(request.verb.rawValue, run: run, request.id, isDone: true) { $0.add("tasks", count) }
-    case .refused(let detail): json(request.verb.rawValue, run: run, request.id, refused: detail)
+  package static func json(
+    _ request: ClientRequest, run: String, _ answer: RequestAnswer
+  ) -> [UInt8] {
+    let verb = request.verb.rawValue
+    return switch answer {
+    case .done(let count): json(verb, run: run, request.id) { $0.add("tasks", count) }
+    case .refused(let detail): json(verb, run: run, request.id, refused: detail)
     }
   }
 
+  /// - Parameter refused: why it was not done.
   package static func json(
-    _ verb: String, run: String? = nil, _ id: RequestID? = nil, refused detail: String
-  ) -> [UInt8] {
-    json(verb, run: run, id, isDone: false) { $0.add("what", detail) }
-  }
-
-  fileprivate static func json(
-    _ verb: String, run: String?, _ id: RequestID?, isDone: Bool, _ rest: (inout JSONWriter) -> Void
+    _ verb: String, run: String? = nil, _ id: RequestID? = nil, refused: String? = nil,
+    _ rest: (inout JSONWriter) -> Void = { _ in }
   ) -> [UInt8] {
     JSONWriter.line { json in
       json.add("run", run)
       json.add("order", id?.text)
       json.add("verb", verb)
-      json.add("done", isDone)
+      json.add("done", refused == nil)
+      if let refused { json.add("what", refused) }
       rest(&json)
     }
   }
@@ -108,7 +105,7 @@ package enum AddView {
   package static func json(
     run: String, _ id: RequestID?, count: Int, _ added: [String], unchanged: [String]
   ) -> [UInt8] {
-    RequestView.json(verb, run: run, id, isDone: true) { json in
+    RequestView.json("add", run: run, id) { json in
       json.add("tasks", count)
       json.add("ids", added)
       json.add("unchanged", unchanged)

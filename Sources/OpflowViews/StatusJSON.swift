@@ -19,7 +19,7 @@ package enum StatusJSON {
       StatusRequests(status).writeExtensions(into: &json)
       writeMatrixGroups(status, into: &json)
       if status.state == .running, let awaited = status.awaited { json.add("waits", awaited) }
-      if !status.history.nodes.all.isEmpty { MachineJSON.write(status.history.nodes, into: &json) }
+      if !status.history.nodes.all.isEmpty { json.add("machines", status.history.nodes) }
       json.objects("tasks", tasks) { json, task in
         write(task, status, nowMilliseconds, logPath(task), into: &json)
       }
@@ -42,7 +42,7 @@ package enum StatusJSON {
     json.add("started_ms", record.startedMilliseconds > 0 ? record.startedMilliseconds : nil)
     json.add("ended_ms", record.endedMilliseconds > 0 ? record.endedMilliseconds : nil)
     if !status.history.nodes.all.isEmpty {
-      json.add("host", status.history.node(of: task)?.host)
+      json.add("host", status.history.node(of: task)?.offer.host)
     }
     if let next = status.nextTry(task) { json.add("next_try_ms", next) }
     if record.isRestored { json.add("restored", true) }
@@ -58,10 +58,9 @@ package enum StatusJSON {
       json.add("ports", status.isReady(task) ? status.history.details.ports[task] : nil)
     }
     if status.plan.kind(task) == .download {
-      DownloadJSON(
-        progress: status.progress(task), nowMilliseconds: nowMilliseconds,
-        report: status.report(task), keptBytes: status.keptBytes[task]
-      ).write(target: status.plan.downloadTarget(task), into: &json)
+      json.addDownload(
+        task, status.plan, status.report(task), status.progress(task), status.keptBytes[task],
+        nowMilliseconds)
     }
   }
 
@@ -151,15 +150,13 @@ extension JSONWriter {
     add("pid", requester.pid)
     add("uid", requester.user)
   }
-}
 
-enum MachineJSON {
-  static func write(_ nodes: NodeRecords, into json: inout JSONWriter) {
-    json.objects("machines", nodes.all) { json, node in
-      json.add("host", node.host)
+  mutating func add(_ key: StaticString, _ nodes: NodeRecords) {
+    objects(key, nodes.all) { json, node in
+      json.add("host", node.offer.host)
       json.add("state", node.state.rawValue)
       json.add("drive", node.session)
-      writeOffer(of: node.offer, into: &json)
+      json.fields(ofOffer: node.offer)
       json.add("joined_ms", node.joinedMilliseconds)
       json.add("state_ms", node.stateMilliseconds)
       if !node.detail.isEmpty { json.add("what", node.detail) }
@@ -167,47 +164,41 @@ enum MachineJSON {
   }
 
   /// Writes the resources of a node, with null for unknown amounts.
-  static func writeOffer(of entry: NodeEntry, into json: inout JSONWriter) {
-    json.add("cores", entry.cores > 0 ? entry.cores : nil)
-    json.add("memory_bytes", entry.memoryBytes > 0 ? entry.memoryBytes : nil)
-    json.add("gpus", entry.gpus)
+  mutating func fields(ofOffer entry: NodeEntry) {
+    add("cores", entry.cores > 0 ? entry.cores : nil)
+    add("memory_bytes", entry.memoryBytes > 0 ? entry.memoryBytes : nil)
+    add("gpus", entry.gpus)
   }
-}
 
-enum ExtendJSON {
-  static func write(_ entry: ExtendEntry, plan: Plan, into json: inout JSONWriter) {
-    json.fields(of: entry.requester)
+  mutating func fields(of entry: ExtendEntry, _ plan: Plan) {
+    fields(of: entry.requester)
     if !entry.generator.isNone {
-      json.add("task", plan.nameBytes(entry.generator))
-      json.add("attempt", entry.attempt)
+      add("task", plan.nameBytes(entry.generator))
+      add("attempt", entry.attempt)
     }
-    json.add("file", entry.manifestPath)
-    json.add("added", entry.added)
+    add("file", entry.manifestPath)
+    add("added", entry.added)
   }
-}
 
-/// The value of `download` in JSON. It always has all keys, with null for unknown values.
-struct DownloadJSON {
-  var progress: DownloadProgress?
-  var nowMilliseconds: Int64 = 0
-  var report: FetchReport?
-  /// The size of the partial file of an interrupted or failed download.
-  var keptBytes: Int64?
-
-  func write(target: UnsafeRawBufferPointer, into json: inout JSONWriter) {
-    json.object("download") { json in
-      json.add("to", target)
+  /// Writes `download`, which always has all keys, with null for unknown values.
+  ///
+  /// - Parameter keptBytes: the size of the partial file of an interrupted or failed download.
+  mutating func addDownload(
+    _ task: TaskID, _ plan: Plan, _ report: FetchReport?, _ progress: DownloadProgress? = nil,
+    _ keptBytes: Int64? = nil, _ nowMilliseconds: Int64 = 0
+  ) {
+    func known(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
+    object("download") { json in
+      json.add("to", plan.downloadTarget(task))
       json.add("done_bytes", progress?.doneBytes ?? report?.sizeBytes ?? keptBytes)
       json.add("total_bytes", progress?.totalBytes ?? report?.sizeBytes)
       json.add("resumed_bytes", progress?.resumedBytes ?? report?.resumedBytes)
       json.add("bytes_per_second", progress?.bytesPerSecond(at: nowMilliseconds))
       json.add("seconds_left", progress?.secondsLeft(at: nowMilliseconds))
       json.add("kept", report?.isKept)
-      json.add("sha256", Self.known(report?.sha256))
-      json.add("sha512", Self.known(report?.sha512))
-      json.add("url", Self.known(report?.url))
+      json.add("sha256", known(report?.sha256))
+      json.add("sha512", known(report?.sha512))
+      json.add("url", known(report?.url))
     }
   }
-
-  private static func known(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
 }

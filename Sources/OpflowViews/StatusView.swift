@@ -463,9 +463,7 @@ struct StatusRequests {
   func writeExtensions(into json: inout JSONWriter) {
     let extensions = status.history.extensions
     if extensions.isEmpty { return }
-    json.objects("extensions", extensions) { json, entry in
-      ExtendJSON.write(entry, plan: status.plan, into: &json)
-    }
+    json.objects("extensions", extensions) { $0.fields(of: $1, status.plan) }
   }
 
   func write(into json: inout JSONWriter) {
@@ -476,7 +474,9 @@ struct StatusRequests {
     json.objects("capacities", orders.capacities) { json, order in
       let (name, value) = (order.carried.resource, order.carried.number ?? 0)
       json.add("resource", name)
-      json.add("value", text(of: value, of: name, ResourceEntry.text))
+      json.add(
+        "value",
+        resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
       json.add("by", order.requester)
     }
   }

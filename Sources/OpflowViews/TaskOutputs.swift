@@ -36,25 +36,21 @@ struct TaskOutputs {
       let room = Self.maxLineBytes - known.count
       if hasEnd, room == rest.count { break }
       open[task]?.append(contentsOf: rest[..<room])
-      tell(task, endsLine: false, body)
+      flush(task, endsLine: false, body)
       open[task] = []
       rest = UnsafeRawBufferPointer(rebasing: rest[room...])
     }
     open[task]?.append(contentsOf: rest)
     if hasEnd {
-      tell(task, endsLine: true, body)
+      flush(task, body)
     } else if open[task]?.isEmpty == true {
       open[task] = nil
     }
   }
 
   /// Calls `body` with an unfinished line when the try ends or the line continues elsewhere.
-  mutating func flush(_ task: TaskID, _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void) {
-    tell(task, endsLine: true, body)
-  }
-
-  private mutating func tell(
-    _ task: TaskID, endsLine: Bool,
+  mutating func flush(
+    _ task: TaskID, endsLine: Bool = true,
     _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
   ) {
     open.removeValue(forKey: task)?.withUnsafeBytes { body($0, endsLine) }

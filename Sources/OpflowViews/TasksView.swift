@@ -12,8 +12,7 @@ package enum TasksView {
     let palette = Palette(isOn: color)
     var text = TextBuffer()
     let tasks = plan.taskCount == 1 ? "1 task" : "\(plan.taskCount) tasks"
-    text.add("\(CleanText.string(manifest)): \(tasks)")
-    text.endLine()
+    text.add("\(CleanText.string(manifest)): \(tasks)\n")
     let hasTags = plan.tasks.contains { !plan.texts(.tags, of: TaskID($0)).isEmpty }
     var table = TextTable(["TASK", "DESCRIPTION"] + (hasTags ? ["TAGS"] : []))
     var next = 0
@@ -60,21 +59,19 @@ package enum TasksJSON {
     let tasks = plan.tasks.lazy.map { TaskID($0) }.filter { only?.contains($0) ?? true }
     return JSONWriter.line { json in
       json.add("manifest", manifest)
-      json.objects("tasks", tasks) { json, task in write(task, plan, into: &json) }
+      json.objects("tasks", tasks) { json, task in
+        json.add("id", plan.nameBytes(task))
+        json.add("family", plan.matrixGroup(of: task).map { plan.matrixGroupName($0) })
+        json.add("desc", plan.description(of: task))
+        json.array("tags", plan.texts(.tags, of: task)) { $0.string(plan.string($1)) }
+        json.add("manual", plan.flags(task).contains(.manual))
+        json.add("finally", plan.flags(task).contains(.finally))
+        json.add("service", plan.isService(task))
+        json.add("needs", plan.needs(task).map { TaskID(plan.needTargets[$0]) }, plan)
+        let place = plan.place(of: task)
+        json.add("file", place?.path)
+        json.add("line", place.map { Int64($0.line) })
+      }
     }
-  }
-
-  private static func write(_ task: TaskID, _ plan: Plan, into json: inout JSONWriter) {
-    json.add("id", plan.nameBytes(task))
-    json.add("family", plan.matrixGroup(of: task).map { plan.matrixGroupName($0) })
-    json.add("desc", plan.description(of: task))
-    json.add("tags", plan.texts(.tags, of: task).map { plan.string($0) })
-    json.add("manual", plan.flags(task).contains(.manual))
-    json.add("finally", plan.flags(task).contains(.finally))
-    json.add("service", plan.isService(task))
-    json.add("needs", plan.needs(task).map { TaskID(plan.needTargets[$0]) }, plan)
-    let place = plan.place(of: task)
-    json.add("file", place?.path)
-    json.add("line", place.map { Int64($0.line) })
   }
 }

@@ -9,9 +9,18 @@ package struct TextBuffer {
   private(set) var logPlace: Int?
 
   /// Whether to break up foreign text that a CI server would take for a command.
-  var breaksCommands = false
+  let breaksCommands: Bool
+  let palette: Palette
 
-  package init() {}
+  init(color: Bool = false, breaksCommands: Bool = false) {
+    palette = Palette(isOn: color)
+    self.breaksCommands = breaksCommands
+  }
+
+  /// Returns an empty one for text that will be added to this.
+  var emptied: TextBuffer {
+    TextBuffer(color: palette.isOn, breaksCommands: breaksCommands)
+  }
 
   package var isEmpty: Bool { bytes.isEmpty }
 
@@ -48,18 +57,23 @@ package struct TextBuffer {
   }
 
   /// Appends a line of a task's output; its colors are kept if opflow's are on.
-  mutating func addOutput(_ line: UnsafeRawBufferPointer, _ palette: Palette) {
+  mutating func addOutput(_ line: UnsafeRawBufferPointer) {
     let start = bytes.count
     CleanText.append(line, keepsColors: palette.isOn, to: &bytes)
     if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
-  mutating func addBlanks(_ count: Int) {
-    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count))
+  /// Appends each line of a task's output, with clean text before it.
+  mutating func addOutput(lines: [UInt8], after start: String = "") {
+    for line in LineSlices(lines) {
+      addSentence(start)
+      line.withUnsafeBytes { addOutput($0) }
+      endLine()
+    }
   }
 
-  mutating func addOutput(_ line: ArraySlice<UInt8>, _ palette: Palette) {
-    line.withUnsafeBytes { addOutput($0, palette) }
+  mutating func addBlanks(_ count: Int) {
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: count))
   }
 
   mutating func markOutput(from start: Int) { output = start..<bytes.count }

@@ -3,104 +3,101 @@ internal import OpflowJournal
 internal import OpflowPlan
 internal import OpflowWire
 
-/// Describes a transition in one line: `[ 3/12] build succeeded in 2.1s`.
-struct TransitionLine {
-  let palette: Palette
-
-  func write(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
-    guard let sentence = sentence(transition, model) else { return }
-    addCounter(model, to: &text)
-    text.addLine(sentence)
+extension TextBuffer {
+  /// Adds `[ 3/12] `: finished tasks of all.
+  mutating func addCounter(_ model: SessionModel) {
+    let total = "\(model.total)"
+    let finished = "\(model.finished)"
+    let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))
+    add(palette.dim("[\(padding)\(finished)/\(total)]"))
+    add(" ")
   }
 
-  func writeAction(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
+  mutating func addLine(_ model: SessionModel, _ clean: String) {
+    addCounter(model)
+    addSentence(clean)
+    endLine()
+  }
+
+  /// Adds a line that describes a transition: `[ 3/12] build succeeded in 2.1s`.
+  mutating func add(_ transition: Transition, _ model: SessionModel) {
+    if let sentence = TransitionLine(palette: palette).sentence(transition, model) {
+      addLine(model, sentence)
+    }
+  }
+
+  mutating func addAction(_ transition: Transition, _ model: SessionModel) {
     guard transition.event == .start, model.plan.kind(transition.task) != .approve else { return }
-    text.addLine(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
+    addSentence(palette.dim("  \(ActionText.text(transition.task, plan: model.plan))"))
+    endLine()
   }
 
-  func writeAnswer(
-    _ transition: Transition, _ model: SessionModel, _ heading: ProgressHeading,
-    into text: inout TextBuffer
+  mutating func addAnswer(
+    _ transition: Transition, _ model: SessionModel, _ heading: ProgressHeading
   ) {
     guard transition.event == .start, model.plan.kind(transition.task) == .approve else { return }
-    text.add("  ")
-    text.addCleaned(
-      ApprovalText.howToAnswer(transition.task, plan: model.plan, heading.controlCommand))
-    text.endLine()
+    add("  ")
+    addCleaned(ApprovalText.howToAnswer(transition.task, plan: model.plan, heading.controlCommand))
+    endLine()
   }
 
-  /// Writes `  ended 1 process that it left behind: sleep` below the end of a try.
-  func writeLeft(_ transition: Transition, into text: inout TextBuffer) {
+  /// Adds `  ended 1 process that it left behind: sleep` below the end of a try.
+  mutating func addLeft(_ transition: Transition) {
     guard let left = transition.left else { return }
     let noun = left.count == 1 ? "process" : "processes"
-    text.add(
+    add(
       palette.yellow(
         left.areAlive
           ? "  could not end \(left.count) \(noun), which may still run: "
           : "  ended \(left.count) \(noun) that it left behind: "))
-    text.addCleaned(left.names)
-    text.endLine()
+    addCleaned(left.names)
+    endLine()
   }
 
   /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), 11.2MiB/s, 13s left`.
-  func writeDownload(
+  mutating func addDownload(
     _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel,
-    atMilliseconds now: Int64, tellsResume: Bool, into text: inout TextBuffer
+    atMilliseconds now: Int64, tellsResume: Bool
   ) {
-    addCounter(model, to: &text)
     let running = DownloadText.running(progress, atMilliseconds: now, tellsResume: tellsResume)
-    text.add("\(model.name(task)): \(running)\n")
+    addLine(model, "\(model.name(task)): \(running)")
   }
 
   /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), goes on after 12s`.
-  func writeRecovery(
-    _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel,
-    stalledMilliseconds: Int64, into text: inout TextBuffer
+  mutating func addRecovery(
+    _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel, stalledMilliseconds: Int64
   ) {
-    addCounter(model, to: &text)
-    let stalled = DurationText.text(wholeSeconds: stalledMilliseconds / 1000)
-    text.add("\(model.name(task)): \(DownloadText.done(progress)), goes on after \(stalled)\n")
+    let silence = DurationText.text(wholeSeconds: stalledMilliseconds / 1000)
+    addLine(model, "\(model.name(task)): \(DownloadText.done(progress)), goes on after \(silence)")
   }
 
   /// `[ 3/12] run paused by opflow pause (pid 123)`, for a run that is paused or suspended.
-  func writeHold(_ model: SessionModel, into text: inout TextBuffer) {
+  mutating func addHold(_ model: SessionModel) {
     let why =
       model.isStopped
       ? "suspended by a signal" : model.orders.pausedBy.map { "paused by \($0.requester.text)" }
     guard let why else { return }
-    addCounter(model, to: &text)
-    text.add(palette.yellow("run "))
-    text.addCleaned(why)
-    text.endLine()
+    addLine(model, palette.yellow("run ") + CleanText.string(why))
   }
 
-  func writeLimit(
-    _ transition: Transition, _ model: SessionModel, _ heading: ProgressHeading,
-    into text: inout TextBuffer
+  mutating func addLimit(
+    _ transition: Transition, _ model: SessionModel, _ heading: ProgressHeading
   ) {
     let (failed, running) = (model.counts.failed, model.running.count)
     guard transition.event == .failure, !transition.allowed, failed == heading.maxFailures,
       running > 0, model.notStarted > 0
     else { return }
-    addCounter(model, to: &text)
-    let stops = palette.yellow("\(failed) failed: nothing new starts")
-    text.add("\(stops), \(running) still \(running == 1 ? "runs" : "run")\n")
+    let stop = palette.yellow("\(failed) failed: nothing new starts")
+    addLine(model, "\(stop), \(running) still \(running == 1 ? "runs" : "run")")
   }
+}
 
-  private func addCounter(_ model: SessionModel, to text: inout TextBuffer) {
-    text.add(palette.dim(Self.counter(model)))
-    text.add(" ")
-  }
+/// Describes a transition: `build succeeded in 2.1s`.
+struct TransitionLine {
+  let palette: Palette
 
-  /// `[ 3/12]`: finished tasks of all.
-  static func counter(_ model: SessionModel) -> String {
-    let total = "\(model.total)"
-    let finished = "\(model.finished)"
-    let padding = String(repeating: " ", count: max(0, total.utf8.count - finished.utf8.count))
-    return "[\(padding)\(finished)/\(total)]"
-  }
-
-  private func sentence(_ transition: Transition, _ model: SessionModel) -> String? {
+  /// Returns nil for a transition without a line.
+  func sentence(_ transition: Transition, _ model: SessionModel) -> String? {
     let (plan, task, outcome) = (model.plan, transition.task, transition.outcome)
     let name = task.isNone ? "run" : model.name(task)
     let time = DurationText.text(microseconds: outcome.usage.wallMicroseconds)
@@ -174,13 +171,13 @@ struct TransitionLine {
   }
 
   /// Whether a success is discarded, so that the task is not up to date by it.
-  func isDiscarded(_ transition: Transition, _ model: SessionModel) -> Bool {
+  static func isDiscarded(_ transition: Transition, _ model: SessionModel) -> Bool {
     transition.event == .success && !transition.detail.isEmpty
       && model.plan.kind(transition.task) != .download
   }
 
   private func discarded(_ transition: Transition, _ model: SessionModel) -> String {
-    guard isDiscarded(transition, model) else { return "" }
+    guard Self.isDiscarded(transition, model) else { return "" }
     return ", " + palette.yellow(CleanText.string(transition.detail))
   }
 
@@ -197,37 +194,21 @@ struct TransitionLine {
   }
 }
 
-struct HeadingLine {
-  let palette: Palette
-
-  func write(_ heading: ProgressHeading, _ model: SessionModel, into text: inout TextBuffer) {
-    text.add(palette.bold(heading.isResumed ? "resuming \(heading.run)" : "run \(heading.run)"))
-    text.add(" (")
-    text.addCleaned(model.plan.string(model.plan.manifest.name))
-    text.add("): \(model.total) \(model.total == 1 ? "task" : "tasks")")
-    if model.reused > 0 { text.add(", \(model.reused) reused") }
-    text.endLine()
-  }
-}
-
 /// The tasks that a resume runs again, and why: the first ones by name, then the number of others.
 struct RerunLines {
-  private let line: TransitionLine
   private var count = 0
 
   private static let maxLines = 20
 
-  init(_ line: TransitionLine) { self.line = line }
-
-  mutating func add(_ transition: Transition, _ model: SessionModel, into text: inout TextBuffer) {
+  mutating func add(
+    _ transition: Transition, _ model: SessionModel, into text: inout TextBuffer
+  ) {
     count += 1
-    if count <= Self.maxLines { line.write(transition, model, into: &text) }
+    if count <= Self.maxLines { text.add(transition, model) }
   }
 
   mutating func end(into text: inout TextBuffer) {
-    if count > Self.maxLines {
-      text.add("… and \(count - Self.maxLines) more run again\n")
-    }
+    if count > Self.maxLines { text.add("… and \(count - Self.maxLines) more run again\n") }
     count = 0
   }
 }

@@ -52,10 +52,7 @@ struct WorkflowAnnotations {
     message.addCleaned(annotation.detail)
     message.endLine()
     let tail = LastLines.of(Array(annotation.tail.suffix(Self.mostBytes)), count: Self.mostLines)
-    for line in LineSlices(tail) {
-      message.addOutput(line, Palette(isOn: false))
-      message.endLine()
-    }
+    message.addOutput(lines: tail)
     WorkflowCommand.append(data: message.bytes.dropLast(), to: &text)
     text.endLine()
   }

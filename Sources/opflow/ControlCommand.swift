@@ -194,9 +194,7 @@ enum AddCommand {
       return try add(arguments, console)
     } catch {
       // With --json, errors are objects too.
-      if arguments.json {
-        try Console.write(RequestView.json(AddView.verb, refused: error.message))
-      }
+      if arguments.json { try Console.write(RequestView.json("add", refused: error.message)) }
       throw error
     }
   }

@@ -119,7 +119,7 @@ package struct ViewDriver: ~Copyable {
   package mutating func start(_ name: String, attempt: Int32 = 1, worker: Int32? = nil) {
     var transition = Transition(.start, id(name), attempt: attempt)
     if let worker { transition.worker = WorkerID(worker) }
-    view.show(.transition(transition), atMilliseconds: now)
+    view.show(.entry(.transition(transition), plan), atMilliseconds: now)
   }
 
   /// Something becomes of a further machine.
@@ -129,13 +129,13 @@ package struct ViewDriver: ~Copyable {
     var entry = NodeEntry(NodeID(number), state, host: host)
     entry.detail = detail
     entry.cores = 2
-    view.show(.node(entry), atMilliseconds: now)
+    view.show(.entry(.node(entry), plan), atMilliseconds: now)
   }
 
   package mutating func worker(_ number: Int32, at node: Int32) {
     var entry = WorkerEntry(worker: WorkerID(number), pid: 1, startTime: 0, bootID: "")
     entry.node = NodeID(node)
-    view.show(.worker(entry), atMilliseconds: now)
+    view.show(.entry(.worker(entry), plan), atMilliseconds: now)
   }
 
   package mutating func awaitMachines(_ detail: String?, isNews: Bool = true) {
@@ -156,26 +156,24 @@ package struct ViewDriver: ~Copyable {
     transition.outcome.usage.wallMicroseconds = wall
     transition.outcome.usage.outputBytes = outputBytes
     change(&transition)
-    if view.wantsLog(of: transition), let bytes = printed[name] {
+    let wanted = view.wanted(with: transition)
+    var found = FoundOutput()
+    if wanted.log, let bytes = printed[name], !bytes.isEmpty {
       logs[id(name), default: []] += bytes
       let end = Int64(logs[id(name)]?.count ?? 0)
-      view.log((end - Int64(bytes.count))..<end, of: transition)
+      found.log = (end - Int64(bytes.count))..<end
     }
-    let tail = (printed.removeValue(forKey: name) ?? []).suffix(view.tailBytes(for: transition))
-    tail.withUnsafeBytes { view.tail($0) }
-    view.show(.transition(transition), atMilliseconds: now)
+    found.tail = (printed.removeValue(forKey: name) ?? []).suffix(wanted.tailBytes)
+    view.show(.entry(.transition(transition), plan), found, atMilliseconds: now)
   }
 
   /// Types what a person types who has the keyboard.
   package mutating func type(_ text: String) {
-    view.setKeys(true)
+    view.live?.setKeys(true)
     _ = view.type(Array(text.utf8))
-    view.setTails(
-      Dictionary(
-        view.wantedTails(atMilliseconds: now).tasks.map {
-          ($0, Array("one\n\u{1b}[2Jtwo \(String(repeating: "x", count: 300))".utf8))
-        }
-      ) { $1 })
+    let last = Array("one\n\u{1b}[2Jtwo \(String(repeating: "x", count: 300))".utf8)
+    let tasks = view.wantedTails(atMilliseconds: now).tasks
+    view.live?.tails = Dictionary(tasks.map { ($0, last) }) { $1 }
   }
 
   /// What tasks have printed so far, as far as the view wants it.
@@ -186,14 +184,14 @@ package struct ViewDriver: ~Copyable {
       guard let text = texts[plan.nameString(task)] else { continue }
       tails[task] = Array(text.utf8.suffix(wanted.bytes))
     }
-    view.setTails(tails)
+    view.live?.tails = tails
   }
 
   package mutating func order(_ verb: ControlAction, tasks: [String] = []) {
     guard let id = RequestID("o\(now)") else { return }
     var order = RequestEntry(id: id, verb: verb, requester: Requester(pid: 7, user: 0, name: "me"))
     order.tasks = tasks.map { self.id($0) }
-    view.show(.order(order), atMilliseconds: now)
+    view.show(.entry(.order(order), plan), atMilliseconds: now)
   }
 
   /// Tasks were added, so that this is the plan.
@@ -204,22 +202,23 @@ package struct ViewDriver: ~Copyable {
       id: id, requester: Requester(pid: 7, user: 0, name: "opflow add"), taskCount: grown.taskCount,
       added: new)
     plan = grown
-    view.show(
-      .extend(entry, grown, [InitialState](repeating: .run, count: new)), atMilliseconds: now)
+    let added = [InitialState](repeating: .run, count: new)
+    view.show(.entry(.extend(entry), grown, added: added), atMilliseconds: now)
   }
 
   package mutating func retract(_ entry: RetractEntry, _ renamed: Plan) {
     plan = renamed
-    view.show(.retract(entry, renamed), atMilliseconds: now)
+    view.show(.entry(.retract(entry), renamed), atMilliseconds: now)
   }
 
   package mutating func stop(by signal: Int32, detail: String = "") {
-    view.show(.stop(StopEntry(signal: signal, detail: detail)), atMilliseconds: now)
+    let entry = JournalEntry.stop(StopEntry(signal: signal, detail: detail))
+    view.show(.entry(entry, plan), atMilliseconds: now)
   }
 
   /// The lines of the next frame, drawn on a terminal of its own.
   package mutating func frame(columns: Int, rows: Int) -> [String] {
-    view.forgetScreen()
+    view.live?.forget()
     now += 100
     view.tick(nowMilliseconds: now)
     var screen = Screen(columns: columns, rows: rows)
@@ -228,7 +227,7 @@ package struct ViewDriver: ~Copyable {
   }
 
   package mutating func tell(_ transition: Transition) {
-    view.show(.transition(transition), atMilliseconds: now)
+    view.show(.entry(.transition(transition), plan), atMilliseconds: now)
   }
 
   package mutating func output(_ name: String, _ text: String) { output(name, Array(text.utf8)) }
@@ -251,12 +250,14 @@ package struct ViewDriver: ~Copyable {
     view.resize(TerminalSize(columns: columns, rows: rows))
   }
 
-  package mutating func setVisible(_ visible: Bool) { view.setVisible(visible) }
-  package mutating func forgetScreen() { view.forgetScreen() }
+  package mutating func setVisible(_ visible: Bool) { view.live?.setVisible(visible) }
+  package mutating func forgetScreen() { view.live?.forget() }
   package mutating func errorBytes() -> [UInt8] { view.takeStandardError() }
   package mutating func erasure() -> [UInt8] { view.takeErasure() }
 
-  package mutating func warning(_ text: String) { view.warning(text) }
+  package mutating func warning(_ text: String) {
+    view.show(.warning(text), atMilliseconds: now)
+  }
   package var tickMilliseconds: Int64? { view.tickMilliseconds }
   package mutating func tick() { view.tick(nowMilliseconds: now) }
 

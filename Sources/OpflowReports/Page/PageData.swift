@@ -191,7 +191,7 @@ struct PageData {
   private func write(
     _ columns: KeyValuePairs<StaticString, PageDigits>, _ json: inout JSONWriter
   ) {
-    for (key, digits) in columns { digits.bytes.withUnsafeBytes { json.add(key, $0) } }
+    for (key, digits) in columns { json.add(key, utf8: digits.bytes) }
   }
 
   // MARK: - Attempts

@@ -71,9 +71,9 @@ struct PageLines {
     _ key: StaticString, heads headsKey: StaticString, tails tailsKey: StaticString,
     _ json: inout JSONWriter
   ) {
-    rests.dropLast().withUnsafeBytes { json.add(key, $0) }
-    heads.bytes.withUnsafeBytes { json.add(headsKey, $0) }
-    tails.bytes.withUnsafeBytes { json.add(tailsKey, $0) }
+    json.add(key, utf8: Array(rests.dropLast()))
+    json.add(headsKey, utf8: heads.bytes)
+    json.add(tailsKey, utf8: tails.bytes)
   }
 }
 

@@ -98,27 +98,22 @@ struct SpanWriter {
   }
 
   mutating func attribute(_ key: StaticString, _ text: String) {
-    attribute(key, "stringValue") { $0.string(text) }
+    attribute(key) { $0.add("stringValue", text) }
   }
 
   mutating func attribute(_ key: StaticString, _ number: some FixedWidthInteger) {
-    attribute(key, "intValue") { $0.string("\(number)") }
+    attribute(key) { $0.add("intValue", "\(number)") }
   }
 
   mutating func attribute(_ key: StaticString, _ isSo: Bool) {
-    attribute(key, "boolValue") { $0.bool(isSo) }
+    attribute(key) { $0.add("boolValue", isSo) }
   }
 
-  private mutating func attribute(
-    _ key: StaticString, _ kind: StaticString, _ value: (inout JSONWriter) -> Void
-  ) {
+  private mutating func attribute(_ key: StaticString, _ value: (inout JSONWriter) -> Void) {
     json.object { json in
       json.key("key")
       json.constant(key)
-      json.object("value") { json in
-        json.key(kind)
-        value(&json)
-      }
+      json.object("value", value)
     }
   }
 
@@ -136,12 +131,10 @@ struct SpanWriter {
   }
 
   mutating func link(to trace: TraceID, _ span: SpanID, flags: UInt8) {
-    json.array("links", CollectionOfOne(span)) { json, span in
-      json.object { json in
-        json.add("traceId", trace.text)
-        json.add("spanId", span.text)
-        json.add("flags", UInt32(flags) | 0x100)
-      }
+    json.objects("links", CollectionOfOne(span)) { json, span in
+      json.add("traceId", trace.text)
+      json.add("spanId", span.text)
+      json.add("flags", UInt32(flags) | 0x100)
     }
   }
 

@@ -110,7 +110,7 @@ package struct TraceReport {
   private mutating func writeHead() {
     events.json.beginObject()
     events.json.add("displayTimeUnit", "ms")
-    events.json.object("otherData") { [status] json in
+    events.json.object("otherData") { json in
       json.add("run", status.run)
       json.add("name", CleanText.string(status.name))
       json.add("state", status.state.rawValue)
