@@ -113,7 +113,6 @@ struct ManifestReading: ~Copyable {
   var byteCount: Int { parts.reduce(0) { $0 + $1.document.source.count } }
   var inherited: InheritedEnvironment { parts[0].values.scope.inherited }
   var secrets: SecretScope { parts[0].values.scope.secrets }
-  var hasSecrets: Bool { !manifest.secrets.isEmpty || secrets.listed.count > 0 }
   var sawRunID: Bool { parts.contains { $0.values.scope.sawRunID } }
 
   /// Reads all tasks in order, then checks them together.
