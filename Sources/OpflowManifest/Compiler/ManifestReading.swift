@@ -156,21 +156,26 @@ struct ManifestReading: ~Copyable {
     of task: borrowing TaskValues, _ number: Int, in document: YAMLDocument
   ) {
     declaresFiles = true
-    written.note(task, number, in: document)
-    unordered.note(task, number, in: document)
+    note(DeclaredFiles(task, number, in: document))
+  }
+
+  private mutating func note(_ files: DeclaredFiles) {
+    written.note(files)
+    unordered.note(files)
   }
 
   /// Records the files of the run's tasks, if the manifest declares files too. Skips tasks that the
   /// manifest declares again.
   private mutating func noteFilesOfRun() {
     guard declaresFiles, let run = tasks.run, run.plan.declaresFiles else { return }
+    let scratch = TextStore()
     for index in run.plan.tasks {
       let task = TaskID(index)
       guard run.plan.declaresOutputs(task) || run.plan.isChecked(task),
         tasks.declared.index(of: run.declaredName(task)) == nil
       else { continue }
-      written.note(task, tasks.number(ofRun: task), of: run)
-      unordered.note(task, tasks.number(ofRun: task), of: run)
+      scratch.removeAll()
+      note(DeclaredFiles(task, tasks.number(ofRun: task), of: run, store: scratch))
     }
   }
 
