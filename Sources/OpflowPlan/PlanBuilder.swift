@@ -25,8 +25,8 @@ package struct PlanBuilder: ~Copyable {
   private var needTargets: [Int32] = []
   private var needConditions: [UInt8] = []
   private var outerNeeds: [OuterNeed] = []
-  package private(set) var hasManual = false
-  package private(set) var hasInteractive = false
+  private var hasManual = false
+  private var hasInteractive = false
   private var hasApprovals = false
   private var hasExternalTasks = false
   private var hasChecks = false

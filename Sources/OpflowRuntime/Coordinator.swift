@@ -1,9 +1,9 @@
-package import OpflowBase
+internal import OpflowBase
 package import OpflowEngine
-package import OpflowJournal
+internal import OpflowJournal
 package import OpflowPlan
 package import OpflowSystem
-package import OpflowViews
+internal import OpflowViews
 internal import OpflowWire
 
 /// Why a session could not continue, beyond what its journal can record.
@@ -107,11 +107,11 @@ package final class Coordinator {
   /// Drives the run to its end; the caller holds the run's lock. `journal` is open behind its last
   /// complete line, `watch` already watches existing workers, `launcher` is for this machine.
   static func session(
-    _ request: SessionRequest, journal: consuming JournalFile, watch: EventLoop,
-    launcher: any Launcher
+    _ request: SessionRequest, _ progress: ProgressOptions, _ heading: ProgressHeading,
+    journal: consuming JournalFile, watch: EventLoop, launcher: any Launcher
   ) throws(CoordinatorError) -> SessionResult {
     let coordinator = try Coordinator(
-      request, journal: journal, watch: watch, launcher: launcher)
+      request, progress, heading, journal: journal, watch: watch, launcher: launcher)
     do throws(CoordinatorError) {
       return try coordinator.run()
     } catch {
@@ -124,8 +124,8 @@ package final class Coordinator {
   }
 
   private init(
-    _ request: SessionRequest, journal: consuming JournalFile, watch: EventLoop,
-    launcher: any Launcher
+    _ request: SessionRequest, _ progress: ProgressOptions, _ heading: ProgressHeading,
+    journal: consuming JournalFile, watch: EventLoop, launcher: any Launcher
   ) throws(CoordinatorError) {
     self.request = request
     self.watch = watch
@@ -154,13 +154,13 @@ package final class Coordinator {
     }
     self.journal = journal
     do throws(Errno) {
-      var heading = request.heading
+      var heading = heading
       let capacities = request.options.capacities(of: request.plan)
       heading.parallel = capacities.first.map { Int64(clamping: $0) }
       heading.capacities = capacities
       heading.maxFailures = request.options.maxFailures
       heading.durations = request.resumeState.durations
-      display = try SessionDisplay(request.folder, request.plan, request.progress, heading)
+      display = try SessionDisplay(request.folder, request.plan, progress, heading)
       try watch.add(display.rawDescriptor, .coordinator, Place.view)
     } catch {
       throw CoordinatorError("cannot set up the view of the run", error)
@@ -185,7 +185,7 @@ package final class Coordinator {
         "make shares no jobs with opflow, which runs up to \(request.options.maxParallel) at once:"
           + " write + before the command in the makefile, or give opflow -j")
     }
-    if request.heading.isResumed { request.folder.removeAwaited() }
+    if request.isResumed { request.folder.removeAwaited() }
     beginAllocations()
     engine.begin(at: Self.now, wall: wall)
     // New workers start up meanwhile; existing ones get work at once.
@@ -490,24 +490,24 @@ extension Coordinator {
   }
 }
 
+/// What the coordinator needs of a session.
 package struct SessionRequest {
-  package var folder: RunFolder
-  package var plan: Plan
-  package var runID: String
-  package var options: SchedulerOptions
-  package var durability: Durability
-  package var resumeState: ResumeState
+  package let folder: RunFolder
+  package let plan: Plan
+  let options: SchedulerOptions
+  let durability: Durability
+  package internal(set) var resumeState: ResumeState
   /// Continues behind the last line of the journal.
-  package var encoder: JournalEncoder
-  /// Journaled before anything starts: `open` for a new run; `resume` and the tasks that leave an
-  /// earlier state for a further session.
-  package var opening: [JournalEntry]
-  package var progress: ProgressOptions
-  package var heading: ProgressHeading
+  let encoder: JournalEncoder
+  /// Journaled before anything starts: `resume`, and the tasks that leave an earlier state.
+  var opening: [JournalEntry] = []
+  package internal(set) var isResumed = false
   package var warnings: [String] = []
+  /// Secrets that tasks may read and that are masked in all output.
+  let secrets: [SecretValue]
   /// Whether the make that started this process limits the jobs.
-  package var sharesJobs = false
-  var controlDescriptor: Int32?
+  let sharesJobs: Bool
+  let controlDescriptor: Int32?
   /// Ends services when files change; nil if only a user ends them.
   var serving: ServingWatch?
   /// To workers that the previous session left, by worker number; each has one of the held
@@ -517,22 +517,4 @@ package struct SessionRequest {
   var claim: RunClaim?
   /// nil for this machine only.
   var nodes: NodeSettings?
-  package var secrets: [SecretValue] = []
-
-  package init(
-    folder: RunFolder, plan: Plan, runID: String, options: SchedulerOptions, durability: Durability,
-    resumeState: ResumeState, encoder: JournalEncoder, opening: [JournalEntry],
-    progress: ProgressOptions, heading: ProgressHeading
-  ) {
-    self.folder = folder
-    self.plan = plan
-    self.runID = runID
-    self.options = options
-    self.durability = durability
-    self.resumeState = resumeState
-    self.encoder = encoder
-    self.opening = opening
-    self.progress = progress
-    self.heading = heading
-  }
 }

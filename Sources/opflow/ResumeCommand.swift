@@ -80,7 +80,7 @@ enum ResumeCommand {
       _ = consume lock
       return try WatchedRun.goOn(folder, serving, after: code, arguments, console)
     }
-    let group = prepared.group(RunRequest(arguments))
+    let group = prepared.group
     // With services up, the run has stayed live.
     if !isInGroup, passed == nil, group.ifRunning != .allow {
       // Do not hold the run while waiting: another process may be about to resume it.
@@ -89,18 +89,11 @@ enum ResumeCommand {
         folder, manifest, arguments, console, enteringFirst: group, but: folder.id, round)
     }
     tellPlace(prepared, folder, arguments, console)
-    try console.preparing { () throws(PreparationError) in
-      try RunRequest(arguments).expectPrograms()
-      try prepared.expectNotAround()
-      try prepared.expectTerminal(RunRequest(arguments))
-      try prepared.expectDevices(RunRequest(arguments))
-      try prepared.expectMemoryLimits(RunRequest(arguments))
-      try prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) }
-    }
+    try console.preparing(prepared.expectRunnable { console.warn($0) })
     if let passed, !prepared.fits(passed) {
       passed.end(but: [])
       prepared = try prepare(folder, manifest, arguments, console)
-      try console.preparing(prepared.takeSecrets(RunRequest(arguments)) { console.warn($0) })
+      try console.preparing(prepared.takeSecrets { console.warn($0) })
     }
     let session: PreparedSession
     do throws(PreparationError) {
@@ -140,12 +133,10 @@ enum ResumeCommand {
     _ held: HeldServices, _ folder: RunFolder, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Set<TaskID> {
     let asked = RunRequest(arguments)
-    do throws(PreparationError) {
+    return try console.preparing { () throws(PreparationError) in
       let prepared = try PreparedResume(try ResumedRun(folder, nil, asked), asked, holding: held)
       try prepared.expectNothingLeft()
       return prepared.stayingBefore
-    } catch {
-      throw CommandError(error, colored: console.colorsError)
     }
   }
 

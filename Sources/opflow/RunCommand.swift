@@ -129,7 +129,7 @@ enum RunCommand {
     isAgain: Bool = false
   ) throws(CommandError) -> NewRun {
     var new = try console.preparing(NewRun(manifest, state, RunRequest(arguments)))
-    if !isAgain { console.show(new.warnings) }
+    if !isAgain { console.show(new.diagnostics) }
     try console.preparing(new.selectTasks())
     return new
   }
@@ -140,23 +140,16 @@ enum RunCommand {
     _ arguments: Invocation, _ console: Console, releasing choice: consuming StateFolderLock?,
     _ gate: consuming ConcurrencyGate?
   ) throws(CommandError) -> Int32 {
-    if arguments.isDryRun { return try Forecast.show(&new, arguments, console) }
+    if arguments.isDryRun { return try Forecast.show(new, arguments, console) }
     try console.preparing(PreparedSession.expectMeans())
-    try console.preparing { () throws(PreparationError) in
-      try RunRequest(arguments).expectPrograms()
-      try new.expectNotAround()
-      try new.expectTerminal()
-      try new.expectDevices()
-      try new.expectMemoryLimits()
-      try new.takeSecrets { console.warn($0) }
-    }
+    try console.preparing(new.expectRunnable { console.warn($0) })
     let warnings =
       unfinished(state.newestState(ofManifest: manifest.realPath), in: state, arguments.view)
       + beside(new.group)
-    var session = try new.begin(console)
+    var session = try console.preparing(new.begin())
     _ = consume choice
     _ = consume gate
-    session.warn(warnings)
+    session.request.warnings += warnings
     return try Session.perform(session, arguments, console)
   }
 
@@ -181,16 +174,6 @@ enum RunCommand {
   private static func beside(_ group: ConcurrencyGroup) -> [String] {
     guard group.isNamed, let member = try? group.live() else { return [] }
     return ["run \(member.folder.id) \(group.title) is still running"]
-  }
-}
-
-extension NewRun {
-  fileprivate consuming func begin(_ console: Console) throws(CommandError) -> PreparedSession {
-    do throws(PreparationError) {
-      return try begin()
-    } catch {
-      throw CommandError(error, colored: console.colorsError)
-    }
   }
 }
 
@@ -328,36 +311,17 @@ enum CacheChoice {
 /// A dry run: what would run, in which order and for how long.
 enum Forecast {
   static func show(
-    _ new: inout NewRun, _ arguments: Invocation, _ console: Console
-  ) throws(CommandError) -> Int32 {
-    let plan = try console.preparing(new.open())
-    let missing = try console.preparing(new.missingSecrets())
-    if let missing { console.warn(missing) }
-    var resumeState = new.resumeState(plan)
-    resumeState.durations = new.durations(of: plan)
-    return try show(plan, resumeState, state: new.statePath, arguments, console)
-  }
-
-  static func show(
-    _ prepared: PreparedResume, _ arguments: Invocation, _ console: Console
+    _ prepared: some Preparation, _ arguments: Invocation, _ console: Console
   ) throws(CommandError) -> Int32 {
     for warning in prepared.warnings { console.warn(warning) }
     if let missing = prepared.missingSecrets { console.warn(missing) }
+    let plan = prepared.plan
     var resumeState = prepared.resumeState
     resumeState.durations = prepared.durations
-    return try show(
-      prepared.plan, resumeState, state: prepared.statePath, reasons: prepared.reasons, arguments,
-      console)
-  }
-
-  private static func show(
-    _ plan: Plan, _ resumeState: ResumeState, state: String, reasons: [Transition] = [],
-    _ arguments: Invocation, _ console: Console
-  ) throws(CommandError) -> Int32 {
     let view = PlanView(
-      plan: plan, options: SchedulerOptions(RunRequest(arguments), plan), resumeState: resumeState,
-      reasons: reasons, capacities: arguments.capacities.map { UInt64($0) },
-      foresight: foresight(plan, state: state, cache: RunRequest(arguments).cache, console),
+      plan: plan, options: SchedulerOptions(prepared.asked, plan), resumeState: resumeState,
+      reasons: prepared.reasons, capacities: arguments.capacities.map { UInt64($0) },
+      foresight: foresight(plan, prepared.stateFolder, cache: prepared.asked.cache, console),
       showsAll: arguments.verbose,
       color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns)
     try view.write { bytes throws(CommandError) in try Console.write(bytes) }
@@ -365,11 +329,11 @@ enum Forecast {
   }
 
   static func foresight(
-    _ plan: Plan, state: String, cache: CacheSetting?, _ console: Console
+    _ plan: Plan, _ state: StateFolder, cache: CacheSetting?, _ console: Console
   ) -> FileForesight? {
     guard plan.hasChecks else { return nil }
     do throws(Errno) {
-      let look = try PlanScan(plan, state: state, cache: cache)
+      let look = try PlanScan(plan, state: state.path, cache: cache)
       return { look.foresee($0, $1) }
     } catch {
       console.warn("what is known of tasks cannot be read: \(error); all are taken to run")

@@ -1,5 +1,6 @@
 internal import OpflowBase
 import OpflowCommandLine
+internal import OpflowEngine
 internal import OpflowJournal
 import OpflowManifest
 internal import OpflowPlan
@@ -21,11 +22,11 @@ enum Session {
     round: ServingWatch? = nil
   ) throws(CommandError) -> Int32 {
     let progress = progress(arguments, console)
+    let (runs, folder) = (session.manifestRuns, session.request.folder)
     var heading = heading(
-      session.folder, session.initial, isResumed: session.isResumed,
+      folder, session.request.resumeState.initial, isResumed: session.request.isResumed,
       on: arguments.on.map(\.text), arguments.view)
     heading.orders = session.orders
-    let (runs, folder) = (session.manifestRuns, session.folder)
     var serving = round
     if let round {
       session.follow(with: &round.look.watch)
@@ -34,8 +35,7 @@ enum Session {
     }
     let result: SessionResult
     do throws(CoordinatorError) {
-      result = try session.perform(
-        RunRequest(arguments), progress: progress, heading: heading, serving: serving)
+      result = try session.perform(progress: progress, heading: heading, serving: serving)
     } catch {
       // Report what there is; an error of the report matters less.
       try? SessionEnd.report(folder, arguments, console)

@@ -241,8 +241,6 @@ struct WatchedRun: ~Copyable {
   }
 
   private static func changed(_ paths: [String], _ view: ViewArguments) -> String {
-    let names = paths.prefix(5).map { CleanText.string(ShownPath(view).text($0)) }
-    let more = paths.count > 5 ? " and \(paths.count - 5) more" : ""
-    return "changed: \(names.joined(separator: ", "))\(more)"
+    "changed: \(CleanText.list(paths) { CleanText.string(ShownPath(view).text($0)) })"
   }
 }

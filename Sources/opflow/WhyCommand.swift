@@ -79,7 +79,7 @@ struct ResumeOutcomes {
     let isOfFiles = known.contains { outcomes.isOfFiles($0) }
     let foresight =
       isOfFiles
-      ? Forecast.foresight(prepared.plan, state: prepared.statePath, cache: nil, console) : nil
+      ? Forecast.foresight(prepared.plan, prepared.stateFolder, cache: nil, console) : nil
     if foresight != nil || known.contains(where: { outcomes.mayRun($0) }) {
       outcomes.foresee(prepared.resumeState, foresight)
     }

@@ -32,8 +32,8 @@ import Testing
         ManifestFile(at: state.write("opflow.yaml", text)), state.state, RunRequest())
       try new.selectTasks()
       let session = try new.begin()
-      folder = session.folder
-      planKey = session.plan.key.description
+      folder = session.request.folder
+      planKey = session.request.plan.key.description
       let orders = try OpflowSystem.Pipe()
       let reports = try OpflowSystem.Pipe()
       process = try Program.spawn(

@@ -22,7 +22,7 @@ import Testing
     var new = try NewRun(manifest, fixture.state, request)
     try new.selectTasks()
     let session = try new.begin()
-    let folder = session.folder
+    let folder = session.request.folder
     let isHeld = try RunFolderLock.isHeld(folder)
     #expect(isHeld)
     _ = consume session
@@ -64,7 +64,7 @@ import Testing
     #expect(prepared.nothingToDo == nil)
     #expect(prepared.state == .interrupted)
     let session = try prepared.begin(holding: RunFolderLock.take(folder))
-    let isResumed = session.isResumed
+    let isResumed = session.request.isResumed
     #expect(isResumed)
   }
 
@@ -122,7 +122,7 @@ import Testing
     request.maxParallel = 1
     let text = "tasks: { a: { run: 'true', resources: { cpu: 2 } } }\n"
     var new = try NewRun(manifest(text), fixture.state, request)
-    #expect(!new.warnings.isEmpty)
+    #expect(!new.diagnostics.isEmpty)
     #expect(throws: PreparationError.self) { try new.selectTasks() }
   }
 }

@@ -6,6 +6,14 @@ package enum CleanText {
   /// More removed characters in a row are replaced by an ellipsis.
   private static let mostHidden = 1000
 
+  /// Shows the first five of many texts.
+  package static func list(
+    _ texts: [String], _ show: (String) -> String = { string($0) }
+  ) -> String {
+    let shown = texts.prefix(5).map(show).joined(separator: ", ")
+    return texts.count > 5 ? "\(shown) and \(texts.count - 5) more" : shown
+  }
+
   /// Appends a line without its line feed; after carriage returns (a progress bar), its last state
   /// only.
   package static func append(

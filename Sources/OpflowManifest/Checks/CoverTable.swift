@@ -3,7 +3,6 @@ internal import OpflowPlan
 /// Finds the entries that cover another path or pattern with any files: a parent folder, or a
 /// pattern that matches all of it. Whether two patterns merely overlap depends on the files.
 struct CoverTable {
-  private let table: FileTable
   private var folders = TextTable()
   /// For each folder, the entries about its contents.
   private var own: [Contents] = []
@@ -42,7 +41,6 @@ struct CoverTable {
   private static let mostFolders = 1_000_000
 
   init(_ table: FileTable) {
-    self.table = table
     for (number, path) in table.paths.texts.enumerated() {
       if !table.isPattern[number] {
         own[self.number(of: path)].path = number
@@ -191,20 +189,20 @@ struct FileTable {
     self.followsLinks = followsLinks
   }
 
-  mutating func add(
-    _ path: ByteView, in folder: ByteView, task: Int, traits: Traits, place: Place?, isPattern: Bool
-  ) {
+  mutating func add(_ file: DeclaredFiles.File, of task: DeclaredFiles) {
     guard entries.count < Self.mostEntries else { return }
     scratch.removeAll()
+    let (path, isPattern) = (file.text, file.isPattern)
     var absolute = links.unlinked(
-      links.absolute(path, from: folder, isPattern: isPattern, store: scratch),
+      links.absolute(path, from: task.folder, isPattern: isPattern, store: scratch),
       isPattern: isPattern, store: scratch)
     // A pattern of folders stays one.
     if isPattern, path.last == UInt8(ascii: "/"), absolute.last != UInt8(ascii: "/") {
       absolute = scratch.copy(absolute.string + "/")
     }
     let entry = Entry(
-      task: Int32(truncatingIfNeeded: task), traits: traits, place: place,
+      task: Int32(truncatingIfNeeded: task.task),
+      traits: file.isDownload ? task.traits.union(.download) : task.traits, place: file.place,
       text: Int32(truncatingIfNeeded: written.insert(path, keptIn: store)), previous: -1)
     add(entry, at: absolute, isPattern: isPattern)
     if followsLinks, !isPattern, let target = links.destination(ofOneOfFew: absolute) {

@@ -62,6 +62,7 @@ final class LinkResolver {
     _ path: ByteView, from slash: Int, to folder: String, isPattern: Bool, store: TextStore
   ) -> ByteView {
     let rest = path.part(slash..<path.count).string
+    if folder == "/" { return store.copy(rest) }
     return store.copy((isPattern ? PathPattern.text(ofName: folder) : folder) + rest)
   }
 
@@ -78,6 +79,7 @@ final class LinkResolver {
     let folder = path.part(0..<slash)
     if last?.folder.isSame(as: folder) != true {
       let (text, real) = (folder.string, self.folder(folder.string))
+      self.store.removeAll()
       last = (self.store.copy(folder), real == text ? nil : real)
     }
     guard let real = last?.real else { return path }

@@ -1,13 +1,15 @@
 internal import OpflowPlan
 
-/// Finds tasks that read another task's outputs without an order between them. This is only a
-/// warning, because the reader may want the files of an earlier run.
+/// Finds outputs that take in other declared files, and tasks that read another task's outputs
+/// without an order between them. The latter is only a warning, because the reader may want the
+/// files of an earlier run.
 struct UnorderedFiles {
   private let diagnostics: Diagnostics
   private var inputs: FileTable
-  private(set) var outputs: FileTable
-  private let scratch = TextStore()
-  private let manifestFiles: [String]
+  private var outputs: FileTable
+  private let store = TextStore()
+  /// Absolute paths, with links resolved.
+  private let manifestFiles: [ByteView]
 
   /// Work limits, in bytes compared and in pairs of tasks.
   private static let mostCompared = 20_000_000
@@ -17,71 +19,28 @@ struct UnorderedFiles {
     self.diagnostics = diagnostics
     inputs = FileTable(links, followsLinks: true)
     outputs = FileTable(links, followsLinks: false)
-    let store = TextStore()
-    self.manifestFiles = manifestFiles.map {
-      links.unlinked(store.copy($0), isPattern: false, store: store).string
+    self.manifestFiles = manifestFiles.map { [store] in
+      links.unlinked(store.copy($0), isPattern: false, store: store)
     }
   }
 
-  mutating func note(_ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument) {
-    let folder = task.settings.directory.path
-    var traits = FileTable.Traits(rawValue: 0)
-    if task.flags.contains(.finally) { traits.insert(.finally) }
-    if task.flags.contains(.cached) { traits.insert(.cached) }
-    if task.processes[.clean] != 0 { traits.insert(.cleaned) }
-    for input in task.inputs {
-      guard case .file(let path) = input else { continue }
-      inputs.add(
-        path.text, in: folder, task: number, traits: traits, place: document.place(path.node),
-        isPattern: path.isPattern)
-    }
-    for file in task.written {
-      outputs.add(
-        file.path.text, in: folder, task: number,
-        traits: file.kind == .download ? traits.union(.download) : traits,
-        place: document.place(file.path.node), isPattern: file.path.isPattern)
-    }
+  /// Call it for tasks of the run after all tasks of the manifest.
+  mutating func note(_ files: DeclaredFiles) {
+    for file in files.inputs { inputs.add(file, of: files) }
+    for file in files.outputs { outputs.add(file, of: files) }
   }
-
-  /// Records the files of a task of the run. Call it after all tasks of the manifest.
-  mutating func note(_ task: TaskID, _ number: Int, of run: RunTasks) {
-    let plan = run.plan
-    let folder = plan.text(plan.record(task).directory)
-    var traits = FileTable.Traits(rawValue: 0)
-    if plan.flags(task).contains(.finally) { traits.insert(.finally) }
-    if plan.isCached(task) { traits.insert(.cached) }
-    if plan.cleans(task) { traits.insert(.cleaned) }
-    func add(_ path: String, isPattern: Bool, _ traits: FileTable.Traits, to table: inout FileTable)
-    {
-      scratch.removeAll()
-      let path = scratch.copy(path)
-      table.add(path, in: folder, task: number, traits: traits, place: nil, isPattern: isPattern)
-    }
-    for input in plan.inputs(of: task) {
-      switch input {
-      case .path(let path): add(path, isPattern: false, traits, to: &inputs)
-      case .glob(let pattern): add(pattern, isPattern: true, traits, to: &inputs)
-      case .environment, .command: break
-      }
-    }
-    if plan.kind(task) == .download { traits.insert(.download) }
-    for output in plan.outputs(of: task) {
-      add(output.text, isPattern: output.isPattern, traits, to: &outputs)
-    }
-  }
-
-  var isEmpty: Bool { inputs.entries.isEmpty && outputs.entries.isEmpty }
 
   /// Reports problems. Call it after all tasks and needs are known.
   func check(_ needs: NeedList, _ tasks: TaskList) {
-    OutputOverlaps(diagnostics: diagnostics, outputs: outputs, tasks: tasks).check(
-      manifestFiles: manifestFiles)
-    if inputs.entries.isEmpty || outputs.entries.isEmpty || diagnostics.errorCount > 0 { return }
+    if outputs.entries.isEmpty { return }
+    var covers = CoverTable(outputs)
+    checkOutputs(&covers, tasks)
+    if inputs.entries.isEmpty || diagnostics.errorCount > 0 { return }
     var forward = NeedReach(needs, run: tasks.run)
     var backward = NeedReach(needs, run: tasks.run)
     var told: Set<Place> = []
     // Grouped by reader for `NeedReach`.
-    let (pairs, own) = pairs()
+    let (pairs, own) = pairs(&covers)
     var toldOwn: Set<Place> = []
     for (reader, writer) in own.sorted(by: <) {
       let (input, output) = (inputs.entries[reader], outputs.entries[writer])
@@ -142,7 +101,7 @@ struct UnorderedFiles {
 
   /// Returns pairs about the same file: input and output of two tasks without an order, and an
   /// input that is covered by an output of its own task.
-  private func pairs() -> (pairs: [(Int, Int)], own: [(Int, Int)]) {
+  private func pairs(_ outputCovers: inout CoverTable) -> (pairs: [(Int, Int)], own: [(Int, Int)]) {
     var pairs: [(Int, Int)] = []
     var own: [(Int, Int)] = []
     var left = Self.mostPairs
@@ -175,40 +134,26 @@ struct UnorderedFiles {
         add($0, output, isCovered: false)
       }
     }
-    covers = CoverTable(outputs)
     for (input, path) in inputs.paths.texts.enumerated() {
-      covers.forEach(over: path, isPattern: inputs.isPattern[input], left: &bytesLeft) {
+      outputCovers.forEach(over: path, isPattern: inputs.isPattern[input], left: &bytesLeft) {
         add(input, $0, isCovered: true)
       }
     }
     return (pairs, own)
   }
-}
 
-/// Finds outputs inside another task's output, and outputs that include a file of the manifest.
-/// `WrittenPathCheck` finds equal outputs.
-struct OutputOverlaps {
-  let diagnostics: Diagnostics
-  let outputs: FileTable
-  let tasks: TaskList
+  // MARK: Outputs
 
-  /// The work limit, in bytes compared.
-  private static let mostCompared = 20_000_000
-
-  func check(manifestFiles: [String]) {
-    if outputs.entries.isEmpty { return }
-    var covers = CoverTable(outputs)
+  /// Reports outputs inside another task's output, and outputs that include a file of the manifest.
+  /// `WrittenPathCheck` finds equal outputs.
+  private func checkOutputs(_ covers: inout CoverTable, _ tasks: TaskList) {
     var left = Self.mostCompared
-    for file in manifestFiles {
-      var file = file
-      file.withUTF8 { bytes in
-        let path = ByteView(bytes)
-        covers.forEach(over: path, isPattern: false, left: &left) { number in
-          guard let output = outputs.newest(of: number).first(where: { $0.place != nil }) else {
-            return
-          }
-          reportManifest(output, path)
+    for path in manifestFiles {
+      covers.forEach(over: path, isPattern: false, left: &left) { number in
+        guard let output = outputs.newest(of: number).first(where: { $0.place != nil }) else {
+          return
         }
+        reportManifest(output, path)
       }
     }
     for (number, path) in outputs.paths.texts.enumerated() {
@@ -216,7 +161,7 @@ struct OutputOverlaps {
       covers.forEach(over: path, isPattern: outputs.isPattern[number], left: &left) { outer in
         if first == nil { first = pair(number, outer) }
       }
-      if let (inner, outer) = first { report(inner, outer) }
+      if let (inner, outer) = first { report(inner, outer, tasks) }
     }
   }
 
@@ -232,7 +177,7 @@ struct OutputOverlaps {
     return nil
   }
 
-  private func report(_ inner: FileTable.Entry, _ outer: FileTable.Entry) {
+  private func report(_ inner: FileTable.Entry, _ outer: FileTable.Entry, _ tasks: TaskList) {
     if diagnostics.isFull { return diagnostics.count() }
     let (path, around) = (outputs.text(inner).string, outputs.text(outer).string)
     let other = tasks.name(Int(outer.task)).string

@@ -31,87 +31,65 @@ struct WrittenPathCheck {
       path, WrittenPaths.Writer(kind: .named, text: path, place: Place(file: 0, offset: 0)))
   }
 
-  mutating func note(_ task: borrowing TaskValues, _ number: Int, in document: YAMLDocument) {
-    for file in task.written {
-      note(
-        file.path, at: document.place(file.path.node), in: task.settings.directory,
-        file.kind == .download ? .download : .output, number)
-      let place = document.place(file.path.node)
-      if task.flags.contains(.cached) {
-        expectWithin(
-          file.path, at: place, in: task.settings.directory, "cache", "brings nothing there")
-      } else if task.processes[.clean] != 0 {
-        expectWithin(
-          file.path, at: place, in: task.settings.directory, "clean", "removes nothing there")
+  /// Records the outputs of a task. Call it for tasks of the run after all tasks of the manifest.
+  mutating func note(_ files: DeclaredFiles) {
+    for file in files.outputs {
+      let writer = WrittenPaths.Writer(
+        kind: file.isDownload ? .download : .output, text: store.copy(file.text),
+        place: file.place, task: files.task, nameInRun: files.nameInRun)
+      let outcome = insert(writer, at: absolute(file, from: files.folder))
+      if let place = file.place {
+        report(outcome, of: writer, at: place)
+        if files.traits.contains(.cached) {
+          expectWithin(file.text, at: place, in: files.folder, "cache", "brings nothing there")
+        } else if files.traits.contains(.cleaned) {
+          expectWithin(file.text, at: place, in: files.folder, "clean", "removes nothing there")
+        }
+      } else if case .taken(let first) = outcome, let place = first.place, first.task != nil {
+        // A task of the run may have written the manifest that is added, which is no problem.
+        reportTwice(first.text, at: place, writer)
       }
     }
   }
 
   /// Reports outputs outside of the manifest's folder, where `cache` and `clean` have no effect.
   private func expectWithin(
-    _ path: TaskValues.DeclaredPath, at place: Place, in directory: Directory, _ key: String,
-    _ limit: String
+    _ path: ByteView, at place: Place, in directory: ByteView, _ key: String, _ limit: String
   ) {
-    let absolute = PathText.absolute(path.text, from: directory.path, store: store)
+    let absolute = PathText.absolute(path, from: directory, store: store)
     let relative = PathText.relative(absolute, to: folder)
     let isFolder = relative.count == 1 && relative.first == UInt8(ascii: ".")
     if relative.first != UInt8(ascii: "/"), !isFolder { return }
     diagnostics.error(
       place,
       isFolder
-        ? "`\(path.text.string)` is the manifest's folder, and `\(key)` needs outputs below it"
-        : "`\(path.text.string)` is outside of the manifest's folder, and `\(key)` \(limit)",
+        ? "`\(path.string)` is the manifest's folder, and `\(key)` needs outputs below it"
+        : "`\(path.string)` is outside of the manifest's folder, and `\(key)` \(limit)",
       help: "let the task leave it below that folder, or take `\(key)` away")
   }
 
-  /// Records the outputs of a task of the run. Call it after all tasks of the manifest.
-  mutating func note(_ task: TaskID, _ number: Int, of run: RunTasks) {
-    let plan = run.plan
-    let kind: WrittenPaths.Writer.Kind = plan.kind(task) == .download ? .download : .output
-    let folder = plan.text(plan.record(task).directory)
-    for output in plan.outputs(of: task) {
-      let path = store.copy(output.text)
-      let writer = WrittenPaths.Writer(
-        kind: kind, text: path, place: nil, task: number, nameInRun: run.name(task))
-      let outcome = insert(writer, at: absolute(path, from: folder, kind))
-      // A task may have written the manifest that is added.
-      guard case .taken(let first) = outcome, let place = first.place, first.task != nil else {
-        continue
-      }
-      reportTwice(first.text, at: place, writer)
-    }
-  }
-
-  private mutating func note(
-    _ path: TaskValues.DeclaredPath, at place: Place, in directory: Directory,
-    _ kind: WrittenPaths.Writer.Kind, _ task: Int
-  ) {
-    let absolute = absolute(path.text, from: directory.path, kind)
-    let writer = WrittenPaths.Writer(
-      kind: kind, text: store.copy(path.text), place: place, task: task)
-    let own: String
-    let destination: String?
-    switch insert(writer, at: absolute) {
-    case .taken(let first): return reportTwice(path.text, at: place, first)
+  /// Reports an output of the manifest that is taken, or in the folder of runs.
+  private func report(_ outcome: Outcome, of writer: WrittenPaths.Writer, at place: Place) {
+    let found: [String]
+    switch outcome {
+    case .taken(let first): return reportTwice(writer.text, at: place, first)
     case .known: return
-    case .new(let path, let target): (own, destination) = (path, target)
+    case .new(let own, let destination): found = [own, destination ?? own]
     }
     guard let state = stateFolder else { return }
     let within = links.folder(state) + "/"
-    if [own, destination ?? own].contains(where: { ($0 + "/").hasPrefix(within) }) {
+    if found.contains(where: { ($0 + "/").hasPrefix(within) }) {
       diagnostics.error(
-        place, "`\(path.text.string)` lies in the folder where runs are kept",
+        place, "`\(writer.text.string)` lies in the folder where runs are kept",
         help: "opflow alone writes there; name another place")
     }
   }
 
   /// The plan has the normalized target of a download.
-  private func absolute(_ path: ByteView, from folder: ByteView, _ kind: WrittenPaths.Writer.Kind)
-    -> ByteView
-  {
-    kind == .download
-      ? PathText.absolute(path, from: folder, store: store)
-      : links.absolute(path, from: folder, isPattern: false, store: store)
+  private func absolute(_ file: DeclaredFiles.File, from folder: ByteView) -> ByteView {
+    file.isDownload
+      ? PathText.absolute(file.text, from: folder, store: store)
+      : links.absolute(file.text, from: folder, isPattern: false, store: store)
   }
 
   private enum Outcome {
@@ -123,16 +101,14 @@ struct WrittenPathCheck {
   }
 
   private mutating func insert(_ writer: WrittenPaths.Writer, at absolute: ByteView) -> Outcome {
-    let slash = absolute.lastIndex(of: UInt8(ascii: "/")) ?? 0
-    let folder = links.folder(absolute.part(0..<slash).string)
-    let name = absolute.part(min(slash + 1, absolute.count)..<absolute.count).string
-    let own = folder == "/" ? "/" + name : folder + "/" + name
-    let isSame = own.utf8.count == absolute.count && own.utf8.elementsEqual(absolute)
-    let ownText = isSame ? absolute : store.copy(own)
-    if let first = paths.insert(ownText, writer) {
+    let path = links.unlinked(absolute, isPattern: false, store: store)
+    if let first = paths.insert(path, writer) {
       return first.task == writer.task ? .known : .taken(first)
     }
-    if writer.kind == .download { paths.noteFolder(folder) }
+    if writer.kind == .download {
+      paths.noteFolder(path.part(0..<(path.lastIndex(of: UInt8(ascii: "/")) ?? 0)).string)
+    }
+    let own = path.string
     let destination = links.destination(of: own)
     var linked = writer
     linked.kind = writer.kind == .download ? .linked : writer.kind

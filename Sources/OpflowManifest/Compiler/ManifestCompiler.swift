@@ -26,17 +26,7 @@ package struct CompiledManifest: Sendable {
   package var files: [PlanFile]
   /// All files except the root, by the path that was opened.
   package var furtherFiles: [(path: String, bytes: [UInt8])]
-  /// Whether the plan contains the run ID and cannot be reused.
-  package var usesRunID: Bool
-  /// Whether secrets are declared or listed.
-  package var hasSecrets: Bool
-  package var hasManual: Bool
-  package var hasInteractive: Bool
-  package var concurrency: RunConcurrency
-  /// The manifest's `name`, or the file's name.
-  package var name: String
   package var taskCount: Int
-  package var needCount: Int
 }
 
 /// An addition to a run.
@@ -191,7 +181,6 @@ package enum ManifestCompiler {
     inputs.globs = reading.sources.globs
     inputs.environment = reading.inherited.read
     inputs.runID = reading.sawRunID ? options.runID : nil
-    let (hasManual, hasInteractive) = (emitter.hasManual, emitter.hasInteractive)
     let outcome = emitter.finish(reading, inputs: inputs, hasWarnings: !diagnostics.all.isEmpty)
     guard case .plan(let bytes) = outcome else {
       reading.reportCycles()
@@ -205,10 +194,7 @@ package enum ManifestCompiler {
       warnings: diagnostics.diagnostics(.warning, in: diagnostics.files),
       environmentRead: inputs.environment, files: inputs.files,
       furtherFiles: files.further.read.compactMap { path, file in file.map { (path, $0.bytes) } },
-      usesRunID: reading.sawRunID, hasSecrets: reading.hasSecrets, hasManual: hasManual,
-      hasInteractive: hasInteractive, concurrency: reading.manifest.concurrency,
-      name: reading.manifest.name, taskCount: reading.taskCount,
-      needCount: reading.needs.targets.count)
+      taskCount: reading.taskCount)
     return Compilation(
       manifest: manifest, declaredCount: reading.tasks.declared.count, unchanged: unchanged,
       hasInstances: reading.tasks.matrixGroups.contains { !$0.ids.isEmpty },

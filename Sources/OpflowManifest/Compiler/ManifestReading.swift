@@ -113,7 +113,6 @@ struct ManifestReading: ~Copyable {
   var byteCount: Int { parts.reduce(0) { $0 + $1.document.source.count } }
   var inherited: InheritedEnvironment { parts[0].values.scope.inherited }
   var secrets: SecretScope { parts[0].values.scope.secrets }
-  var hasSecrets: Bool { !manifest.secrets.isEmpty || secrets.listed.count > 0 }
   var sawRunID: Bool { parts.contains { $0.values.scope.sawRunID } }
 
   /// Reads all tasks in order, then checks them together.
@@ -157,21 +156,26 @@ struct ManifestReading: ~Copyable {
     of task: borrowing TaskValues, _ number: Int, in document: YAMLDocument
   ) {
     declaresFiles = true
-    written.note(task, number, in: document)
-    unordered.note(task, number, in: document)
+    note(DeclaredFiles(task, number, in: document))
+  }
+
+  private mutating func note(_ files: DeclaredFiles) {
+    written.note(files)
+    unordered.note(files)
   }
 
   /// Records the files of the run's tasks, if the manifest declares files too. Skips tasks that the
   /// manifest declares again.
   private mutating func noteFilesOfRun() {
     guard declaresFiles, let run = tasks.run, run.plan.declaresFiles else { return }
+    let scratch = TextStore()
     for index in run.plan.tasks {
       let task = TaskID(index)
       guard run.plan.declaresOutputs(task) || run.plan.isChecked(task),
         tasks.declared.index(of: run.declaredName(task)) == nil
       else { continue }
-      written.note(task, tasks.number(ofRun: task), of: run)
-      unordered.note(task, tasks.number(ofRun: task), of: run)
+      scratch.removeAll()
+      note(DeclaredFiles(task, tasks.number(ofRun: task), of: run, store: scratch))
     }
   }
 

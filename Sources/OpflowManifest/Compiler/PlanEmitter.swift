@@ -78,10 +78,6 @@ struct PlanEmitter: ~Copyable {
       ), file: part.path.map { builder.list([builder.intern($0)]) } ?? 0)
   }
 
-  var hasManual: Bool { builder.hasManual }
-
-  var hasInteractive: Bool { builder.hasInteractive }
-
   /// - Parameter task: Must have no errors. Tasks of a part must come one after the other.
   mutating func add(
     _ task: borrowing TaskValues, of part: Int, in files: FileLoader, at place: Place,

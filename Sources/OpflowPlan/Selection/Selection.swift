@@ -183,18 +183,13 @@ package enum SelectionError: Error, Equatable, Sendable {
       "--only: none of its tasks is one of those that are named, so nothing would run"
     case .allSkipped: "--skip: it skips all that is to run, so nothing would run"
     case .nothingRemains(let selectors):
-      "the run was started for \(Self.list(selectors)), which the manifest does not have any more;"
-        + " start a new run"
+      "the run was started for \(CleanText.list(selectors) { "`\(CleanText.string($0))`" }),"
+        + " which the manifest does not have any more; start a new run"
     case .noArguments(let task, let why):
       "arguments cannot go to `\(CleanText.string(task))`: \(why)"
     case .rerunLeftOut: "--rerun: what it names is left out by --only or --skip, or is `manual`"
     case .onlyManual: "every task is `manual`, so nothing would run: name one"
     }
-  }
-
-  private static func list(_ selectors: [String]) -> String {
-    let names = selectors.prefix(5).map { "`\(CleanText.string($0))`" }.joined(separator: ", ")
-    return selectors.count > 5 ? "\(names) and \(selectors.count - 5) more" : names
   }
 }
 

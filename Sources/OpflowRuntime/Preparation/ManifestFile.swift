@@ -145,34 +145,16 @@ package struct ManifestFile {
     ) { PreparationError.diagnostics($0) }
   }
 
-  /// Gives unavailable secrets their places.
-  func diagnostics(
-    _ secrets: SecretFaults, runID: String, _ request: RunRequest
+  /// Gives errors that `note` adds their places; `plain` if the manifest has changed meanwhile.
+  func placing(
+    _ plain: PreparationError, runID: String, set: [String], maxParallel: UInt32?,
+    noting note: (inout CompileOptions) -> Void
   ) -> PreparationError {
-    var options = options(
-      runID: runID, set: request.set, maxParallel: request.maxParallel, state: nil)
-    for fault in secrets.faults {
-      options.missingSecrets[fault.name] = MissingSecret(
-        detail: fault.detail, help: fault.help, tasks: secrets.tasks)
-    }
+    var options = options(runID: runID, set: set, maxParallel: maxParallel, state: nil)
+    note(&options)
     do throws(ManifestError) {
       _ = try ManifestCompiler.check(source, options: options)
-      return .secrets(secrets)
-    } catch {
-      return .diagnostics(error)
-    }
-  }
-
-  /// Gives `interactive` tasks without a terminal their places, unless the manifest changed.
-  func diagnostics(
-    withoutTerminal tasks: [String], runID: String, _ request: RunRequest
-  ) -> PreparationError {
-    var options = options(
-      runID: runID, set: request.set, maxParallel: request.maxParallel, state: nil)
-    options.tasksWithoutTerminal = Set(tasks)
-    do throws(ManifestError) {
-      _ = try ManifestCompiler.check(source, options: options)
-      return .noTerminal(tasks: tasks)
+      return plain
     } catch {
       return .diagnostics(error)
     }

@@ -41,17 +41,6 @@ package enum PreparationError: Error {
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }
 
-extension PreparationError {
-  static func expectDevices(
-    of plan: Plan, usesNodes: Bool, _ initial: @autoclosure () -> [InitialState]
-  ) throws(PreparationError) {
-    guard let missing = MissingDevices.first(of: plan, usesNodes: usesNodes, initial()) else {
-      return
-    }
-    throw .tooFewDevices(task: missing.task, wanted: missing.wanted, there: missing.there)
-  }
-}
-
 func withFolder<Result: ~Copyable>(
   _ body: @autoclosure () throws(RunFolderError) -> Result
 ) throws(PreparationError) -> Result {
@@ -82,23 +71,6 @@ extension TasksAround {
     TasksAround(
       Environment.value(variable), manifest: Environment.value(manifestVariable),
       task: Environment.value(TaskAround.variable))
-  }
-}
-
-extension PreparationError {
-  /// Throws the first task to run that already contains this process.
-  static func expectNotAround(
-    _ plan: @autoclosure () throws(PreparationError) -> Plan, of manifest: String,
-    _ initial: @autoclosure () -> [InitialState]
-  ) throws(PreparationError) {
-    let around = TasksAround.here
-    if around.isEmpty { return }
-    let (plan, initial) = (try plan(), initial())
-    for task in plan.tasks.lazy.map({ TaskID($0) })
-    where [.run, .afterNeeds].contains(initial[task.index]) {
-      let name = plan.nameString(task)
-      if around.contains(name, of: manifest, plan.key) { throw .taskAround(name) }
-    }
   }
 }
 

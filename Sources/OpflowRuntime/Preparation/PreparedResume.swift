@@ -1,4 +1,4 @@
-internal import OpflowBase
+package import OpflowBase
 package import OpflowEngine
 package import OpflowJournal
 package import OpflowPlan
@@ -8,10 +8,11 @@ internal import OpflowWorker
 
 /// All decisions of a resume before it changes anything: the state of each task, from the journal
 /// and the current manifest.
-package struct PreparedResume {
+package struct PreparedResume: Preparation {
+  package let asked: RunRequest
   package let plan: Plan
   private let folder: RunFolder
-  let manifestPath: String
+  package let manifestPath: String
   let found: ResumedRun
   let history: RunModel
   private let recovery: JournalRecovery
@@ -20,11 +21,9 @@ package struct PreparedResume {
   private let request: ResumeRequest
   let decision: ResumeDecision
   private let entry: ResumeEntry
+  private let options: SchedulerOptions
   private let named: TaskSet?
-  private let takesOver: Bool
-  /// The `cpu` capacity of the session that this one continues.
-  private let lostParallel: UInt32?
-  private var secrets: [SecretValue] = []
+  package var secrets: [SecretValue] = []
   /// Services that are up, unchanged, by their numbers in the plan.
   private let unchanged: [TaskID: HeldService]
 
@@ -33,7 +32,7 @@ package struct PreparedResume {
     _ found: ResumedRun, _ asked: RunRequest, holding held: HeldServices? = nil
   ) throws(PreparationError) {
     try self.init(deciding: found, asked, held)
-    let remade = additionsToRemake(asked)
+    let remade = additionsToRemake
     // A later addition may depend on these tasks by name. Then they stay, and the task that adds
     // them reports the error.
     guard !remade.isEmpty, let rest = try? found.without(remade, asked) else { return }
@@ -44,7 +43,7 @@ package struct PreparedResume {
     deciding found: ResumedRun, _ asked: RunRequest, _ held: HeldServices?
   ) throws(PreparationError) {
     self.found = found
-    takesOver = asked.takesOver
+    self.asked = asked
     plan = found.plan
     folder = found.folder
     manifestPath = found.manifestPath
@@ -104,9 +103,13 @@ package struct PreparedResume {
     entry.skip = skip
     entry.environment = found.environment
     entry.files = found.files
-    lostParallel = history.isContinued(by: request) ? history.maxParallel(plan) : nil
-    entry.limits = SchedulerOptions(asked.limited(to: lostParallel), plan, history.openness)
-      .limits(of: plan)
+    // The session that this one continues may have changed its `cpu` capacity.
+    var limited = asked
+    if history.isContinued(by: request), let parallel = history.maxParallel(plan) {
+      limited.maxParallel = parallel
+    }
+    options = SchedulerOptions(limited, plan, history.openness)
+    entry.limits = options.limits(of: plan)
     entry.on = asked.on.map(\.text)
     entry.trace = SessionTrace.parent
     entry.continues = history.isContinued(by: request)
@@ -115,12 +118,19 @@ package struct PreparedResume {
     decision.complete(&entry)
     self.entry = entry
     let renamed = found.renamed
-    warnings =
-      found.warnings + (renamed?.warnings ?? [])
-      + Self.warnings(
-        folder, recovery,
-        removed: decision.removed.filter { renamed?.contains($0) != true && !found.addsAnew($0) })
-      + Self.changedFiles(FileEntry.changed(from: history.files, to: found.files))
+    var warnings =
+      found.warnings + (renamed?.warnings ?? []) + recovery.warnings(path: folder.journal)
+    let removed = decision.removed.filter {
+      renamed?.contains($0) != true && !found.addsAnew($0)
+    }
+    if !removed.isEmpty {
+      warnings.append("no longer in the manifest: \(CleanText.list(removed) { $0 })")
+    }
+    let changed = FileEntry.changed(from: history.files, to: found.files)
+    if !changed.isEmpty {
+      warnings.append("changed since the run was driven last: \(CleanText.list(changed))")
+    }
+    self.warnings = warnings
   }
 
   /// Whether clients that use the run as their queue know results of its tasks.
@@ -129,22 +139,6 @@ package struct PreparedResume {
   ) throws(PreparationError) -> Bool {
     guard asked.isForQueue, history.close == nil else { return false }
     return try rethrowing(ClientsLock.isHeld(folder)) { PreparationError.folder($0) }
-  }
-
-  /// Checks that this machine has enough GPUs.
-  package func expectDevices(_ asked: RunRequest) throws(PreparationError) {
-    try PreparationError.expectDevices(of: plan, usesNodes: !asked.on.isEmpty, initial)
-  }
-
-  /// Checks that `memory_limit` can be enforced, if that is required.
-  package func expectMemoryLimits(_ asked: RunRequest) throws(PreparationError) {
-    if asked.memory == .enforce { try MemoryLimits.expect(plan) }
-  }
-
-  package func group(_ asked: RunRequest) -> ConcurrencyGroup {
-    ConcurrencyGroup(
-      plan.concurrency, manifest: manifestPath, in: StateFolder(holding: folder),
-      asked: asked.ifRunning)
   }
 
   /// Services that stay up, dependencies first.
@@ -194,12 +188,11 @@ package struct PreparedResume {
     return resumeState
   }
 
-  package var statePath: String { StateFolder(holding: folder).path }
-
-  /// From earlier runs, including this one.
-  package var durations: TaskDurations {
-    StateFolder(holding: folder).durations(ofManifest: manifestPath, plan: plan)
-  }
+  package var stateFolder: StateFolder { StateFolder(holding: folder) }
+  package var runID: String { folder.id.description }
+  package var set: [String] { found.set }
+  package var copies: [(name: String, bytes: [UInt8])] { found.copies }
+  package func readManifest() throws(PreparationError) -> ManifestFile { try found.manifest() }
 
   /// Why tasks run again.
   package var reasons: [Transition] { decision.transitions }
@@ -240,48 +233,8 @@ package struct PreparedResume {
 
   package var state: RunState { history.close?.state ?? .interrupted }
 
-  /// Reads the secrets that its tasks need, since nothing stores them.
-  ///
-  /// - Parameter complain: Receives standard error of commands that print secrets.
-  /// - Throws: Unavailable secrets, where tasks list them.
-  package mutating func takeSecrets(
-    _ asked: RunRequest, _ complain: (String) -> Void
-  ) throws(PreparationError) {
-    guard plan.hasSecrets else { return }
-    do throws(SecretFaults) {
-      secrets = try SecretTaking.take(plan, initial, copies: found.copies, complain: complain)
-    } catch {
-      var asked = asked
-      asked.set = found.set
-      throw try found.manifest().diagnostics(error, runID: folder.id.description, asked)
-    }
-    try asked.expectNoSecret(secrets)
-  }
-
   /// Whether the workers of staying services know all secrets to mask.
   package func fits(_ passed: PassedServices) -> Bool { passed.know(secrets) }
-
-  /// Returns a warning about secrets that are missing; nil if none are.
-  package var missingSecrets: String? {
-    plan.hasSecrets ? SecretFaults.warning(SecretTaking.missing(plan, initial)) : nil
-  }
-
-  /// Checks that no task contains this process.
-  package func expectNotAround() throws(PreparationError) {
-    try PreparationError.expectNotAround(plan, of: manifestPath, initial)
-  }
-
-  /// Checks that there is a terminal if tasks need one.
-  ///
-  /// - Throws: The tasks that lack it.
-  package func expectTerminal(_ asked: RunRequest) throws(PreparationError) {
-    let tasks = MissingTerminal.tasks(of: plan, initial)
-    if tasks.isEmpty { return }
-    var asked = asked
-    asked.set = found.set
-    throw try found.manifest().diagnostics(
-      withoutTerminal: tasks, runID: folder.id.description, asked)
-  }
 
   /// Ends what an earlier session left and repairs the journal. The caller took the lock before the
   /// run was read.
@@ -306,7 +259,7 @@ package struct PreparedResume {
         run: folder.id.description, workersLock: folder.workersLock, workers: history.workers,
         left: processesLeft, freesNumbers: plan.hasServices)
       : isCopyOfLive ? [] : Orphans.alive(processesLeft)
-    guard survivors.isEmpty || takesOver else { throw .survivors(survivors) }
+    guard survivors.isEmpty || asked.takesOver else { throw .survivors(survivors) }
     if mayHaveLeft {
       SurvivorFiles.remove(folder.path)
       TaskFolder.removeLeft(run: folder.id.description)
@@ -320,33 +273,32 @@ package struct PreparedResume {
     }
     let unremoved = KeptValues(folder, plan, history).removeOthers()
     var session = PreparedSession(
-      folder, plan, resumeState: resumeState, manifestPath: manifestPath,
+      self, in: folder, options, files: entry.files,
       trace: SessionTrace(
         found.open, openedMilliseconds: history.openedMilliseconds, parent: entry.trace),
-      journal: journal, encoder: encoder, lock: lock)
-    session.isResumed = true
+      journal: journal, encoder, lock: lock)
     if history.isContinued(by: request) { session.orders = history.orders }
-    session.maxParallel = lostParallel
     session.passed = kept
     session.takenOver = staying
-    session.secrets = secrets
-    session.opening = opening
-    session.warnings = warnings
+    session.request.isResumed = true
+    session.request.opening = opening
+    session.request.warnings = warnings
     if let unremoved {
-      session.warnings.append(
+      session.request.warnings.append(
         "what lost tasks left in \(folder.values) cannot be removed: \(unremoved)")
     }
     if let left, !left.isEmpty {
-      session.warnings.append(
+      session.request.warnings.append(
         "workers of an earlier drive may still run on \(left.joined(separator: ", ")): taken for "
           + "gone")
     }
     for survivor in survivors {
-      session.warnings.append("process \(survivor.title) of an earlier session may still run")
+      session.request.warnings.append(
+        "process \(survivor.title) of an earlier session may still run")
     }
     if left == nil {
       for machine in Orphans.machinesBeyondReach(of: history.workers) {
-        session.warnings.append(
+        session.request.warnings.append(
           "an earlier drive had workers on \(machine), which cannot be looked at from here")
       }
     }
@@ -360,7 +312,7 @@ package struct PreparedResume {
 
   /// Checks that no process is alive that an earlier session could not end.
   package func expectNothingLeft() throws(PreparationError) {
-    let survivors = takesOver ? [] : Orphans.alive(processesLeft)
+    let survivors = asked.takesOver ? [] : Orphans.alive(processesLeft)
     guard survivors.isEmpty else { throw .survivors(survivors) }
   }
 
@@ -372,13 +324,13 @@ package struct PreparedResume {
     guard history.close == nil else { return [] }
     let nodes = history.nodes.of(session: history.sessions).filter { $0.state != .lost }
     let lease = nodes.map(\.offer.leaseMilliseconds).max()
-    if lease == nil, !takesOver { return nil }
+    if lease == nil, !asked.takesOver { return nil }
     let haveLeft = Orphans.waitForWorkersElsewhere(
       workersLock: folder.workersLock, leaseMilliseconds: lease ?? 0)
     if haveLeft { return [] }
     // The coordinator's own machine had workers, too.
     let hosts = Set(nodes.map(\.host) + Orphans.machinesBeyondReach(of: history.workers))
-    guard takesOver else { throw .workersElsewhere(hosts.sorted()) }
+    guard asked.takesOver else { throw .workersElsewhere(hosts.sorted()) }
     // Otherwise every further resume would find their lock.
     let path = folder.workersLock
     try withFolder(doing("remove", path, Path.removeIfThere(path)))
@@ -423,25 +375,6 @@ package struct PreparedResume {
       throw .selection(error)
     }
   }
-
-  private static func changedFiles(_ paths: [String]) -> [String] {
-    if paths.isEmpty { return [] }
-    let names = paths.prefix(5).map(CleanText.string).joined(separator: ", ")
-    let more = paths.count > 5 ? " and \(paths.count - 5) more" : ""
-    return ["changed since the run was driven last: \(names)\(more)"]
-  }
-
-  private static func warnings(
-    _ folder: RunFolder, _ recovery: JournalRecovery, removed: [String]
-  ) -> [String] {
-    var warnings = recovery.warnings(path: folder.journal)
-    if !removed.isEmpty {
-      let names = removed.prefix(5).joined(separator: ", ")
-      let more = removed.count > 5 ? " and \(removed.count - 5) more" : ""
-      warnings.append("no longer in the manifest: \(names)\(more)")
-    }
-    return warnings
-  }
 }
 
 /// Additions by tasks of the run that run again and add them again.
@@ -449,18 +382,14 @@ extension PreparedResume {
   /// A task of the last plan is left out because the task that added it runs again.
   package func addsAnew(_ name: String) -> Bool { found.addsAnew(name) }
 
-  func additionsToRemake(_ asked: RunRequest) -> AdditionsToRemake {
-    AdditionsToRemake(of: plan, found.additions, history, decision) { tasks in
-      foresight(of: tasks, asked)
-    }
+  private var additionsToRemake: AdditionsToRemake {
+    AdditionsToRemake(of: plan, found.additions, history, decision) { foresight(of: $0) }
   }
 
   /// Checks the files of tasks, and of their dependencies, as the session would.
-  private func foresight(
-    of tasks: Set<TaskID>, _ asked: RunRequest
-  ) -> (TaskID) -> AdditionsToRemake.Foresight {
+  private func foresight(of tasks: Set<TaskID>) -> (TaskID) -> AdditionsToRemake.Foresight {
     // Without records of earlier successes, no prediction is possible.
-    guard let look = try? PlanScan(plan, state: statePath, cache: asked.cache) else {
+    guard let look = try? PlanScan(plan, state: stateFolder.path, cache: asked.cache) else {
       return { _ in .unknown }
     }
     var wanted = TaskSet(taskCount: plan.taskCount)

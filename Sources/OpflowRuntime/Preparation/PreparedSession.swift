@@ -1,7 +1,7 @@
-package import OpflowBase
+internal import OpflowBase
 internal import OpflowEngine
 package import OpflowJournal
-package import OpflowPlan
+internal import OpflowPlan
 internal import OpflowSystem
 package import OpflowViews
 internal import OpflowWorker
@@ -9,49 +9,46 @@ internal import OpflowWorker
 /// A session that is ready to begin: folder, plan and journal exist, and this process holds the
 /// run's lock until the session has ended.
 package struct PreparedSession: ~Copyable {
-  package let folder: RunFolder
-  package let plan: Plan
-  private let resumeState: ResumeState
-  package var initial: [InitialState] { resumeState.initial }
-  package internal(set) var isResumed = false
+  package var request: SessionRequest
+  private let asked: RunRequest
+  private let manifestPath: String
+  /// Of the manifest, in the journal's format.
+  private let files: [String]
   /// Requests of the session that this one continues.
   package internal(set) var orders = RequestRecords()
-  /// The `cpu` capacity of that session at its end; nil to use the request's.
-  var maxParallel: UInt32?
-  var warnings: [String] = []
-  /// Secrets that tasks may read and that are masked in all output.
-  package var secrets: [SecretValue] = []
-  var opening: [JournalEntry] = []
   /// Services that the previous session left up; then those that this one takes over.
   var passed: PassedServices?
   var takenOver: [(service: TaskID, held: HeldService)] = []
   /// The launcher of this machine, if a worker was started ahead.
-  private var workers: (watch: EventLoop, launcher: LocalLauncher)?
-  let manifestPath: String
+  private var workers: Workers?
   private let trace: SessionTrace
   private let journal: JournalFile
-  private let encoder: JournalEncoder
   private let lock: RunFolderLock
 
+  private typealias Workers = (watch: EventLoop, launcher: LocalLauncher)
+
   init(
-    _ folder: RunFolder, _ plan: Plan, resumeState: ResumeState, manifestPath: String,
-    trace: SessionTrace, journal: consuming JournalFile, encoder: JournalEncoder,
-    lock: consuming RunFolderLock
+    _ prepared: some Preparation, in folder: RunFolder, _ options: SchedulerOptions,
+    files: [String], trace: SessionTrace, journal: consuming JournalFile,
+    _ encoder: JournalEncoder, lock: consuming RunFolderLock
   ) {
-    self.folder = folder
-    self.plan = plan
-    self.resumeState = resumeState
-    self.manifestPath = manifestPath
+    asked = prepared.asked
+    request = SessionRequest(
+      folder: folder, plan: prepared.plan, options: options, durability: asked.durability,
+      resumeState: prepared.resumeState, encoder: encoder, secrets: prepared.secrets,
+      sharesJobs: asked.maxParallel == nil, controlDescriptor: asked.controlDescriptor)
+    manifestPath = prepared.manifestPath
+    self.files = files
     self.trace = trace
     self.journal = journal
-    self.encoder = encoder
     self.lock = lock
   }
 
   /// The runs of its manifest.
   package var manifestRuns: ManifestRuns {
     ManifestRuns(
-      state: StateFolder(holding: folder), path: manifestPath, keep: Int(plan.manifest.keepRuns))
+      state: StateFolder(holding: request.folder), path: manifestPath,
+      keep: Int(request.plan.manifest.keepRuns))
   }
 
   /// Checks the preconditions of every run. Call it before creating one.
@@ -67,100 +64,71 @@ package struct PreparedSession: ~Copyable {
 
   /// Environment variables for workers: trace context and enclosing runs.
   private var variables: [String] {
-    trace.variables + RunsAround.here.variables(with: folder.id.description)
-      + TasksAround.here.variables(of: manifestPath, plan.key)
+    trace.variables + RunsAround.here.variables(with: request.folder.id.description)
+      + TasksAround.here.variables(of: manifestPath, request.plan.key)
+  }
+
+  /// Starts a worker while the rest is prepared, if the first task needs one at once: that saves a
+  /// twentieth of a short run.
+  mutating func startEarly() {
+    guard asked.on.isEmpty, request.plan.beginsWithCommand(request.resumeState.initial)
+    else { return }
+    // An error is ignored here and reported by the next attempt.
+    workers = try? makeWorkers()
+    workers?.launcher.startEarly()
+  }
+
+  /// Those started ahead, left by the previous session, or new ones.
+  private mutating func takeWorkers() throws(Errno) -> Workers {
+    if let workers { return workers }
+    guard let passed else { return try makeWorkers() }
+    let numbers = takenOver.map(\.held.worker)
+    request.links = passed.takeOver(takenOver)
+    let watch = try EventLoop()
+    try passed.launcher.goOn(
+      watch, variables: variables, arguments: request.resumeState.arguments,
+      with: Array(zip(request.links, numbers)))
+    return (watch, passed.launcher)
+  }
+
+  private mutating func makeWorkers() throws(Errno) -> Workers {
+    let (folder, plan) = (request.folder, request.plan)
+    // From here on there is a worker to end: signals are handled once the session has begun.
+    try Coordinator.watchedSignals().block()
+    let watch = try EventLoop()
+    // Workers share the file only if it exists. An error shows in `checkRecords`.
+    if plan.declaresFiles { _ = try? RecordBook(state: StateFolder(holding: folder).path) }
+    var delegation = MemoryLimits.begin(plan) { request.warnings.append($0) }
+    let launcher = try LocalLauncher(
+      node: 0, watch: watch, folder: folder, runID: folder.id.description,
+      complaints: folder.workerLog, variables: variables,
+      arguments: request.resumeState.arguments, delegation: delegation.take())
+    return (watch, launcher)
   }
 
   /// Drives the run to its end with workers of this machine.
   ///
   /// - Parameter serving: Ends staying services when files change; nil if only a user ends them.
   package consuming func perform(
-    _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
-    serving: ServingWatch? = nil
+    progress: ProgressOptions, heading: ProgressHeading, serving: ServingWatch? = nil
   ) throws(CoordinatorError) -> SessionResult {
-    if let passed {
-      let numbers = takenOver.map(\.held.worker)
-      let links = passed.takeOver(takenOver)
-      let watch = try Self.settingUp { () throws(Errno) in
-        let watch = try EventLoop()
-        try passed.launcher.goOn(
-          watch, variables: variables, arguments: resumeState.arguments,
-          with: Array(zip(links, numbers)))
-        return watch
-      }
-      return try perform(
-        asked, progress: progress, heading: heading, serving: serving, links,
-        by: (watch, passed.launcher))
-    }
-    let workers =
-      if let workers { workers } else {
-        try Self.settingUp { () throws(Errno) in try makeWorkers() }
-      }
-    return try perform(
-      asked, progress: progress, heading: heading, serving: serving, [], by: workers)
-  }
-
-  /// Adds messages to show before anything starts.
-  package mutating func warn(_ texts: [String]) { warnings += texts }
-
-  /// Starts a worker while the rest is prepared, if the first task needs one at once: that saves a
-  /// twentieth of a short run.
-  mutating func startEarly(_ asked: RunRequest) {
-    guard asked.on.isEmpty, plan.beginsWithCommand(initial) else { return }
-    // An error is ignored here and reported by the next attempt.
-    workers = try? makeWorkers()
-    workers?.launcher.startEarly()
-  }
-
-  private mutating func makeWorkers() throws(Errno) -> (watch: EventLoop, launcher: LocalLauncher) {
-    // From here on there is a worker to end: signals are handled once the session has begun.
-    try Coordinator.watchedSignals().block()
-    let watch = try EventLoop()
-    // Workers share the file only if it exists. An error shows in `checkRecords`.
-    if plan.declaresFiles { _ = try? RecordBook(state: StateFolder(holding: folder).path) }
-    var delegation = MemoryLimits.begin(plan) { warnings.append($0) }
-    let launcher = try LocalLauncher(
-      node: 0, watch: watch, folder: folder, runID: folder.id.description,
-      complaints: folder.workerLog, variables: variables, arguments: resumeState.arguments,
-      delegation: delegation.take())
-    return (watch, launcher)
-  }
-
-  private static func settingUp<Result>(
-    _ body: () throws(Errno) -> Result
-  ) throws(CoordinatorError) -> Result {
-    try rethrowing(body()) { CoordinatorError("cannot set up the run", $0) }
-  }
-
-  private consuming func perform(
-    _ asked: RunRequest, progress: ProgressOptions, heading: ProgressHeading,
-    serving: ServingWatch?, _ links: [WorkerLink],
-    by workers: (watch: EventLoop, launcher: LocalLauncher)
-  ) throws(CoordinatorError) -> SessionResult {
-    var resumeState = resumeState
-    resumeState.run = Hash.xxh3(Array(folder.id.description.utf8))
-    resumeState.durations = StateFolder(holding: folder).durations(
-      ofManifest: manifestPath, plan: plan, but: isResumed ? nil : folder.id)
-    var request = SessionRequest(
-      folder: folder, plan: plan, runID: folder.id.description,
-      options: SchedulerOptions(asked.limited(to: maxParallel), plan, resumeState.openness),
-      durability: asked.durability, resumeState: resumeState, encoder: encoder, opening: opening,
-      progress: progress, heading: heading)
-    request.warnings = warnings
-    request.secrets = secrets
+    let workers = try rethrowing(takeWorkers()) { CoordinatorError("cannot set up the run", $0) }
+    var request = request
+    let (folder, plan) = (request.folder, request.plan)
+    let state = StateFolder(holding: folder)
+    request.resumeState.run = Hash.xxh3(Array(folder.id.description.utf8))
+    request.resumeState.durations = state.durations(
+      ofManifest: manifestPath, plan: plan, but: request.isResumed ? nil : folder.id)
     request.serving = serving
     request.claim = lock.claim(to: folder)
-    request.links = links
-    request.sharesJobs = asked.maxParallel == nil
-    request.controlDescriptor = asked.controlDescriptor
     if !asked.on.isEmpty {
       request.nodes = NodeSettings(
         asked.on, folder: folder, planKey: plan.key.description, variables: variables,
-        arguments: resumeState.arguments, queueMilliseconds: asked.queueMilliseconds)
+        arguments: request.resumeState.arguments, queueMilliseconds: asked.queueMilliseconds)
     }
-    if plan.hasChecks { try Self.checkRecords(StateFolder(holding: folder).path) }
-    let (folder, hasCaches) = (folder, plan.hasCaches)
-    let (files, initial) = (files, resumeState.initial)
+    if plan.hasChecks { try Self.checkRecords(state.path) }
+    let hasCaches = plan.hasCaches
+    let (files, initial) = (files, request.resumeState.initial)
     if hasCaches {
       request.warnings += folder.write(asked.cache)
       folder.removeStages()
@@ -168,7 +136,8 @@ package struct PreparedSession: ~Copyable {
     let lock = lock
     defer { serving?.endSession() }
     let result = try Coordinator.session(
-      request, journal: journal, watch: workers.watch, launcher: workers.launcher)
+      request, progress, heading, journal: journal, watch: workers.watch,
+      launcher: workers.launcher)
     if hasCaches { folder.removeStages() }
     let added = result.plan.taskCount - initial.count
     if let serving, added > 0 {
@@ -205,17 +174,13 @@ extension PreparedSession {
   /// `path` is nil for the run's own manifest.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
-      folder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)
+      request.folder, request.plan, place: ManifestPlace(path ?? manifestPath),
+      files: files, initial: request.resumeState.initial)
   }
 
   /// Continues the watch of the previous session.
-  package func follow(with watch: inout ManifestWatch) { watch.follow(plan, files, initial) }
-
-  var files: [String] {
-    var files: [String] = []
-    for case .open(let entry) in opening { files = entry.files }
-    for case .resume(let entry) in opening { files = entry.files }
-    return files
+  package func follow(with watch: inout ManifestWatch) {
+    watch.follow(request.plan, files, request.resumeState.initial)
   }
 }
 

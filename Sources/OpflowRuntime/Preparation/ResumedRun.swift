@@ -11,21 +11,16 @@ package struct ResumedRun {
   let folder: RunFolder
   let manifestPath: String
   let plan: Plan
-  /// To be written; empty if the run's plan is current.
-  private let planBytes: [UInt8]
-  private let manifestBytes: [UInt8]
-  private let keptFiles: KeptFiles
+  /// To be written with the plan; nil if the run's plan is current.
+  private let sources: (manifest: [UInt8], files: KeptFiles)?
   let environment: [String]
   /// In the journal's format.
   let files: [String]
   let isGrown: Bool
-  /// Generators that must generate their matrix tasks again.
-  let withoutInstances: Set<String>
-  /// By `opflow add` in tasks.
-  let additions: [AdditionsToRemake.Addition]
+  /// If tasks were added.
+  private let regrown: RegrownPlan?
   /// The plan is without these, since they will be added again.
   private let dropped: AdditionsToRemake?
-  let droppedOrders: Set<String>
   /// The run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
   package let diagnostics: [Diagnostic]
@@ -89,12 +84,10 @@ package struct ResumedRun {
     // A run with additions is always compiled again: no stored plan tells which of them apply now.
     if !isGrown, let standing, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
       let current = standing.inputs(ifCurrent: inputs, runID: open.run),
-      !standing.mayWarn(SchedulerOptions(asked, standing).capacities(of: standing))
+      !standing.mayWarn(asked)
     {
-      (plan, planBytes, environment, diagnostics) = (standing, [], standing.environmentEntries, [])
-      (manifestBytes, keptFiles, kept) = ([], KeptFiles(), KeptFiles())
-      (withoutInstances, additions, droppedOrders) = ([], [], [])
-      files = current.fileEntries
+      (plan, sources, regrown, kept) = (standing, nil, nil, KeptFiles())
+      (environment, files, diagnostics) = (standing.environmentEntries, current.fileEntries, [])
     } else {
       var manifest = if let given { given } else { try located.read() }
       if given == nil, !asked.watches { try Self.expectTrusted(manifest, located, folder) }
@@ -106,30 +99,28 @@ package struct ResumedRun {
         state: StateFolder(holding: folder))
       environment = compiled.environmentEntries
       files = FileEntry.texts(compiled.files, from: manifest.folder)
-      let regrown =
+      regrown =
         isGrown
         ? try RegrownPlan(
           compiled, manifest, set: set, of: folder, located, early?.history, dropping: dropping)
         : nil
-      withoutInstances = regrown?.withoutInstances ?? []
-      additions = regrown?.additions ?? []
-      droppedOrders = (dropping?.orders ?? []).union(regrown?.withoutOrders ?? [])
       diagnostics = compiled.warnings + (regrown?.warnings ?? [])
       gone += regrown?.gone ?? []
       gone += compiled.furtherFiles.map(\.path).filter { !Path.exists($0) }
         .map { KeptFiles.relative($0, to: manifest.folder) }
       if regrown == nil, let standing, standing.key == compiled.planKey {
-        (plan, planBytes) = (standing, [])
-        (manifestBytes, keptFiles) = ([], KeptFiles())
+        (plan, sources) = (standing, nil)
       } else {
         plan = if let regrown { regrown.plan } else { try compiled.openPlan() }
-        planBytes = regrown == nil ? compiled.planBytes : plan.copyOfBytes
+        sources = (
+          manifest.bytes, Self.filesToKeep(of: manifest, compiled, beside: kept, in: folder)
+        )
         early = nil
-        manifestBytes = manifest.bytes
-        keptFiles = Self.filesToKeep(of: manifest, compiled, beside: kept, in: folder)
       }
     }
-    if !gone.isEmpty { warnings.append(Self.warning(ofGone: gone)) }
+    if !gone.isEmpty {
+      warnings.append("gone, and taken as the run was driven with last: \(CleanText.list(gone))")
+    }
     self.warnings = warnings
     self.early = early
   }
@@ -154,10 +145,10 @@ package struct ResumedRun {
   /// Stores a changed plan and its sources for the next resume, before the journal names them: see
   /// `KeptFiles`.
   func write() throws(RunFolderError) {
-    if planBytes.isEmpty { return }
-    try folder.replace(keptFiles)
-    try folder.replace(manifest: manifestBytes)
-    try folder.write(plan: planBytes, hasRoom: plan.hasRoom)
+    guard let sources else { return }
+    try folder.replace(sources.files)
+    try folder.replace(manifest: sources.manifest)
+    try folder.write(plan: plan.copyOfBytes, hasRoom: plan.hasRoom)
   }
 
   private static func filesToKeep(
@@ -172,15 +163,19 @@ package struct ResumedRun {
     return files
   }
 
-  private static func warning(ofGone paths: [String]) -> String {
-    let names = paths.prefix(5).map(CleanText.string).joined(separator: ", ")
-    let more = paths.count > 5 ? " and \(paths.count - 5) more" : ""
-    return "gone, and taken as the run was driven with last: \(names)\(more)"
+  /// Generators that must generate their matrix tasks again.
+  var withoutInstances: Set<String> { regrown?.withoutInstances ?? [] }
+
+  /// By `opflow add` in tasks.
+  var additions: [AdditionsToRemake.Addition] { regrown?.additions ?? [] }
+
+  var droppedOrders: Set<String> {
+    (dropped?.orders ?? []).union(regrown?.withoutOrders ?? [])
   }
 
   /// To be copied to the run's folder; empty for an unchanged plan, which was checked before.
   var copies: [WrittenSecrets.Copy] {
-    planBytes.isEmpty ? [] : [(manifestPath, manifestBytes)] + keptFiles.named
+    sources.map { [(manifestPath, $0.manifest)] + $0.files.named } ?? []
   }
 
   func read() throws(PreparationError) -> (history: RunModel, recovery: JournalRecovery) {

@@ -51,14 +51,6 @@ package struct RunRequest: Equatable, Sendable {
 
   package init() {}
 
-  /// nil keeps the request's own capacity.
-  func limited(to maxParallel: UInt32?) -> RunRequest {
-    guard let maxParallel else { return self }
-    var request = self
-    request.maxParallel = maxParallel
-    return request
-  }
-
   /// The journal stores options, so none may contain a secret.
   func expectNoSecret(_ secrets: [SecretValue]) throws(PreparationError) {
     guard let masker = Masker(secrets) else { return }
