@@ -144,13 +144,13 @@ package struct NewRun: Preparation {
 
 /// The plan for the current manifest: of an earlier run with the same inputs, or compiled now.
 struct PreparedPlan {
-  let plan: Plan
+  private(set) var plan: Plan
   /// In the journal's format, as are the files.
   let environment: [String]
   let files: [String]
   let warnings: [Diagnostic]
   /// nil for a compiled plan, whose further files are `kept`.
-  private let earlier: RunFolder?
+  private var earlier: RunFolder?
   private var kept = KeptFiles()
 
   init(
@@ -190,14 +190,17 @@ struct PreparedPlan {
     return plan.hasFurtherFiles ? earlier.readKeptFiles().named : []
   }
 
-  /// Writes or links the plan.
-  func place(in folder: RunFolder) throws(RunFolderError) {
+  /// Writes or links the plan. A written one is mapped from its file then, which frees its bytes.
+  mutating func place(in folder: RunFolder) throws(RunFolderError) {
     if let earlier {
       if plan.hasFurtherFiles { try folder.shareKeptFiles(of: earlier) }
       return try folder.share(plan, of: earlier)
     }
     try folder.write(kept)
+    kept = KeptFiles()
     try folder.write(plan: plan.copyOfBytes)
+    plan = try folder.openPlan(verifyingChecksum: false)
+    earlier = folder
   }
 }
 
