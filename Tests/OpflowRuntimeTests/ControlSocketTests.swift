@@ -301,9 +301,11 @@ import Testing
   /// Has a process of its own ask, below a shell that stands for a worker.
   private func ask(_ host: ControlHost, _ body: (Int32) throws -> Void) throws {
     let python = """
-      import socket, sys
+      import os, socket, sys
       s = socket.socket(socket.AF_UNIX)
-      s.connect(sys.argv[1])
+      # A socket's whole path may be longer than an address may be.
+      os.chdir(os.path.dirname(sys.argv[1]))
+      s.connect(os.path.basename(sys.argv[1]))
       s.sendall(sys.argv[2].encode() + b"\\n")
       sys.stdout.write(s.makefile().readline())
       """
