@@ -1,7 +1,7 @@
-/// The cgroup limits of a process, versions 1 and 2 (cgroups(7)). The tightest limit of the group
-/// and its ancestors counts.
+/// The cgroup limits of a process, versions 1 and 2 (cgroups(7)): the tightest limit of the group
+/// and its ancestors.
 struct ControlGroup: Sendable {
-  /// Below the cgroup root; nil without version 2.
+  /// The path below the cgroup root; nil without version 2.
   let unifiedPath: String?
   private let unified: [String]
   /// A controller that is in version 1 is ignored in version 2.
@@ -46,7 +46,7 @@ struct ControlGroup: Sendable {
     self.memoryFolders = memory
   }
 
-  /// Rounded up; nil if unlimited.
+  /// The CPU quota, rounded up; nil if unlimited.
   var processorQuota: Int? {
     var quotas: [Int] = []
     for folder in processorFolders.isEmpty ? unified : [] {
@@ -69,7 +69,7 @@ struct ControlGroup: Sendable {
 
   /// nil if unlimited.
   var memoryLimitBytes: UInt64? {
-    // "max" does not parse. Version 1 writes a huge number, which the machine's memory limits.
+    // "max" does not parse. Version 1 writes a huge number instead; the machine's memory limits it.
     let limits =
       memoryFolders.isEmpty
       ? unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
@@ -107,13 +107,13 @@ struct ControlGroup: Sendable {
 }
 
 /// A version 2 cgroup that kills all its processes at once, whatever their session, environment or
-/// user (cgroups(7), `cgroup.kill`). It may be unavailable.
+/// user (cgroups(7), `cgroup.kill`). May be unavailable.
 package struct KillGroup: Sendable, Equatable {
   private let path: String
   private let hasOthersBeside: Bool
 
   /// Makes the group in a folder below `home`; nil on failure. `hasOthersBeside`: its tasks may
-  /// have sibling groups, `path` and a dot (`MemoryGroup`).
+  /// have sibling groups named `path`, a dot and more (`MemoryGroup`).
   package static func make(_ path: String, hasOthersBeside: Bool = false) -> KillGroup? {
     do throws(Errno) {
       try Path.makeDirectory(path, mode: 0o755)
@@ -127,13 +127,13 @@ package struct KillGroup: Sendable, Equatable {
     return KillGroup(path: path, hasOthersBeside: hasOthersBeside)
   }
 
-  /// For `ProgramStart.group`.
+  /// Opens the group for `ProgramStart.group`.
   package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
   /// The folder of this process's version 2 cgroup at the first call.
   package static var home: String? {
     guard let path = ControlGroup.current.unifiedPath, path.hasPrefix("/") else { return nil }
-    // Hybrid mode mounts version 2 there.
+    // Hybrid mode mounts version 2 at the second path.
     for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
       let folder = path == "/" ? mount : mount + path
       if Path.exists(mount + "/cgroup.controllers"), Path.exists(folder + "/cgroup.procs") {
@@ -143,7 +143,7 @@ package struct KillGroup: Sendable, Equatable {
     return nil
   }
 
-  /// Removes the group if empty, the usual case; otherwise kills its processes.
+  /// Removes the group if it is empty, the usual case; else kills its processes.
   package func end() {
     if hasOthersBeside || !Self.remove(path) { kill() }
   }
@@ -161,7 +161,7 @@ package struct KillGroup: Sendable, Equatable {
     return names.filter { $0.hasPrefix(prefix) }.map { "\(folder)/\($0)" }
   }
 
-  /// Kills descendants too.
+  /// Kills the group's processes and those of its descendant groups.
   package static func kill(_ path: String) {
     // Callers also kill by other means.
     try? File.open(path + "/cgroup.kill", .writeOnly).writeAll("1")
@@ -169,7 +169,7 @@ package struct KillGroup: Sendable, Equatable {
 
   package func remove() { Self.remove(path) }
 
-  /// Returns whether the group is gone; one with processes stays.
+  /// Returns true if the group is gone; a group with processes stays.
   @discardableResult
   package static func remove(_ path: String) -> Bool {
     do throws(Errno) {
@@ -185,13 +185,13 @@ package struct KillGroup: Sendable, Equatable {
 package struct MemoryGroup: ~Copyable {
   private let path: String
 
-  /// Fails if memory is not distributed at `path`.
+  /// Fails if the parent group does not distribute memory.
   package init?(_ path: String, limitBytes: UInt64) {
     self.path = path
     guard (try? Path.makeDirectory(path, mode: 0o755)) != nil else { return nil }
     do throws(Errno) {
       try File.open(path + "/memory.max", .writeOnly).writeAll("\(limitBytes)")
-      // Swap would evade the limit; the machine may have none.
+      // Swap would evade the limit. Fails on a machine without swap.
       try? File.open(path + "/memory.swap.max", .writeOnly).writeAll("0")
       // A task that lost one process is useless.
       try File.open(path + "/memory.oom.group", .writeOnly).writeAll("1")
@@ -203,10 +203,10 @@ package struct MemoryGroup: ~Copyable {
 
   deinit { try? Path.removeDirectory(path) }
 
-  /// For `ProgramStart.group`.
+  /// Opens the group for `ProgramStart.group`.
   package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
-  /// Whether the kernel killed a process of the group.
+  /// True if the kernel killed a process of the group.
   package var hasOverrun: Bool {
     guard let bytes = try? File.read(path + "/memory.events") else { return false }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
@@ -229,7 +229,7 @@ package struct MemoryGroup: ~Copyable {
 package struct MemoryDelegation: ~Copyable {
   private let group: String
   private let own: String
-  /// Whether this process enabled it.
+  /// True if this process enabled the memory controller.
   private let isNew: Bool
 
   /// A message for the user.
@@ -239,7 +239,7 @@ package struct MemoryDelegation: ~Copyable {
 
   private static let matrixGroup = "opflow-own-"
 
-  /// The cgroup folder of this process, before it moved into its own child group.
+  /// The cgroup folder of this process before it moved into its own child group.
   package static var home: String? {
     guard let home = KillGroup.home else { return nil }
     let own = "/\(matrixGroup)\(ProcessID.own)"
@@ -272,7 +272,6 @@ package struct MemoryDelegation: ~Copyable {
     return MemoryDelegation(group: home, own: own, isNew: isNew)
   }
 
-  /// Enables the memory controller for the children of a group.
   package static func enable(_ folder: String) -> Errno? {
     if words(folder + "/cgroup.subtree_control").contains("memory") { return nil }
     do throws(Errno) {

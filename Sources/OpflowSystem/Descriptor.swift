@@ -32,7 +32,7 @@ package struct Descriptor: ~Copyable, Sendable {
     for _ in 1..<max(1, count) { taken.append(try first.duplicate().release()) }
   }
 
-  /// Returns the descriptor, which the caller then owns.
+  /// Gives the descriptor to the caller.
   package consuming func release() -> Int32 {
     let descriptor = rawValue
     discard self
@@ -52,7 +52,7 @@ package struct Descriptor: ~Copyable, Sendable {
     return try call { pread(rawValue, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads once, at most `limit` bytes; from `offset` if one is given.
+  /// Reads once, at most `limit` bytes, from `offset` if given.
   package borrowing func read(
     into bytes: inout [UInt8], atMost limit: Int = .max, at offset: Int64? = nil
   ) throws(Errno) -> Int {
@@ -93,7 +93,7 @@ package struct Descriptor: ~Copyable, Sendable {
       }
       let count = bytes.count - start
       if count == 0 { break }
-      // More than is left would move all bytes to a larger buffer.
+      // More than that would move all bytes to a larger buffer.
       room = count < room ? room - count : min(max(bytes.count, 4096), 1 << 26)
     }
     return bytes
@@ -105,7 +105,7 @@ package struct Descriptor: ~Copyable, Sendable {
     return try call { Glibc.write(rawValue, bytes.baseAddress, bytes.count) }
   }
 
-  /// Writes from index `sent` on and advances it. Throws `wouldBlock` when it cannot go on.
+  /// Writes from index `sent` on and advances it. Throws `wouldBlock` when the descriptor is full.
   package borrowing func write(_ bytes: [UInt8], behind sent: inout Int) throws(Errno) {
     while sent < bytes.count {
       let from = sent
@@ -190,8 +190,7 @@ package struct Descriptor: ~Copyable, Sendable {
     return Int64(try call { lseek(rawValue, 0, SEEK_END) })
   }
 
-  /// Starts writing dirty pages without waiting (sync_file_range(2)); a later sync reports the
-  /// errors.
+  /// Starts writing dirty pages without waiting (sync_file_range(2)); a later sync reports errors.
   package borrowing func beginWriting() { _ = clinux_begin_writing(rawValue) }
 
   package borrowing func sync() throws(Errno) {
@@ -216,7 +215,7 @@ package struct Descriptor: ~Copyable, Sendable {
     try call { fchmod(rawValue, mode) }
   }
 
-  /// Of a pipe.
+  /// The unread bytes of a pipe.
   package borrowing func readableByteCount() throws(Errno) -> Int32 {
     let count = clinux_readable_bytes(rawValue)
     if count < 0 { throw Errno.current }
@@ -227,7 +226,7 @@ package struct Descriptor: ~Copyable, Sendable {
     try call { clinux_set_nonblocking(rawValue, on ? 1 : 0) }
   }
 
-  /// Close-on-exec, with a number of at least `lowest`.
+  /// Returns a close-on-exec duplicate with a number of at least `lowest`.
   package borrowing func duplicate(from lowest: Int32 = 3) throws(Errno) -> Descriptor {
     return Descriptor(owning: try call { clinux_duplicate(rawValue, lowest) })
   }
@@ -257,15 +256,13 @@ package struct Pipe: ~Copyable {
     write = Descriptor(owning: ends.write)
   }
 
-  /// Closes the write end.
   package consuming func takeRead() -> Descriptor { read }
 
-  /// Closes the read end.
   package consuming func takeWrite() -> Descriptor { write }
 }
 
 package enum DescriptorNumber {
-  /// Whether `number` is open and survives an exec, unlike this program's own descriptors.
+  /// True if `number` is open and survives an exec, unlike this program's own descriptors.
   package static func isInherited(_ number: Int32) -> Bool {
     let flags = fcntl(number, F_GETFD)
     return flags >= 0 && flags & FD_CLOEXEC == 0

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Why a system call failed (errno(3)); the only error type of this module.
+/// The error of a system call (errno(3)); the only error type of this module.
 package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
 
@@ -15,7 +15,7 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let ioError = Errno(rawValue: EIO)
   package static let badDescriptor = Errno(rawValue: EBADF)
   package static let noChild = Errno(rawValue: ECHILD)
-  /// Processes, memory or descriptors are short; a retry may succeed.
+  /// True if processes, memory or descriptors are short; a retry may succeed.
   package var isShortage: Bool {
     self == .wouldBlock || self == .noMemory || self == .tooManyFiles || self == .tooManyFilesOfAll
   }
@@ -81,7 +81,7 @@ func call<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
   }
 }
 
-/// Like `call` for descriptors that this process was given: EBADF is thrown.
+/// Like `call` for descriptors that this process was given: throws EBADF.
 @inline(__always)
 @discardableResult
 func givenCall<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
@@ -95,7 +95,7 @@ func givenCall<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Res
   }
 }
 
-/// Returns what `body` returns, and throws a failed system call as `convert` names it.
+/// Returns the result of `body`; converts the error of a failed system call.
 package func rethrowing<Result: ~Copyable, Outer: Error>(
   _ body: @autoclosure () throws(Errno) -> Result, as convert: (Errno) -> Outer
 ) throws(Outer) -> Result {

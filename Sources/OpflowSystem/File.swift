@@ -46,7 +46,7 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Descriptor {
-  /// Whether any process has this file, open here for reading, open or mapped for writing: writes
+  /// True if any process has this file, open here for reading, open or mapped for writing: writes
   /// through a mapping need not change its times. False if unknown. Close the file right
   /// afterwards.
   package borrowing func isOpenForWriting() -> Bool { clinux_is_open_for_writing(rawValue) == 1 }
@@ -76,11 +76,11 @@ package enum File {
     package static let exclusive = Flags(rawValue: O_EXCL)
     package static let truncate = Flags(rawValue: O_TRUNC)
     package static let append = Flags(rawValue: O_APPEND)
-    /// Fail if the last component is a link.
+    /// Fails if the last component is a link.
     package static let noFollow = Flags(rawValue: O_NOFOLLOW)
     package static let directory = Flags(rawValue: O_DIRECTORY)
     package static let nonblocking = Flags(rawValue: O_NONBLOCK)
-    /// Do not become the controlling terminal.
+    /// The file does not become the controlling terminal.
     package static let noTerminal = Flags(rawValue: O_NOCTTY)
     /// Dropped when an existing file is opened.
     fileprivate static let making = Flags(rawValue: O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -121,7 +121,7 @@ package enum File {
     do throws(Errno) {
       file = try open(flags.union([.nonblocking, .noTerminal]))
     } catch .wouldBlock {
-      // A file server must first revoke a lease that another machine has (fcntl(2), F_SETLEASE).
+      // A file server must first revoke a lease of another machine (fcntl(2), F_SETLEASE).
       let place = try open(flags.intersection(.noFollow).union(.pathOnly))
       guard try place.status().kind == .file else { throw .notRegular }
       return try Self.open("/proc/self/fd/\(place.rawValue)", flags.subtracting(.making))
@@ -155,7 +155,7 @@ package enum File {
       })
   }
 
-  /// Reading it means setting it: only while the process has one thread.
+  /// The umask. Reading it means setting it: only while the process has one thread.
   package static var creationMask: UInt32 {
     let mask = umask(0o077)
     _ = umask(mask)
@@ -168,7 +168,7 @@ package enum File {
     return Descriptor(owning: try call { clinux_reopen_direct(descriptor.rawValue) })
   }
 
-  /// An anonymous file to exchange data with another program.
+  /// Returns an anonymous file to exchange data with another program.
   package static func inMemory() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_memory_file() })
   }
@@ -229,7 +229,7 @@ extension Descriptor {
     try call { clinux_remove_tree(rawValue, name) }
   }
 
-  /// The bytes that a removal would free: files with links elsewhere do not count. 0 if unreadable.
+  /// The bytes that a removal would free, without files that have links elsewhere; 0 if unreadable.
   package borrowing func treeBytes(_ name: String) -> Int64 {
     clinux_tree_bytes(rawValue, name)
   }

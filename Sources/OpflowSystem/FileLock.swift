@@ -7,7 +7,7 @@ package struct FileLock: ~Copyable, Sendable {
     case shared, exclusive
   }
 
-  /// The holder may write a note into it.
+  /// The holder may write a note into the file.
   package let file: Descriptor
 
   /// Returns nil if another lock conflicts.
@@ -16,7 +16,7 @@ package struct FileLock: ~Copyable, Sendable {
     return try file.tryLock(mode) ? FileLock(file: file) : nil
   }
 
-  /// Whether the file is locked exclusively. The test takes a shared lock for a moment, during
+  /// True if the file is locked exclusively. The test takes a shared lock for a moment, during
   /// which exclusive locking fails.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
@@ -58,7 +58,7 @@ extension Descriptor {
   }
 
   package borrowing func unlock() {
-    // Closing the file releases it at the latest.
+    // Closing the file releases the lock at the latest.
     _ = flock(rawValue, LOCK_UN)
   }
 }
@@ -114,12 +114,12 @@ package struct ByteLocks: ~Copyable, Sendable {
     try call { clinux_unlock_byte(file.rawValue, place) }
   }
 
-  /// Whether another open file holds the lock.
+  /// True if another open file holds the lock.
   package borrowing func isTaken(_ place: Int64) throws(Errno) -> Bool {
     return try call { clinux_byte_is_locked(file.rawValue, place) } == 1
   }
 
-  /// Whether another open file holds a lock on any byte.
+  /// True if another open file holds a lock on any byte.
   package borrowing func isAnyTaken() throws(Errno) -> Bool {
     return try call { clinux_any_byte_is_locked(file.rawValue) } == 1
   }
@@ -139,7 +139,6 @@ package struct SharedLock: ~Copyable {
     self.file = file
   }
 
-  /// False if the file is missing.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
       let file = try File.openRegular(path, .readOnly)

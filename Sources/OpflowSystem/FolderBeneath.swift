@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// A folder whose contents are reached without following a link or leaving it (openat2(2)),
-/// whatever others have written into it. A path is text, or bytes without a zero.
+/// whatever others have written into it. Byte paths must not contain a zero.
 package struct FolderBeneath: ~Copyable {
   private let folder: Descriptor
 
@@ -44,7 +44,7 @@ package struct FolderBeneath: ~Copyable {
     try status(Array(path.utf8))
   }
 
-  /// Does not follow a link; nil if nothing is there.
+  /// Does not follow a link; nil if missing.
   package func status(_ path: [UInt8]) throws(Errno) -> FileStatus? {
     do throws(Errno) {
       let entry = try entry(at: path)
@@ -143,7 +143,7 @@ package struct FolderBeneath: ~Copyable {
       try FolderBeneath.calling(name) { renameat(other, new, folder.rawValue, $0) }
     }
 
-    /// Removes the draft, which is in the same folder, if that fails.
+    /// Removes the draft, which is in the same folder, on failure.
     func replace(withDraft draft: String) throws(Errno) {
       do throws(Errno) {
         try replace(with: draft, in: folder.rawValue)

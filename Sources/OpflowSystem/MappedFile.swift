@@ -39,8 +39,8 @@ package struct MappedFile: Sendable {
     _ = munmap(UnsafeMutableRawPointer(mutating: start), bytes.count)
   }
 
-  /// Makes a bus error, from a truncated file or a failing disk, end this process with exit code 74
-  /// and a message.
+  /// Makes a bus error, from a truncated file or a failing disk, end this process with a message
+  /// and exit code 74.
   package static func exitOnBusError() throws(Errno) {
     try call { clinux_exit_on_bus_error(busErrorText.cString) }
   }
@@ -57,7 +57,7 @@ extension StaticString {
 }
 
 /// A mapping that lives while referenced. It shows later writes, so it can be reused while the
-/// length is the same; not on a network file system, where writes of other machines need a new
+/// length is the same, except on a network file system, where writes of other machines need a new
 /// mapping.
 package final class SharedMapping: Sendable {
   private let file: MappedFile
@@ -75,7 +75,7 @@ package final class SharedMapping: Sendable {
 
   package var bytes: UnsafeRawBufferPointer { file.bytes }
 
-  /// Whether the mapping shows all content of the file with that `status`. The inode cannot be
+  /// True if the mapping shows all content of the file with that `status`. The inode cannot be
   /// reused while the file is mapped.
   package func isAll(of status: FileStatus) -> Bool {
     !isNetwork && status.identity == identity && status.sizeBytes == Int64(file.byteCount)
@@ -88,7 +88,7 @@ package final class SharedMapping: Sendable {
 }
 
 package enum Memory {
-  /// Below this, large pages do not pay for the call.
+  /// Below this size, large pages do not pay for the call.
   private static let largeBytes = 4 << 20
 
   /// Asks for huge pages in memory about to be written for the first time (madvise(2)).

@@ -85,8 +85,7 @@ extension Duration {
   }
 }
 
-/// Waits for a few descriptors (ppoll(2)) where they change so often that epoll registration costs
-/// more.
+/// Waits for a few descriptors (ppoll(2)) that change so often that epoll registration costs more.
 package struct PollSet: ~Copyable {
   package static let capacity = 8
   private var watched: [clinux_watched]
@@ -108,7 +107,6 @@ package struct PollSet: ~Copyable {
 
   package mutating func clear(_ slot: Int) { set(slot, -1) }
 
-  /// For callers that wait in another set.
   package var rawDescriptors: [Int32] { watched.map(\.descriptor).filter { $0 >= 0 } }
 
   package mutating func forget() {
@@ -120,7 +118,7 @@ package struct PollSet: ~Copyable {
   /// Readable, hung up or failed.
   package func isReady(_ slot: Int) -> Bool { watched[slot].readiness != 0 }
 
-  /// Returns whether a descriptor is ready. A negative time means forever.
+  /// Returns true if a descriptor is ready. A negative time means forever.
   package mutating func wait(nanoseconds: Int64) throws(Errno) -> Bool {
     let count = try watched.withUnsafeMutableBufferPointer { watched throws(Errno) in
       // SAFETY: the shim reads and fills exactly `count` entries.

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 package enum ProcessID {
-  /// Effective.
+  /// The effective user.
   package static var ownUser: UInt32 { UInt32(geteuid()) }
 
   package static var own: Int32 { getpid() }
@@ -13,7 +13,7 @@ package enum ProcessID {
 
     package var userMicroseconds: Int64 = 0
     package var systemMicroseconds: Int64 = 0
-    /// Resident set size.
+    /// The peak resident set size.
     package var peakKibibytes: Int64 = 0
   }
 
@@ -30,13 +30,13 @@ package enum ProcessID {
     try call { setsid() }
   }
 
-  /// A blocked signal stays pending for `SignalDescriptor`.
+  /// Sends a signal to this process. A blocked signal stays pending for `SignalDescriptor`.
   package static func sendSelf(_ signal: Signal) throws(Errno) {
     try call { kill(getpid(), signal.rawValue) }
   }
 
-  /// Ends this process so that its parent sees the signal. Returns on failure, as in the init
-  /// process of a container.
+  /// Ends this process so that its parent sees the signal. Returns on failure, for example in the
+  /// init process of a container.
   package static func die(of signal: Signal) {
     do throws(Errno) {
       try Dispositions.restore(signal)
@@ -50,7 +50,7 @@ package enum ProcessID {
   }
 
   /// Stops this process until SIGCONT. `asJob` uses SIGTSTP as the terminal does, without effect in
-  /// an orphaned group; it must be blocked and have its default action.
+  /// an orphaned group; SIGTSTP must be blocked and have its default action.
   package static func stopSelf(asJob: Bool) throws(Errno) {
     try call { kill(getpid(), asJob ? SIGTSTP : SIGSTOP) }
     guard asJob else { return }
@@ -63,13 +63,13 @@ package enum ProcessID {
 /// From /proc/PID/stat (proc(5)).
 package struct ProcessStatus: Sendable, Equatable {
   package let pid: Int32
-  /// Cut at 15 bytes.
+  /// Cut off at 15 bytes.
   package let name: String
   package let state: UInt8
   package let parent: Int32
   package let group: Int32
   package let session: Int32
-  /// Clock ticks since boot. With pid and boot ID it identifies a process forever.
+  /// Clock ticks since boot. Together with pid and boot ID it identifies a process forever.
   package let startTime: UInt64
 
   /// In the unit of `startTime`.
@@ -83,13 +83,13 @@ package struct ProcessStatus: Sendable, Equatable {
   /// mean other processes.
   package static var obstacle: String? {
     guard let bytes = try? File.read("/proc/self/stat") else { return "/proc is not mounted" }
-    // Only the start of the file: every run waits for this.
+    // Checks only the start of the file: every run waits for this.
     guard let pid = number(bytes.prefix { $0 != 32 }) else { return "/proc is something else" }
     return pid == ProcessID.own
       ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
   }
 
-  /// `4711 (sleep)`, or `4711 (sleep, user root)` if another user's.
+  /// `4711 (sleep)`, or `4711 (sleep, user root)` for another user's process.
   package var title: String {
     guard let user = Self.user(of: pid), user != ProcessID.ownUser else {
       return "\(pid) (\(name))"
@@ -97,7 +97,6 @@ package struct ProcessStatus: Sendable, Equatable {
     return "\(pid) (\(name), user \(user == 0 ? "root" : "\(user)"))"
   }
 
-  /// The effective user; nil if the process does not exist.
   private static func user(of pid: Int32) -> UInt32? {
     guard let bytes = try? File.read("/proc/\(pid)/status") else { return nil }
     // Real, effective, saved and file system user, each after a tab.
@@ -106,7 +105,6 @@ package struct ProcessStatus: Sendable, Equatable {
     return words?.first.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Returns nil if the process does not exist.
   package static func read(_ pid: Int32) -> ProcessStatus? {
     guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }
     return ProcessStatus(stat: bytes)
@@ -117,22 +115,22 @@ package struct ProcessStatus: Sendable, Equatable {
     try? File.read("/proc/\(pid)/environ")
   }
 
-  /// The number of the session's autogroup (`/autogroup-NUMBER nice VALUE`), never reused, unlike a
-  /// session ID; nil if the kernel makes none.
+  /// The number of the session's autogroup (`/autogroup-NUMBER nice VALUE`); unlike a session ID it
+  /// is never reused. nil if the kernel does not make autogroups.
   package static func autogroup(of pid: Int32) -> UInt64? {
     guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }
     let number = bytes.drop { $0 != UInt8(ascii: "-") }.dropFirst().prefix { $0 != 32 }
     return UInt64(String(decoding: number, as: UTF8.self))
   }
 
-  /// The name in parentheses may contain spaces, parentheses and newlines, hence the search from
-  /// the end.
+  /// Searches from the end, since the name in parentheses may contain spaces, parentheses and
+  /// newlines.
   package init?(stat bytes: [UInt8]) {
     guard let open = bytes.firstIndex(of: UInt8(ascii: "(")),
       let close = bytes.lastIndex(of: UInt8(ascii: ")")), open < close,
       let pid = Self.number(bytes[..<open].filter { $0 != 32 })
     else { return nil }
-    // Field 3 in proc(5) comes first.
+    // The rest starts with field 3 of proc(5).
     var rest = bytes[(close + 1)...].drop { $0 == 32 }
     func next() -> ArraySlice<UInt8> { rest.takeField(before: 32) ?? [] }
     guard let state = next().first, let parent = Self.number(next()),

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The descendants of this process. After `becomeSubreaper`, orphans among them become its
+/// The descendants of this process. After `becomeSubreaper`, orphaned descendants become its
 /// children, even after double forks and setsid.
 package enum ProcessTree {
   package static func becomeSubreaper() throws(Errno) {
@@ -20,19 +20,19 @@ package enum ProcessTree {
     try call { kill(child, signal.rawValue) }
   }
 
-  /// nil if no process has the pid.
   package static func open(_ pid: Int32) throws(Errno) -> Descriptor? {
     do throws(Errno) {
       return Descriptor(owning: try call { clinux_pidfd_open(pid) })
     } catch .noSuchProcess {
       return nil
     } catch .invalid {
-      // The number of a thread, or not a valid pid.
+      // `pid` is the number of a thread, or not valid.
       return nil
     }
   }
 
-  /// Includes zombies. May be incomplete while others exit: callers that need all must repeat it.
+  /// Includes zombies. May be incomplete while others exit: callers that need all children must
+  /// repeat it.
   package static func children(of pid: Int32) -> [Int32] {
     guard let threads = try? Path.names(in: "/proc/\(pid)/task") else { return [] }
     var children: [Int32] = []
@@ -45,7 +45,7 @@ package enum ProcessTree {
     return children
   }
 
-  /// Parents come before children.
+  /// Returns parents before their children.
   package static func descendants(of pid: Int32) -> [Int32] {
     var walk = Walk(from: pid)
     while let next = walk.next() { walk.append(childrenOf: next) }
@@ -76,7 +76,7 @@ package enum ProcessTree {
   }
 
   package struct Delivery: Sendable {
-    /// In this call or an earlier one.
+    /// Processes that got the signal in this call or an earlier one.
     package var reached: Set<Int32> = []
     /// Processes of other users.
     package var refused: Set<Int32> = []
@@ -85,14 +85,15 @@ package enum ProcessTree {
 
   /// Sends `signal` to every descendant not in `delivery` yet, except `exempt` and their
   /// descendants. Repeats until a pass finds no new process, at most `passes` times (a fork bomb
-  /// never ends). Returns whether any was new.
+  /// never ends). Returns true if it signaled any process.
   ///
   /// A process may start others in response (a shell's cleanup trap), which must not get the
-  /// signal: later passes skip processes that started after the first pass began, except for KILL,
-  /// STOP and CONT.
+  /// signal: later passes skip processes that started after the first pass began.
   ///
   /// - Parameter isSpared: processes that get the signal another way, skipped with their
-  ///   descendants, except for KILL, STOP and CONT.
+  ///   descendants.
+  ///
+  /// KILL, STOP and CONT do not skip processes for either reason.
   @discardableResult
   package static func signalAll(
     _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8,
@@ -105,7 +106,7 @@ package enum ProcessTree {
       var walk = Walk(from: ProcessID.own)
       var belowSpared: Set<Int32> = []
       while let pid = walk.next() {
-        // Existing children get the signal too, those started in response do not.
+        // Read before the signal: processes that are started in response do not get it.
         let children = walk.append(childrenOf: pid)
         guard !delivery.reached.contains(pid), !delivery.refused.contains(pid) else { continue }
         // In the middle of an exec nothing may identify a process, so its parent decides.
@@ -143,10 +144,10 @@ package enum ProcessTree {
     }
   }
 
-  /// Not at or below one of `exempt`.
+  /// True if `pid` descends from `ancestor` and not from a process in `exempt`.
   private static func descends(_ pid: Int32, from ancestor: Int32, exempt: Set<Int32>) -> Bool {
     var current = pid
-    // The chain may change while it is read.
+    // Bounded, since the chain may change while it is read.
     for _ in 0..<4096 {
       if current == ancestor { return true }
       if current <= 1 || exempt.contains(current) { return false }
@@ -170,15 +171,15 @@ package enum ProcessGroup {
     group > 0 && (kill(-group, 0) == 0 || errno == EPERM)
   }
 
-  /// Kills a group and all descendants of its leader, an unreaped child, whose number is therefore
-  /// not reused. Misses processes that left the group after the leader ended.
+  /// Kills a group and all descendants of its leader. The leader is an unreaped child, so its
+  /// number is not reused. Misses processes that left the group after the leader ended.
   package static func killAll(ledBy leader: Int32) {
     ProcessTree.killAll(from: leader)
-    // Fails if none is left, or for another user's.
+    // Fails for an empty group or another user's processes.
     if leader > 0 { _ = kill(-leader, Signal.kill.rawValue) }
   }
 
-  /// Whether this process's group is orphaned (setpgid(2)): no shell continues it and stop keys
+  /// True if this process's group is orphaned (setpgid(2)): no shell continues it and stop keys
   /// have no effect. Checks the ancestors, which started the rest of the group.
   package static var isOrphaned: Bool {
     let group = getpgrp()
@@ -209,7 +210,7 @@ package enum ProcessGroup {
 
   /// How a process reacts to a pending SIGTSTP.
   package enum Halt: Int {
-    /// Stopped, or ignores the signal.
+    /// Is stopped, or ignores the signal.
     case none
     /// May work on before it stops, or not stop.
     case perhaps
@@ -226,17 +227,17 @@ package enum ProcessGroup {
   private static func halt(of pid: Int32) -> Halt {
     guard let signals = SignalState(of: pid), !signals.ignores(.terminalStop) else { return .none }
     if signals.catches(.terminalStop) {
-      // Its handler is pending or runs, with the signal blocked, wherever it sleeps in the kernel.
+      // The handler is pending or runs with the signal blocked, wherever it sleeps in the kernel.
       return isAny(of: pid, in: "RSD") ? .perhaps : .none
     }
-    // State D does not wait for input: it handles the signal first, or is a vfork parent whose
-    // child stopped before its exec.
+    // State D does not wait for input: the process handles the signal first, or is a vfork parent
+    // whose child stopped before its exec.
     guard isAny(of: pid, in: "RS") else { return .none }
     if signals.blocks(.terminalStop) { return signals.awaits(.terminalStop) ? .perhaps : .none }
     return .certain
   }
 
-  /// Whether a thread is in one of these states (proc(5), stat).
+  /// True if a thread is in one of these states (proc(5), stat).
   private static func isAny(of pid: Int32, in states: String) -> Bool {
     let threads = (try? Path.names(in: "/proc/\(pid)/task")) ?? []
     return threads.contains { thread in
@@ -248,7 +249,7 @@ package enum ProcessGroup {
   }
 }
 
-/// The masks of /proc/PID/status, hexadecimal.
+/// The hexadecimal signal masks of /proc/PID/status.
 private struct SignalState {
   private var pending: UInt64 = 0
   private var blocked: UInt64 = 0
@@ -282,7 +283,6 @@ private struct SignalState {
   }
 }
 
-/// A reaped process.
 package struct EndedProcess: Sendable, Equatable {
   package enum Which: Sendable {
     case any
@@ -297,7 +297,7 @@ package struct EndedProcess: Sendable, Equatable {
   }
   package let pid: Int32
   package let status: Status
-  /// Including children that it waited for.
+  /// The usage includes children that the process waited for.
   package let userMicroseconds: Int64
   package let systemMicroseconds: Int64
   package let peakKibibytes: Int64

@@ -20,7 +20,7 @@ package struct Signal: Hashable, Sendable {
   package static let fileTooLarge = Signal(rawValue: SIGXFSZ)
   package static let windowChange = Signal(rawValue: SIGWINCH)
 
-  /// Whether a process can handle the signal.
+  /// True if a process can handle the signal.
   var canBeAnswered: Bool { self != .kill && self != .stop && self != .proceed }
 }
 
@@ -53,7 +53,7 @@ package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
 }
 
 package enum Dispositions {
-  /// Sets default actions for all signals, also those ignored at start, but not an ignored SIGHUP:
+  /// Sets default actions for all signals, also those ignored at start, except an ignored SIGHUP:
   /// nohup(1) is meant for everything started under it.
   package static func resetAll() { clinux_reset_dispositions() }
 
@@ -82,7 +82,7 @@ package struct SignalDescriptor: ~Copyable {
     descriptor = Descriptor(owning: try call { clinux_signal_descriptor(signals.bits) })
   }
 
-  /// nil if none is pending. Sender 0 is the kernel (a key), -1 another PID namespace.
+  /// nil if no signal is pending. Sender 0 is the kernel (a key), -1 another PID namespace.
   package func next() throws(Errno) -> (signal: Signal, senderPID: Int32)? {
     var received = clinux_signal()
     do throws(Errno) {

@@ -10,7 +10,7 @@ package final class ThreadPool {
   /// Readable after each finished job; call `takeDone` then.
   package var rawDescriptor: Int32 { notification.rawValue }
 
-  /// The default stack is enough for system calls.
+  /// The default stack suffices for system calls.
   package init(threads: Int32, stackBytes: Int = 256 << 10) throws(Errno) {
     notification = try EventDescriptor()
     guard let pool = clinux_thread_pool_create(threads, stackBytes, notification.rawValue) else {
@@ -22,7 +22,7 @@ package final class ThreadPool {
   /// Finishes pending jobs first.
   deinit { clinux_thread_pool_destroy(pool) }
 
-  /// Detaches the pool: pending jobs go on until the process ends.
+  /// Detaches the pool: pending jobs continue until the process ends.
   package func abandon() {
     // Leaks the pool, because its threads use what deinit frees.
     _ = Unmanaged.passRetained(self)
@@ -45,7 +45,7 @@ package final class ThreadPool {
   }
 }
 
-/// What a thread of the shim runs once.
+/// A closure that a thread of the shim runs once.
 private final class Work: Sendable {
   private let body: @Sendable () -> Void
 
@@ -73,7 +73,7 @@ private final class Work: Sendable {
 }
 
 package enum OwnThread {
-  /// `name` has at most 15 bytes; `body` runs detached, with all signals blocked.
+  /// Runs `body` on a detached thread with all signals blocked; `name` has at most 15 bytes.
   package static func start(
     _ name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void
   ) throws(Errno) {
@@ -81,8 +81,8 @@ package enum OwnThread {
   }
 }
 
-/// Closes a descriptor in children made by fork(3), which could outlive this process and hide its
-/// end from the peer. An exec never keeps it.
+/// Closes a descriptor in children made by fork(3): they could outlive this process and hide its
+/// end from the peer. Exec closes it anyway.
 package struct ForkGuard: ~Copyable {
   private let place: Int32
 
@@ -91,7 +91,6 @@ package struct ForkGuard: ~Copyable {
   deinit { clinux_unguard_fork(place) }
 }
 
-/// Calls fdatasync(2) on a thread.
 package struct Syncer: ~Copyable {
   private let thread: OpaquePointer
   private let notification: EventDescriptor
@@ -113,14 +112,14 @@ package struct Syncer: ~Copyable {
   deinit { clinux_syncer_stop(thread) }
 
   /// Requests a sync of everything written so far; numbers increase. `first` is synced before; at
-  /// most one may be pending.
+  /// most one such file may be pending.
   package func request(_ sequence: UInt64, first: consuming Descriptor? = nil) {
     let raw: Int32 = if let first { first.release() } else { -1 }
     clinux_syncer_request(thread, sequence, raw)
   }
 
-  /// The last synced request. Nothing is synced after an error, since the kernel may have dropped
-  /// the data.
+  /// The number of the last synced request. Nothing is synced after an error, since the kernel may
+  /// have dropped the data.
   package func result() throws(Errno) -> UInt64 {
     try notification.take()
     var sequence: UInt64 = 0
