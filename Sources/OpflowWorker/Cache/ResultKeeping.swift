@@ -5,7 +5,7 @@ internal import OpflowSystem
 final class ResultKeeping {
   private enum Source {
     case project(ProjectFile)
-    /// What the link `link` leads to, where that is not part of the result.
+    /// The target of `link` if it is not part of the result.
     case target(link: ProjectFile, path: [UInt8])
     case value(SuccessRecord.Value)
     case output(path: String, bytes: Int64)
@@ -64,7 +64,7 @@ final class ResultKeeping {
 
   deinit { if let draft = draft.take() { cache.drop(draft) } }
 
-  /// Continues until the deadline; returns whether the entry is complete.
+  /// Works until the deadline; returns true once the entry is complete.
   func goOn(until deadline: Int64) throws(CacheFault) -> Bool {
     repeat {
       if let copying {

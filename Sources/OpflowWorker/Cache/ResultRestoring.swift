@@ -3,7 +3,7 @@ internal import OpflowPlan
 internal import OpflowSystem
 
 /// Restores a cached result, one piece at a time. All contents are verified in a staging folder
-/// before the first one is moved to its place.
+/// before the first file is moved to its place.
 final class ResultRestoring {
   /// The restored parts that are not project files.
   struct Brought {
@@ -19,7 +19,6 @@ final class ResultRestoring {
   private let file: Descriptor
   private let placing: ResultPlacing
   private let folder: String
-  /// The staging folder.
   private let stage: String
   private var next = 0
   private var checked = 0
@@ -47,7 +46,7 @@ final class ResultRestoring {
   /// - Parameters:
   ///   - stage: the staging folder, made and removed by this object.
   ///   - own: the files of earlier attempts.
-  ///   - isResult: whether the items cover all outputs of the task.
+  ///   - isResult: returns true if the items cover all outputs of the task.
   init?(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, stage: String,
     own: OwnFiles, isResult: ([CacheEntry.Item]) -> Bool
@@ -109,8 +108,8 @@ final class ResultRestoring {
 
   // MARK: - Contents
 
-  /// Continues until the deadline; nil if there is more to do. After an error, files of the last
-  /// attempt may be gone.
+  /// Works until the deadline; returns nil if there is more to do. After an error, files of the
+  /// last attempt may be gone.
   func goOn(until deadline: Int64) throws(CacheFault) -> Brought? {
     repeat {
       if copying != nil || next < entry.items.count {
@@ -151,7 +150,7 @@ final class ResultRestoring {
     }
   }
 
-  /// Of a file; links are followed.
+  /// Hashes a file; follows links.
   private func digest(_ path: String) throws(Errno) -> SHA256.Digest {
     let file = try File.openRegular(path, .readOnly, followsLink: true)
     let hash = SHA256()
@@ -244,16 +243,16 @@ extension Errno {
   static var damaged: Errno { .badMessage }
 }
 
-/// Moves restored files to their places, replacing only files of the same task; undoes it if the
+/// Moves restored files to their places, replacing only files of the same task; undoes this if the
 /// result turns out to be incomplete.
 final class ResultPlacing {
   private let own: OwnFiles
   private let kept: Set<[UInt8]>
-  /// What the task left last and leaves no more, as it left it.
+  /// Unchanged files of the last attempt that the result does not contain.
   private var leaving: Set<[UInt8]> = []
-  /// Folders that are there, or will be, as far as they were looked at.
+  /// Folders that exist, or will exist, as far as checked.
   private var folders: Set<[UInt8]> = []
-  /// Items that stand there already as they are to be.
+  /// Items that exist unchanged at their place.
   private var inPlace: Set<[UInt8]> = []
   private var placed: [(path: [UInt8], identity: FileIdentity)] = []
   private var made: Set<[UInt8]> = []
@@ -272,7 +271,7 @@ final class ResultPlacing {
 
   // MARK: - What stands there
 
-  /// Throws if something is in the item's place.
+  /// Throws if another file is in the item's place.
   func check(_ item: CacheEntry.Item) throws(CacheFault) {
     let path = item.name
     var end = 0
@@ -340,19 +339,19 @@ final class ResultPlacing {
 
   // MARK: - Putting
 
-  /// Puts all items in their places, after `check` passed for each; `new` is an item's current
+  /// Puts all items in their places, after `check` passed for each; `new` returns an item's current
   /// path. Removes unchanged files of the last attempt that are not in the result.
   func put(_ items: [CacheEntry.Item], _ new: (Int) -> String) throws(CacheFault) {
     own.openFolders()
     defer { closeFolders(items) }
-    // Reversed, because folders come before their contents.
+    // Folders come before their contents in `files`.
     for file in own.files.reversed() {
       if leaving.contains(file.path) {
         try naming(file.path) { () throws(Errno) in
           try own.project.remove(file.path, isFolder: false)
         }
       } else if file.seen.kind == .folder, !kept.contains(file.path) {
-        // Somebody else may have put something there.
+        // Fails if others have put files into the folder.
         try? own.project.remove(file.path, isFolder: true)
       }
     }
@@ -371,7 +370,7 @@ final class ResultPlacing {
     own.closeFolders(modes)
   }
 
-  /// The mode of every folder in entries of earlier versions: that of a new folder.
+  /// Entries of earlier versions have the mode of a new folder for every folder.
   private static let modeOfOldFolders: UInt32 = 0o777
 
   private func put(_ item: CacheEntry.Item, _ new: String, at path: [UInt8]) throws(Errno) {
@@ -395,8 +394,8 @@ final class ResultPlacing {
     if let status = try own.project.status(path) { placed.append((path, status.identity)) }
   }
 
-  /// Removes what was put, after an incomplete restore, so that the task, which then runs, does not
-  /// see it.
+  /// Removes the placed files after an incomplete restore: the task, which then runs, must not see
+  /// them.
   func takeAway() {
     for path in made.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       try? own.project.setMode(ofFolder: path, 0o700)
@@ -413,22 +412,23 @@ final class ResultPlacing {
   }
 }
 
-/// What the links of a result lead to. A result restores what it keeps, and its key stands for what
-/// the task reads. Other files behind a link belong to no result, so that they must be compared.
+/// Classifies the targets of a result's links. The result restores its own files, and its key
+/// covers the task's inputs. Other files behind a link belong to no result, so their content must
+/// be compared.
 struct LinkReach {
   enum End {
-    /// Kept with the result, or in its key.
+    /// Part of the result or of its key.
     case known
-    /// A file, as seen from the manifest's folder.
+    /// A file; its path is relative to the manifest's folder.
     case file([UInt8])
-    /// What no result can keep.
+    /// A target that no result can contain.
     case unknown([UInt8])
-    /// The manifest's folder does not contain it.
+    /// Outside the manifest's folder.
     case outside
   }
 
   private let folder: String
-  /// The files kept, the inputs and the links on the way to them.
+  /// The files of the result, the inputs and the links on the way to them.
   private let known: Set<[UInt8]>
 
   /// - Parameter known: paths relative to `folder`, the manifest's folder.
@@ -441,9 +441,9 @@ struct LinkReach {
   /// The kernel's limit for one path.
   private static let mostLinks = 40
 
-  /// Where the link `path` leads to if no other link is on the way, both relative to the manifest's
-  /// `folder`; nil if that is outside of it. `..` is allowed only at the beginning of the target:
-  /// after a name that may be a link, its meaning is unknown.
+  /// Returns the target of the link `path` if no other link is on the way, both relative to the
+  /// manifest's `folder`; nil if it is outside. `..` is allowed only at the beginning of the
+  /// target: after a name that may be a link, its meaning is unknown.
   static func destination(of target: String, at path: [UInt8], folder: String) -> [UInt8]? {
     var names = path.split(separator: slash).dropLast()
     var rest = target.utf8[...]
@@ -464,9 +464,7 @@ struct LinkReach {
     return Array(names.joined(separator: [slash]))
   }
 
-  /// Resolves the link `path`, whose target exists.
-  ///
-  /// - Parameter project: the manifest's folder.
+  /// Resolves the link `path`, whose target exists; `project` is the manifest's folder.
   func end(
     of target: String, at path: [UInt8], in project: borrowing FolderBeneath
   ) throws(Errno) -> End {
@@ -488,7 +486,7 @@ struct LinkReach {
     return .unknown(path)
   }
 
-  /// The first link in a path, itself included.
+  /// Returns the first link among the path and its parents.
   private static func firstLink(
     of path: [UInt8], in project: borrowing FolderBeneath
   ) throws(Errno) -> [UInt8]? {
@@ -511,7 +509,7 @@ struct LinkReach {
     }
   }
 
-  /// Whether a folder has anything in it, and all of that is known.
+  /// True if the folder is not empty and all its contents are known.
   private func isAllKnown(
     in folder: [UInt8], _ project: borrowing FolderBeneath
   ) throws(Errno) -> Bool {

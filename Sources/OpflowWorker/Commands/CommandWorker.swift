@@ -4,10 +4,10 @@ internal import OpflowSystem
 internal import OpflowWire
 
 /// Runs commands: passes events to `WorkerState` and performs its actions. System calls matter,
-/// since most tasks of a large run are short: a silent one costs a pipe, a clone, two waits, two
+/// since most tasks of a large run are short: a silent task costs a pipe, a clone, two waits, two
 /// reaps, one write and three closes.
 final class CommandWorker: WorkerRole {
-  /// `started` is held back this long, so that a short task costs one write.
+  /// Delays the report `started`, so that a short task costs one write.
   private static let holdNanoseconds: Int64 = 5_000_000
   private static let chunkBytes = 65536
   /// The most chunks read at a task's end: more than a full pipe comes from another process.
@@ -33,7 +33,7 @@ final class CommandWorker: WorkerRole {
   var plan: Plan { frame.plan }
   let launcher: WorkerLauncher
   private let logs: Descriptor
-  /// SIGCHLD. Polled only for longer tasks, which saves a read for short ones.
+  /// SIGCHLD. Polled only for longer tasks, which saves a read for short tasks.
   private let children: SignalDescriptor
 
   private var state: WorkerState
@@ -169,7 +169,7 @@ final class CommandWorker: WorkerRole {
 
   func tell(_ event: WorkerEvent, _ now: Instant) {
     state.handle(event, at: now, into: &actions)
-    // Performing an action may add further ones.
+    // Performing an action may add further actions.
     if isPerforming { return }
     isPerforming = true
     defer { isPerforming = false }
@@ -263,7 +263,7 @@ final class CommandWorker: WorkerRole {
       }
     } catch {
       files?.end()
-      // A command among its inputs may be there still.
+      // A command among its inputs may still run.
       tree.abandon()
       return tell(
         error.isOfRecords ? .unwritten(detail: error.detail) : .unfit(detail: error.detail), now)
@@ -277,7 +277,8 @@ final class CommandWorker: WorkerRole {
 
   private func launch(_ task: TaskID, _ attempt: Int32, _ began: Instant, _ now: Instant) {
     prepareFolder()
-    // Of another user, for example; it is not the task's.
+    // A process that an input's command left, of another user for example, does not belong to the
+    // task.
     if files?.takeHasRunCommands() == true { tree.abandon() }
     do throws(WorkerRefusal) {
       let late = try values.begin(task, attempt, mayHoldSecrets: masker != nil)
@@ -322,7 +323,7 @@ final class CommandWorker: WorkerRole {
     let pipe = try makePipe()
     let process = try launch(task, attempt, late, .logged(output: pipe.write.rawValue))
     frame.poll.set(Slot.output, pipe.read.rawValue)
-    // Keep the write end open: the pidfd shows the task's end, and a hang-up before it would be one
+    // Keep the write end open: the pidfd shows the task's end, and an earlier hang-up would be one
     // more wakeup.
     self.pipe = consume pipe
     return process
@@ -390,14 +391,14 @@ final class CommandWorker: WorkerRole {
     if let status = reaped.probeStatus { service?.noteProbe(status, at: now) }
     if reaped.status != nil || reaped.isGone { service?.end() }
     if reaped.status != nil, !reaped.isGone {
-      // The pidfd stays readable; the remaining processes are reported by SIGCHLD.
+      // The pidfd stays readable; SIGCHLD reports the remaining processes.
       frame.poll.clear(Slot.task)
       watchChildren()
     }
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
 
-  /// Reads once after a wait found output; returns whether there was any. The pipe is blocking,
+  /// Reads once after a wait found output; returns true if there was any. The pipe is blocking,
   /// which saves the calls to change that for silent tasks.
   private func readOutput() -> Bool {
     chunk.withUnsafeMutableBytes { chunk in
@@ -473,7 +474,7 @@ final class CommandWorker: WorkerRole {
       outcome.reason = .output
       outcome.errorNumber = failure.rawValue
     }
-    // Collected now if abandoned processes prevented it before.
+    // Abandoned processes may have prevented it before.
     if outcome.isSuccess, let fault = values.collect(frame.masker) {
       outcome.reason = .value
       frame.say(.fault(task, attempt: attempt, detail: fault.detail))
@@ -491,7 +492,7 @@ final class CommandWorker: WorkerRole {
     frame.say(.ended(task, attempt: attempt, outcome))
   }
 
-  /// Writes down what may still run. The report of it may have no reader.
+  /// Writes processes that may still run to a file: their report may have no reader.
   private func note(_ left: LeftBehind, of task: TaskID, _ attempt: Int32) {
     let own = ProcessID.own
     let worker = WorkerEntry(
@@ -507,9 +508,9 @@ final class CommandWorker: WorkerRole {
   }
 }
 
-/// A task's temporary folder and that of its values.
+/// A task's temporary folder and the folder of its values.
 extension CommandWorker {
-  /// Without a folder tasks run anyway: most do not use it.
+  /// A failure does not stop the task: most tasks do not use the folder.
   func prepareFolder() {
     if let error = taskFolder.prepare() {
       frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
@@ -535,7 +536,7 @@ extension CommandWorker {
     )
   }
 
-  /// The first task that declares files was just added to the run.
+  /// Opens `files` when the first task that declares files was added to the run.
   func openFiles(_ now: Instant) {
     guard files == nil, plan.declaresFiles else { return }
     do throws(WorkerFailure) {
@@ -553,7 +554,7 @@ extension CommandWorker {
     awaitTokens()
   }
 
-  /// Reclaimed or unused tokens.
+  /// Returns reclaimed or unused tokens to the coordinator.
   func takeTokens(at now: Instant) {
     if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce {
       report(tokens: jobserver.takeOwed())
@@ -585,7 +586,7 @@ extension CommandWorker {
 }
 
 extension CommandWorker {
-  /// The folder of a task's memory cgroup; nil for the worker's own group.
+  /// Returns the folder of a task's memory cgroup; nil for the worker's own group.
   func beginLimit(of task: TaskID) -> Int32? {
     limit.begin(limitBytes: plan.record(task).processes[.memoryLimit])
   }
@@ -600,7 +601,7 @@ extension CommandWorker {
 }
 
 extension CommandWorker {
-  /// After the files.
+  /// Takes a restored result's values, after its files.
   func takeValuesBroughtBack() {
     guard let files else { return }
     do throws(WorkerRefusal) {
@@ -620,7 +621,7 @@ extension CommandWorker {
     tell(.broughtBack(result), now)
   }
 
-  /// Old outputs could not be removed.
+  /// Ends a task whose old outputs could not be removed.
   func endUncleaned(_ detail: String, _ now: Instant) {
     files?.end()
     tell(.unfit(detail: detail), now)
@@ -654,7 +655,7 @@ extension CommandWorker {
     }
   }
 
-  /// Returns why the service cannot start.
+  /// Returns why the service cannot start; nil on success.
   func prepareService(_ task: TaskID) -> String? {
     do throws(Errno) {
       var watch = ServiceWatch(plan, task, try ports.reserve(for: task))
@@ -666,8 +667,8 @@ extension CommandWorker {
     }
   }
 
-  /// Its last output is shown if the service never becomes ready. Returns 0 if no process can be
-  /// made at the moment.
+  /// Starts a readiness command, whose last output is shown if the service never becomes ready.
+  /// Returns 0 if processes, memory or descriptors are short.
   private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
     do throws(Errno) {
       let pipe = try Pipe()

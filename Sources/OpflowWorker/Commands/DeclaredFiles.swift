@@ -15,10 +15,9 @@ final class DeclaredFiles {
     case broughtBack(RecordResult)
     /// The restore failed, or old outputs are removed: run the task.
     case notBroughtBack
-    /// Old outputs cannot be removed, so the task must not run. A message for the user.
+    /// Old outputs cannot be removed, so the task must not run.
     case uncleaned(String)
-    /// A problem of the cache or of stored hashes that does not affect any task. A message for the
-    /// user.
+    /// A problem of the cache or of stored hashes that does not affect any task.
     case complained(String)
   }
 
@@ -39,7 +38,7 @@ final class DeclaredFiles {
   /// No other run holds any task, and the records are current; valid for one step.
   private var isUpToNow = false
   /// Read the records while idle: for a large project this takes longer than the coordinator needs
-  /// to write its own files, before which it does not ask anything.
+  /// to write its own files, before which it does not ask.
   private var readsAhead: Bool
   private var look: (check: TaskCheck, look: TaskScan)?
   /// Checks that wait for another run's task or for the lock on the records.
@@ -144,7 +143,7 @@ final class DeclaredFiles {
   }
 
   private func readAhead() {
-    // An error is reported by the next check.
+    // The next check reports an error.
     readsAhead = (try? !book.followALittle()) ?? false
   }
 
@@ -174,7 +173,7 @@ final class DeclaredFiles {
     questions.append(check)
   }
 
-  /// Returns whether there is more to do.
+  /// Returns true if there is more to do.
   private func lookOn(until deadline: Int64) -> Bool {
     if look == nil {
       guard !questions.isEmpty else { return false }
@@ -214,7 +213,7 @@ final class DeclaredFiles {
     say(check, .unfit(detail: fault.detail))
   }
 
-  /// Whether a missing input may have been written by another machine and not be visible yet.
+  /// True if another machine may have written a missing input that is not visible here yet.
   private func mayBeLate(_ input: FileScan.Item, _ check: TaskCheck) -> Bool {
     if plan.needs(check.task).isEmpty { return false }
     let folder = declaring(check.task).absolute(input.surroundingFolder)
@@ -243,7 +242,7 @@ final class DeclaredFiles {
     }
   }
 
-  /// Whether no other run holds the task; reads new records then. Usually no run holds any task,
+  /// True if no other run holds the task; reads new records then. Usually no run holds any task,
   /// and one test for that per step saves three system calls per task.
   private func isFree(_ declaring: DeclaringTask) throws(ScanFault) -> Bool {
     if isUpToNow { return true }
@@ -445,7 +444,7 @@ final class DeclaredFiles {
   /// The file with the restored output, valid until `end`.
   var broughtOutput: String? { running?.brought?.output }
 
-  /// Problems of the cache itself are reported once, since every task may meet them.
+  /// Reports a problem of the cache itself only once, since every task may meet it.
   private func complain(_ fault: CacheFault) {
     if !fault.isOfProject {
       if isCacheFaultTold { return }
@@ -458,8 +457,8 @@ final class DeclaredFiles {
   /// Starts recording a task after a success or an allowed failure.
   ///
   /// - Parameters:
-  ///   - values: its values; nil if they are not read.
-  ///   - output: its log and the size of this attempt's part at the end; nil without output.
+  ///   - values: the task's values; nil if no task reads them.
+  ///   - output: the log and the size of this attempt's part at its end; nil without output.
   func record(
     _ values: Result<[SuccessRecord.Value]?, ValueFault>, output: (path: String, bytes: Int64)?,
     isSuccess: Bool

@@ -76,20 +76,20 @@ struct RunningJobserver: ~Copyable {
     deadline = nil
   }
 
-  /// nil unless tokens are owed.
+  /// The descriptor to wait for while tokens are owed.
   var awaited: Int32? { owed > 0 && readingNumber >= 0 ? readingNumber : nil }
 
-  /// The task has no process yet.
+  /// Tokens are owed, and the task has no process yet.
   var isOwedAtOnce: Bool { owed > 0 && readingNumber < 0 }
 
-  /// Returns how many were in the pipe.
+  /// Returns the number of owed tokens found in the pipe.
   mutating func takeOwed() -> Int32 {
     let count = take(owed)
     owed -= count
     return count
   }
 
-  /// If a check is due, takes back tokens unused now and at the last check.
+  /// If a check is due, takes back tokens that are unused now and were at the last check.
   mutating func takeUnused(at now: Instant) -> Int32 {
     guard let deadline, deadline <= now else { return 0 }
     let isThere = readingNumber >= 0
@@ -112,7 +112,7 @@ struct RunningJobserver: ~Copyable {
 
   private func put(_ count: Int32) {
     if count <= 0 { return }
-    // A pipe holds more bytes than any machine has jobs; if it is full, there are enough.
+    // A pipe holds more bytes than any machine has jobs; a full pipe has enough.
     try? writing?.writeAll([UInt8](repeating: Self.token, count: Int(count)))
   }
 
@@ -134,17 +134,17 @@ struct RunningJobserver: ~Copyable {
 
 struct JobserverOffer {
   let style: JobserverStyle
-  /// The task's own, and those that may be lent.
+  /// The task's own jobs and those that may be lent.
   let jobs: Int
   let path: String
-  /// Of this process.
+  /// The numbers in this process.
   let read: Int32
   let write: Int32
 
-  /// For programs that inherit them (`ProgramStart.further`).
+  /// The numbers in programs that inherit them (`ProgramStart.further`).
   static let inherited = (read: 3, write: 4)
 
-  /// Whether this `make` supports FIFO paths (4.4 and later). Searches the program for an option of
+  /// True if this `make` supports FIFO paths (4.4 and later). Searches the program for an option of
   /// these versions instead of running it.
   static func knowsPaths(make: String) -> Bool {
     guard let program = try? File.read(make) else { return false }
@@ -160,7 +160,7 @@ struct JobserverOffer {
   }
 }
 
-/// The coordinator sends them before the start.
+/// The GPUs of tasks, which the coordinator sends before the start.
 struct RunningDevices {
   private var told: [TaskID: DeviceSet] = [:]
   private let names: [String]
@@ -196,7 +196,7 @@ struct RunningLimit: ~Copyable {
 
   init(run: String) { self.run = run }
 
-  /// For `ProgramStart.group`; nil without a limit or on failure.
+  /// Returns a folder for `ProgramStart.group`; nil without a limit or on failure.
   mutating func begin(limitBytes: UInt64) -> Int32? {
     end()
     guard limitBytes > 0, let own = KillGroup.home, own.contains("/opflow-\(run)-") else {

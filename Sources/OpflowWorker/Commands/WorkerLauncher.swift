@@ -2,7 +2,6 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// A message for the user.
 struct WorkerRefusal: Error {
   let errorNumber: Int32
   let detail: String
@@ -52,10 +51,10 @@ final class WorkerLauncher {
   private let run: String
   private var taskFolder: String
   private var hasScriptFile = false
-  /// `environment` was made for it.
+  /// The plan for which `environment` was made.
   private var seen: Plan
 
-  /// `arguments` are extra ones for the command of one task. `taskFolder` is the value of
+  /// `arguments` are extra arguments for the command of one task. `taskFolder` is the value of
   /// `OPFLOW_TMP`.
   init(_ plans: WorkerPlan, run: String, arguments: TaskArguments?, taskFolder: String) {
     self.plans = plans
@@ -90,8 +89,8 @@ final class WorkerLauncher {
     environment = Self.environment(plans, run: run, taskFolder: taskFolder)
   }
 
-  /// `secrets` are the run's; the task gets those that it declares. `needsPath` is the folder with
-  /// its dependencies' values, `late` the values that it reads, `ports` are variables
+  /// `secrets` are the run's; the task gets the secrets that it declares. `needsPath` is the folder
+  /// with its dependencies' values, `late` are the values that it reads, `ports` are variables
   /// `NAME=NUMBER`.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
@@ -122,7 +121,7 @@ final class WorkerLauncher {
       do throws(ProgramError) {
         return try spawn(streams, hasDirectory: !directory.isEmpty)
       } catch {
-        // Let the shell report that in its usual words and exit code, or run what the kernel
+        // Let the shell report the failure in its usual words and exit code, or run what the kernel
         // refuses (a script without a `#!` line).
         if error.step != .execute { throw refusal(error, in: directory) }
       }
@@ -135,7 +134,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// nil unless programs must inherit them.
+  /// The pipe that programs must inherit; nil if they can open it by path.
   private func inherited(
     of jobserver: JobserverOffer, in folder: UnsafeRawBufferPointer
   ) -> (Int32, Int32)? {
@@ -150,7 +149,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// In the folder and environment of the task that was started last.
+  /// Starts a command in the folder and environment of the last started task.
   func startBeside(_ command: [String], output: Int32) throws(ProgramError) -> Int32 {
     words.removeAll()
     for word in command { words.append(Array(word.utf8)) }
@@ -158,8 +157,8 @@ final class WorkerLauncher {
     return process.pid
   }
 
-  /// A script that is one plain command for the default shell starts without a shell. Returns false
-  /// for other scripts.
+  /// Prepares a script that is one plain command for the default shell to start without a shell.
+  /// Returns false for other scripts.
   private func setPlainWords(of task: TaskID) -> Bool {
     // Without PATH a shell uses its own default, and bash imports functions from the environment.
     guard plan.kind(task) == .shell, environment.hasPath, !environment.hasShellFunctions,
@@ -172,7 +171,7 @@ final class WorkerLauncher {
     return true
   }
 
-  /// For a script, those of the shell come first.
+  /// Sets the task's words; a script follows the words of its shell.
   private func setWords(of task: TaskID, _ late: [Int: [UInt8]]) throws(WorkerRefusal) {
     words.removeAll()
     switch plan.kind(task) {
@@ -206,10 +205,10 @@ final class WorkerLauncher {
     }
   }
 
-  /// For one argument or variable, its zero included (execve(2)).
+  /// The kernel's limit for one argument or variable, zero included (execve(2)).
   private static let longestWord = 32 * 4096
 
-  /// A script that is too long for an argument.
+  /// Writes a script that is too long for an argument to a file.
   private func setScriptFile(of task: TaskID) throws(WorkerRefusal) {
     let script = plan.script(task)
     guard let before = plan.wordsBeforeScriptFile(task) else {
@@ -287,7 +286,7 @@ final class WorkerLauncher {
     return WorkerRefusal(errorNumber: error.errno.rawValue, detail: detail)
   }
 
-  /// What the kernel's error does not say.
+  /// Explains the kernel's error.
   private func hint(_ error: Errno, _ file: String, in directory: String) -> String {
     switch error {
     case .notExecutable: return " (a script needs a first line such as #!/bin/sh)"
@@ -334,7 +333,7 @@ final class WorkerLauncher {
 /// The environment of tasks for execve(2), reused while successive tasks share one.
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
-  /// By the hash of their names.
+  /// Indices by the hash of the name.
   private let inheritedPlaces: [UInt64: [Int]]
   private let run: String
   private let runFolder: String?
@@ -351,13 +350,13 @@ struct TaskEnvironment: ~Copyable {
   /// The plan's lists that `block` contains.
   private var lists: (variables: UInt32, secrets: ListIndex)?
   private var pathIndex: Int?
-  /// Strings at the end of the block that belong to one task.
+  /// The number of strings at the end of the block that belong to one task.
   private var ownCount = 0
   /// Functions that bash exported (BASH_FUNC_NAME%%) may replace any command.
   let hasShellFunctions: Bool
   private let defaultPath = StringBlock(["/bin:/usr/bin"])
 
-  /// That a task with a jobserver would have without it.
+  /// The MAKEFLAGS that a task with a jobserver would have without it.
   private var makeFlags: [UInt8] = []
 
   private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
@@ -369,7 +368,7 @@ struct TaskEnvironment: ~Copyable {
   ]
   private let ports: [String]
 
-  /// `sharesDevices`: opflow assigns GPUs: a task without any must not see any.
+  /// `sharesDevices`: opflow assigns GPUs, so a task without a GPU must not see any.
   init(
     inherited: [[UInt8]], run: String, runFolder: String?, folder: String, ports: [String] = [],
     sharesDevices: Bool = false
@@ -403,7 +402,7 @@ struct TaskEnvironment: ~Copyable {
     hasShellFunctions = inherited.contains { $0.starts(with: "BASH_FUNC_".utf8) }
   }
 
-  /// Tasks do not belong to an outer make.
+  /// Removes the jobserver of an outer make, to which tasks do not belong.
   private static func withoutJobs(_ entry: [UInt8]) -> [UInt8] {
     for name in jobVariables where isOf(name, entry) {
       let flags = Array(entry.dropFirst(name.utf8.count + 1))
@@ -413,7 +412,7 @@ struct TaskEnvironment: ~Copyable {
     return entry
   }
 
-  /// Remembers `MAKEFLAGS`, which the jobserver's setting extends. Returns whether the jobserver
+  /// Remembers `MAKEFLAGS`, which the jobserver's setting extends. Returns true if the jobserver
   /// replaces the variable.
   private mutating func takeMakeFlags(
     _ name: some Sequence<UInt8>, _ entry: [UInt8] = [], text: [UInt8]? = nil
@@ -451,7 +450,7 @@ struct TaskEnvironment: ~Copyable {
     return entry.map { String(decoding: $0.dropFirst(name.utf8.count + 1), as: UTF8.self) }
   }
 
-  /// The `=` is tested first, as it rules out most.
+  /// Tests the `=` first, as it rules out most entries.
   private static func isOf(_ name: String, _ entry: [UInt8]) -> Bool {
     let count = name.utf8.count
     return entry.count > count && entry[count] == UInt8(ascii: "=") && entry.starts(with: name.utf8)
@@ -461,7 +460,7 @@ struct TaskEnvironment: ~Copyable {
 
   var byteCount: Int { block.byteCount }
 
-  /// With its name and zero.
+  /// The longest variable, its size with name and zero.
   var longest: (name: String, byteCount: Int) {
     guard let index = block.longest else { return ("", 0) }
     // SAFETY: nothing is added meanwhile.

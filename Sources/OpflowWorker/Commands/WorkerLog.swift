@@ -7,10 +7,10 @@ internal import OpflowWire
 struct WorkerLog: ~Copyable {
   let attempt: Int32
   private var file: Descriptor?
-  /// Also bytes that could not be written.
+  /// Includes bytes that could not be written.
   private(set) var byteCount: Int64 = 0
   private(set) var endsWithinLine = false
-  /// Later output is dropped.
+  /// Output after a failure is dropped.
   private(set) var failure: Errno?
 
   init(attempt: Int32) { self.attempt = attempt }
@@ -29,7 +29,7 @@ struct WorkerLog: ~Copyable {
     }
   }
 
-  /// A later attempt appends a header, on a line of its own.
+  /// Opens the log; a later attempt appends a header, on a line of its own.
   private func open(_ name: String, in folder: borrowing Descriptor) throws(Errno) -> Descriptor {
     let file = try File.openRegular(name, in: folder, [.readWrite, .create, .append])
     guard attempt > 1 else { return file }

@@ -85,7 +85,7 @@ package enum WorkerProcess {
       lock: lock)
   }
 
-  /// Unless this process leads a session. A worker for tasks that use the terminal must stay in its
+  /// Starts a session, except in a worker for tasks that use the terminal, which must stay in its
   /// session: started as a process group leader, safe from keys, it now blocks their signals and
   /// joins its coordinator's group (`TerminalLoan`).
   private static func joinSession() {
@@ -119,7 +119,6 @@ package final class WorkerPlan {
     current = try Self.open(mapping, path)
   }
 
-  /// nil without a file.
   var runFolder: String? { path.map { Path.parent(of: $0) } }
 
   /// Reopens the file if `last`, the highest task that a command names, is unknown. The coordinator
