@@ -3,16 +3,17 @@ package import OpflowPlan
 package import OpflowSystem
 package import OpflowWire
 
-/// What all worker processes share: the plan, the connection to the coordinator, and the loop that
-/// reads commands, passes them to the role and writes its reports. Reports that do not fit into the
-/// pipe are buffered; while many are, no commands are read, since each produces reports.
+/// The part that all worker processes share: the plan, the connection to the coordinator, and the
+/// loop that reads commands, passes them to the role and writes its reports. Reports that do not
+/// fit into the pipe are buffered; while many are, no commands are read, since each produces
+/// reports.
 package final class WorkerFrame {
   private enum Slot {
     static let orders = 0, requests = 1, reports = 2
     static let count = 3
   }
 
-  /// Above this, commands wait until reports are read.
+  /// Above this size, commands wait until reports are read.
   private static let mostUnsentBytes = 65_536
 
   package let plans: WorkerPlan
@@ -104,7 +105,7 @@ package final class WorkerFrame {
     try sendRest()
   }
 
-  /// Whether a task sent the signal, for example with `kill $PPID`, which must not end the worker:
+  /// True if a task sent the signal, for example with `kill $PPID`, which must not end the worker:
   /// it may have other tasks now. Tasks are in its session; a sender that is gone may have been
   /// one.
   private func isOfTask(_ sender: Int32) -> Bool {
@@ -128,17 +129,16 @@ package final class WorkerFrame {
     sendBy = time
   }
 
-  /// Sends all buffered reports at once.
+  /// Sends all buffered reports now.
   package func send() {
     sendBy = nil
     if isBlocked { return }
     sendWhatGoes()
   }
 
-  /// Whether reports are waiting because the pipe is full; roles then omit optional ones.
+  /// True while the pipe is full; roles then omit optional reports.
   package var isBehind: Bool { isBlocked }
 
-  /// Ends the loop.
   package func leave() { isDone = true }
 
   /// Writes a message to standard error, which goes to the run's log.
@@ -146,10 +146,10 @@ package final class WorkerFrame {
 
   // MARK: Secrets
 
-  /// The run's secrets, of all tasks.
+  /// The secrets of all tasks of the run.
   package var secrets: [SecretValue] { collector.secrets }
 
-  /// Masks secrets in what is written or sent; nil if there are none.
+  /// Masks secrets in written and sent text; nil if there are none.
   package var masker: Masker? {
     if collector.isEmpty { return nil }
     if knownMasker == nil { knownMasker = Masker(collector.secrets) }
@@ -211,7 +211,7 @@ package final class WorkerFrame {
     }
   }
 
-  /// Why a command is invalid; nil if it is valid.
+  /// Returns why a command is invalid; nil if it is valid.
   private func fault(in order: WorkerMessage) -> String? {
     plans.extend(to: order.lastTask)
     if let fault = order.fault(in: plan) { return fault }
@@ -275,15 +275,14 @@ package final class WorkerFrame {
 package struct WorkerTrade: Sendable {
   /// The prefix of its error messages.
   let program: String
-  /// Its usage line.
   package let usage: String
   /// The actions that it announces to the coordinator.
   let actions: WorkerActions
-  /// Whether it runs tasks of a kind.
+  /// True if it runs tasks of a kind.
   let takes: @Sendable (ActionKind) -> Bool
-  /// Whether its command line may have arguments for a task.
+  /// Its command line may have arguments for a task.
   var takesArguments = false
-  /// The number of poll slots that the role needs.
+  /// The number of poll slots of the role.
   let slots: Int
 
   package init(
@@ -328,7 +327,6 @@ package protocol WorkerRole: AnyObject {
   /// called more than once.
   func endOfOrders(at now: Instant)
 
-  /// Does what is due.
   func passTime(at now: Instant)
 }
 
@@ -340,7 +338,7 @@ extension WorkerRole {
   }
 }
 
-/// Why a worker cannot work, as a message for the user.
+/// A message for the user: why a worker cannot work.
 package struct WorkerFailure: Error {
   package let detail: String
   package init(detail: String) { self.detail = detail }

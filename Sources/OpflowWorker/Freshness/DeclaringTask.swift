@@ -2,11 +2,11 @@ internal import OpflowBase
 package import OpflowPlan
 internal import OpflowSystem
 
-/// Where the records of a plan's tasks are, and the manifest's name in them.
+/// The place of the records of a plan's tasks, and the manifest's name in them.
 package struct RecordPlace {
   /// The state folder, which contains the records and runs.
   let state: String
-  /// The same without links, where it is itself a link.
+  /// The real path of `state` if that is a link.
   let linkedState: String?
   let manifest: String
 
@@ -21,7 +21,7 @@ package struct RecordPlace {
   }
 }
 
-/// A task that declares files, as the scans of files see it.
+/// A task that declares files.
 package struct DeclaringTask {
   package let plan: Plan
   package let task: TaskID
@@ -33,19 +33,19 @@ package struct DeclaringTask {
     self.records = records
   }
 
-  /// By which records know it, in all runs of the state folder.
+  /// Identifies the task in records, in all runs of the state folder.
   var identity: UInt64 {
     SuccessRecord.identity(manifest: records.manifest, task: plan.nameBytes(task))
   }
 
-  /// The key of the task's result in a cache, by its inputs as scanned before the start.
+  /// The key of the task's result in a cache. `seen` has its inputs as scanned before the start.
   func cacheKey(_ seen: SuccessRecord) -> SHA256.Digest {
     CacheKey.of(
       seen, name: plan.nameBytes(task), keepsValues: plan.flags(task).contains(.leavesValues),
       architecture: CacheKey.architecture)
   }
 
-  /// The values that other tasks of the run may read; empty if none does.
+  /// The values that other tasks of the run may read.
   func handedOn(_ left: [SuccessRecord.Value]) -> [TaskValue] {
     let flags = plan.flags(task)
     guard flags.contains(.leavesValues) else { return [] }
@@ -95,7 +95,7 @@ package struct DeclaringTask {
       LeftOut(path: { _ in false }, listed: { _ in false }, target: own.containsTarget))
   }
 
-  /// What runs are kept in, under both of its names where it is a link.
+  /// Adds the state folder, under both names if it is a link.
   private func addState(to paths: inout LeftOutPaths) {
     paths.add(.path(records.state))
     if let linked = records.linkedState { paths.add(.path(linked)) }
@@ -117,7 +117,7 @@ package struct DeclaringTask {
     path.first == slash ? path : Array(folder.utf8) + [slash] + path
   }
 
-  /// The path, or its nearest ancestor that is UTF-8.
+  /// Returns the path, or its nearest ancestor that is UTF-8.
   static func readable(_ path: [UInt8]) -> String {
     var path = path[...]
     while true {
@@ -137,7 +137,7 @@ package struct DeclaringTask {
   /// The files relative to the manifest's folder; nil if one is outside or not UTF-8.
   func projectFiles(_ files: SeenFiles) -> [ProjectFile]? {
     var found: [ProjectFile] = []
-    // One output may be declared in two spellings and then occurs twice.
+    // An output declared in two spellings occurs twice.
     var paths: Set<[UInt8]> = []
     for file in files {
       guard let path = projectPath(file.path), String(validating: path, as: UTF8.self) != nil
@@ -171,7 +171,7 @@ package struct DeclaringTask {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// Tells whether a path relative to the manifest's folder is an output or lies in one.
+  /// Returns true for a path, relative to the manifest's folder, that is or lies in an output.
   var leaves: ([UInt8]) -> Bool { covers(outputs) }
 
   private func covers(_ items: [FileScan.Item]) -> ([UInt8]) -> Bool {
@@ -181,8 +181,8 @@ package struct DeclaringTask {
     return { [declared] in declared.contains($0, in: project) }
   }
 
-  /// Splits a path into names from the root. As bytes, because Swift strings of different bytes may
-  /// be equal.
+  /// Splits a path into names from the root. Bytes, because Swift strings of different bytes may be
+  /// equal.
   static func names(_ path: String, in folder: String) -> [[UInt8]] {
     names(Array(path.utf8), in: folder)
   }
@@ -199,7 +199,6 @@ package struct DeclaringTask {
     return names
   }
 
-  /// The value of a variable in the task's environment.
   func variable(_ name: String) -> [UInt8]? {
     let environment = plan.environmentEntry(plan.record(task).environment)
     for list in [environment.own, environment.base] {
@@ -210,8 +209,8 @@ package struct DeclaringTask {
     return Environment.entries().first { $0.starts(with: start) }.map { Array($0[start.count...]) }
   }
 
-  /// The task's environment without the variables that secrets come from: workers do not have
-  /// these, but a process that only checks does.
+  /// The task's environment without the variables from which secrets come: workers do not have
+  /// them, but a process that only checks does.
   var environment: [[UInt8]] {
     let items = plan.environmentList(plan.record(task).environment)
     let hidden = Set(items.map { Array(plan.text($0.name)) } + plan.secretVariables)
@@ -224,7 +223,7 @@ package struct DeclaringTask {
 }
 
 struct DeclaredOutputs {
-  /// Split into names, from the root.
+  /// Names from the root.
   private var paths: Set<[[UInt8]]> = []
   private var patterns: [PlacedPattern] = []
 
@@ -236,7 +235,7 @@ struct DeclaredOutputs {
     }
   }
 
-  /// The path is an output or lies in one.
+  /// True if the path is an output or lies in one.
   func contains(_ path: [UInt8], in folder: String) -> Bool {
     let names = DeclaringTask.names(path, in: folder)
     for count in names.indices where paths.contains(Array(names[...count])) { return true }
@@ -247,7 +246,7 @@ struct DeclaredOutputs {
 /// A pattern with its base folder. `.` and `..` are resolved, since found names do not contain
 /// them.
 struct PlacedPattern {
-  /// Split into names, from the root.
+  /// Names from the root.
   let folder: [[UInt8]]
   let pattern: PathPattern
 
@@ -275,7 +274,7 @@ struct PlacedPattern {
       && pattern.matches(names[folder.count...])
   }
 
-  /// The path matches or, for a pattern of folders, lies in a folder that matches.
+  /// True if the path matches or, for a pattern of folders, lies in a matching folder.
   func covers(_ names: [[UInt8]]) -> Bool {
     if !pattern.fitsFolders { return matches(names) }
     return names.indices.contains { matches(Array(names[...$0])) }
@@ -286,7 +285,7 @@ struct PlacedPattern {
 /// error of the manifest.
 struct OutputPatterns {
   private let patterns: [(task: TaskID, pattern: PlacedPattern)]
-  /// More tasks may have been added since.
+  /// Shows whether tasks were added since.
   let taskCount: Int
 
   init(_ plan: Plan) {

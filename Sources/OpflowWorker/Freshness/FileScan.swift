@@ -2,7 +2,6 @@ internal import OpflowBase
 package import OpflowPlan
 package import OpflowSystem
 
-/// A message for the user.
 package struct ScanFault: Error, Equatable {
   package let detail: String
   /// The missing input.
@@ -36,15 +35,15 @@ package struct ScanFault: Error, Equatable {
 /// Scans files in small steps: their kinds and content hashes, reusing hashes of unchanged files.
 package final class FileScan {
   enum Links {
-    /// As their texts, and whether their targets exist.
+    /// By their texts, and whether their targets exist.
     case themselves
-    /// As texts and targets. Links on the way to `project`, the manifest's folder, do not count.
+    /// By texts and targets. Links on the way to `project`, the manifest's folder, do not count.
     case followed(project: String, LeftOut)
   }
 
   private let folder: String
   private let memory: SeenFiles
-  /// In `memory`: the first that may match the next path.
+  /// The first entry of `memory` that may match the next path.
   private var remembered = 0
   private let places: FilePlaces
   private let follows: Bool
@@ -53,7 +52,7 @@ package final class FileScan {
   /// Tasks may read the same file, so the scans of a process share this.
   private let hashes: FileMemory
 
-  /// So many leading entries of `memory` equal the result so far.
+  /// The number of leading entries of `memory` that equal the result so far.
   private var unchanged = 0
   /// The result, once it differs from `memory`.
   private var own: SeenStates?
@@ -63,7 +62,6 @@ package final class FileScan {
   /// Named paths; `unmatched` are patterns without matches.
   package private(set) var missing: [String]
   package var unmatched: [String] { places.unmatched }
-  /// Links that a pattern does not enter, and the pattern that would.
   var unentered: [(pattern: String, link: String, instead: String)] { places.unentered }
   /// Files of `memory` that were replaced or rewritten, even with the same content.
   package private(set) var replaced: [[UInt8]] = []
@@ -74,7 +72,7 @@ package final class FileScan {
     case path(String)
     case glob(String)
 
-    /// Contains all files of the item.
+    /// A folder that contains all files of the item.
     var surroundingFolder: String {
       switch self {
       case .path(let path): return Path.parent(of: path)
@@ -104,7 +102,7 @@ package final class FileScan {
     follows = if case .followed = links { true } else { false }
   }
 
-  /// Sorted by path, once the scan is complete.
+  /// The result, sorted by path, once the scan is complete.
   package var files: SeenFiles {
     guard let own else {
       return unchanged == memory.count ? memory : SeenFiles(unchanged, of: memory)
@@ -114,14 +112,12 @@ package final class FileScan {
     return SeenFiles(paths.picked((0..<Int32(paths.count)).filter { !gone.contains($0) }), own)
   }
 
-  /// On the way to the files, sorted by path.
+  /// The links on the way to the files, sorted by path.
   var links: SeenFiles { places.links }
 
-  /// Their stamps show whether a link is replaced.
   var stampedLinks: SeenFiles { places.stampedLinks }
 
-  /// Links that were replaced and have the same text. `earlier` are the same links, with their
-  /// stamps.
+  /// Links that were replaced and have the same text. `earlier` are the same links with stamps.
   func replacedLinks(since earlier: SeenFiles) -> [[UInt8]] {
     if earlier.isEmpty { return [] }
     let now = stampedLinks
@@ -133,14 +129,14 @@ package final class FileScan {
 
   func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
-  /// Of link targets, where changes may matter too.
+  /// The folders of link targets, where changes may matter too.
   var targetFolders: Set<[UInt8]> { places.targetFolders }
 
   private func absolute(_ place: Int) -> [UInt8] {
     DeclaringTask.absolute(places.paths[place], in: folder)
   }
 
-  /// Returns whether the scan is complete.
+  /// Returns true once the scan is complete.
   package func goOn(until deadline: Int64) throws(ScanFault) -> Bool {
     var count = 0
     repeat {
@@ -171,7 +167,7 @@ package final class FileScan {
       }
       let known = places.paths.with(place) { remembered(of: $0) }
       if let known {
-        // A file has another device and number on each machine.
+        // A file has another device and inode number on each machine.
         if !isOnNetwork, memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
         if !isOnNetwork, memory.stamp(known) == stamp, memory.kind(known) == kind {
           return keep(known)
@@ -180,7 +176,7 @@ package final class FileScan {
       let now = Clock.wallMilliseconds * 1_000_000
       let trusted = !isOnNetwork && stamp.isTelling(atNanoseconds: now) ? stamp : nil
       switch kind {
-      // Its entries represent its content.
+      // The entries of a folder represent its content.
       case .folder, .other: add(kind, none, nil)
       case .link, .absent:
         let target = try Path.linkBytes(ofBytes: absolute(place) + [0])
@@ -259,13 +255,13 @@ package final class FileScan {
         } : nil
       throw ScanFault(detail: "cannot read `\(path)`\(target ?? ""): \(error)")
     }
-    // It disappeared after it was found.
+    // The file disappeared after it was found.
     missing.append(path)
     gone.insert(Int32(next))
     next += 1
   }
 
-  /// Both are sorted.
+  /// Relies on both being sorted.
   private func remembered(of path: UnsafeRawBufferPointer) -> Int? {
     while remembered < memory.count {
       switch memory.withPath(remembered, { ByteOrder($0, path) }) {
@@ -297,7 +293,7 @@ extension SeenFile.Kind {
   }
 }
 
-/// In pieces.
+/// Hashes a file in pieces.
 final class FileHashing {
   private let file: Descriptor
   private let expected: FileStamp
@@ -360,7 +356,7 @@ final class FileHashing {
   }
 }
 
-/// Shared by all files that a process reads: allocating it takes longer than reading most files.
+/// A buffer for all files that a process reads: allocating it takes longer than reading most files.
 final class FilePiece {
   fileprivate static let size = 256 << 10
 
@@ -372,10 +368,10 @@ final class FilePiece {
 
 /// The hashes of files and listings of folders that this process has read.
 package final class FileMemory {
-  /// By a hash of the stamp.
+  /// The key is a hash of the stamp.
   private var contents: [PlanKey: PlanKey] = [:]
 
-  /// Of about 60 bytes each.
+  /// Each takes about 60 bytes.
   private static let mostContents = 250_000
 
   package let hash: ContentHash
@@ -398,7 +394,6 @@ package final class FileMemory {
     self.keepsContents = keepsContents
   }
 
-  /// For the tasks of a plan.
   package convenience init(_ plan: Plan, network: NetworkFiles = NetworkFiles()) {
     let readers = plan.tasks.lazy.filter { plan.isChecked(TaskID($0)) }
     self.init(plan.contentHash, keepsContents: readers.dropFirst().first != nil, network: network)
@@ -427,17 +422,17 @@ package final class FileMemory {
     links.forget()
   }
 
-  /// What is known of links is valid only while folders are held.
+  /// Cached links are valid only while folders are held.
   func prepareLinks() { if !folder.isHeld { links.forget() } }
 
-  /// Relative to `start`; does not follow links.
+  /// `path` is relative to `start`; does not follow links.
   func linkStatus(_ path: UnsafeRawBufferPointer, from start: String) -> Result<FileStatus, Errno> {
     folder.linkStatus(path, from: start)
   }
 
-  /// Does not block on the open. `isTarget`: follow a link at the path, which is otherwise an
-  /// error. `expected` is the file's stamp; nil to take it after opening, which refreshes network
-  /// file systems.
+  /// Opens a file without blocking. `isTarget`: follow a link at the path, else an error.
+  /// `expected` is the file's stamp; nil to take it after opening, which refreshes network file
+  /// systems.
   func reading(
     _ path: UnsafeRawBufferPointer, from start: String, isTarget: Bool, expected: FileStamp?,
     into seen: SeenFile
@@ -451,8 +446,8 @@ package final class FileMemory {
     }
   }
 
-  /// Without updating the access time: a check should not count as use, and the update takes as
-  /// long as hashing a small file. Files of other users do not allow this.
+  /// Does not update the access time: a check should not count as use, and the update takes as long
+  /// as hashing a small file. Files of other users do not allow this.
   private func open(
     _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {
@@ -485,7 +480,7 @@ struct HeldFolder: ~Copyable {
     folder = nil
   }
 
-  /// Relative to `start`; does not follow links. `path` must not contain a zero.
+  /// `path` is relative to `start` and does not contain a zero; does not follow links.
   mutating func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
@@ -510,8 +505,7 @@ struct HeldFolder: ~Copyable {
     return try File.open(ofBytes: bytes, from: folder, flags)
   }
 
-  /// Returns the folder that `bytes` is relative to: the open one, or `File.workingFolder` for a
-  /// full path.
+  /// Returns the base of `bytes`: the open folder, or `File.workingFolder` for a full path.
   private mutating func setBytes(of path: UnsafeRawBufferPointer, from start: String) -> Int32 {
     let isRelative = path.first != Self.slash
     if isRelative, isHeld { open(start) }

@@ -2,8 +2,8 @@ internal import OpflowBase
 package import OpflowPlan
 internal import OpflowSystem
 
-/// Scans the input files of a plan's tasks repeatedly. Declared outputs and the state folder are
-/// left out.
+/// Scans the input files of a plan's tasks repeatedly, without declared outputs and the state
+/// folder.
 package struct InputsScan {
   private struct Seen: Equatable {
     let kind: SeenFile.Kind
@@ -26,12 +26,12 @@ package struct InputsScan {
   private let hashes = FileMemory(.quick)
   private var key: PlanKey?
   private var taskCount = 0
-  /// By absolute path as bytes; a link's key has a zero appended.
+  /// By absolute path; a link's key has a zero appended.
   private var seen: [[UInt8]: Seen] = [:]
 
   package init() {}
 
-  /// At the last scan.
+  /// The number of files at the last scan.
   package var fileCount: Int { seen.count { $0.key.last != 0 && $0.value.kind != .folder } }
 
   /// Known folders in which changes may matter.
@@ -45,7 +45,7 @@ package struct InputsScan {
         })
   }
 
-  /// New inputs count as unchanged. `isOfRun`: a task's inputs are watched.
+  /// Watches the inputs of tasks for which `isOfRun` is true. New inputs count as unchanged.
   package mutating func follow(_ plan: Plan, state: String, where isOfRun: (TaskID) -> Bool) {
     // A plan that has grown keeps its key.
     if key == plan.key, taskCount == plan.taskCount { return }
@@ -70,7 +70,7 @@ package struct InputsScan {
     for (path, earlier) in before where seen[path] != nil { seen[path] = earlier }
   }
 
-  /// Since the last call.
+  /// Returns the paths that changed since the last call.
   package mutating func takeChanges() -> [String] {
     let now = look()
     defer { seen = now }
@@ -79,7 +79,7 @@ package struct InputsScan {
     return Array(Set(all.map { NameCharacters.text(Self.path($0)) }))
   }
 
-  /// Since the last call of `takeChanges`.
+  /// True if inputs changed since the last call of `takeChanges`.
   package mutating func haveChanged() -> Bool { look() != seen }
 
   private static func path(_ key: [UInt8]) -> [UInt8] { key.last == 0 ? key.dropLast() : key }
@@ -105,7 +105,7 @@ package struct InputsScan {
     return now
   }
 
-  /// Files that cannot be read count as unchanged.
+  /// Unreadable files count as unchanged.
   private func look(at place: inout Place) {
     if let look = look(at: place.items, of: place) {
       (place.files, place.links) = (look.files, Array(look.links))

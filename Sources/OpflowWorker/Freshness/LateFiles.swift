@@ -11,7 +11,7 @@ internal import OpflowWire
 /// later tasks do not wait for the same files. Does nothing for a run on a local file system.
 final class LateFiles {
   private enum Wanted {
-    /// Absolute.
+    /// An absolute path.
     case path([UInt8])
     case pattern(String, folder: String)
     /// The scan of a task's inputs; once it exists, the inputs are wanted too.
@@ -35,12 +35,12 @@ final class LateFiles {
   private var next = 0
   private var until: Int64 = 0
   private var lookAgainAt: Int64 = 0
-  /// Until the timeout.
+  /// Items that stayed missing until the timeout.
   private var missing: Set<String> = []
 
   /// How long writes of another machine may stay invisible, plus a margin, in nanoseconds.
   static let lateness = AgentLease.standardMilliseconds * 1_000_000
-  /// In nanoseconds; each lookup asks the file server.
+  /// Nanoseconds between lookups, each of which asks the file server.
   static let interval: Int64 = 100_000_000
   private static let slice: Int64 = 2_000_000
 
@@ -52,7 +52,7 @@ final class LateFiles {
     isNetwork = network.have(folder: runFolder)
   }
 
-  /// Returns whether to wait, with `goOn`.
+  /// Returns true if the task must wait, with `goOn`.
   func begin(_ task: TaskID, values: @autoclosure () -> [String]) -> Bool {
     guard isNetwork else { return false }
     let plan = plans.current
@@ -82,7 +82,7 @@ final class LateFiles {
     }
   }
 
-  /// Returns whether the wait is over.
+  /// Returns true once the wait is over.
   func goOn() -> Bool {
     let now = Clock.monotonicNanoseconds
     if now < lookAgainAt { return false }
@@ -146,7 +146,7 @@ final class LateFiles {
   }
 }
 
-/// Scanned inputs of tasks that have not started yet.
+/// The scanned inputs of tasks that have not started yet.
 enum CheckFolder {
   static func path(in run: String) -> String { run + "/checks" }
 

@@ -1,8 +1,8 @@
 internal import OpflowBase
 package import OpflowSystem
 
-/// The records of a state folder, shared by all processes that use it: followed as the file grows,
-/// and appended to under a lock.
+/// The records of a state folder, shared by all processes that use it: read as the file grows, and
+/// appended to under a lock.
 package final class RecordBook {
   package let path: String
   /// nil if the records are only read.
@@ -15,7 +15,7 @@ package final class RecordBook {
 
   /// - Parameters:
   ///   - state: the state folder, which must exist.
-  ///   - sharesLocks: whether this is a worker, whose coordinator holds its locks too.
+  ///   - sharesLocks: true in a worker, whose coordinator holds its locks too.
   package init(state: String, sharesLocks: Bool = false) throws(Errno) {
     path = Self.path(in: state)
     let locked = Self.lockPath(in: state)
@@ -55,10 +55,10 @@ package final class RecordBook {
 
   // MARK: - Reading
 
-  /// Reads what was added since the last call. A file that was replaced is read from the start.
+  /// Reads what was added since the last call. A replaced file is read from the start.
   package func follow() throws(Errno) { _ = try follow(pieces: .max) }
 
-  /// Reads a part of what was added; returns whether that was all.
+  /// Reads a part of what was added; returns true at the end.
   package func followALittle() throws(Errno) -> Bool { try follow(pieces: 4) }
 
   private func follow(pieces: Int) throws(Errno) -> Bool {
@@ -70,13 +70,13 @@ package final class RecordBook {
     return try RecordPieces.follow(file, &index, pieces: pieces)
   }
 
-  /// The record of a task as of the last `follow`; nil if there is none.
+  /// The record of a task as of the last `follow`.
   package func record(of task: UInt64) throws(Errno) -> SuccessRecord? {
     guard let place = index[task] else { return nil }
     return try RecordPieces.record(in: file, at: place)
   }
 
-  /// What is known of the files of a task's earlier attempts, as of the last `follow`.
+  /// The known files of a task's earlier attempts, as of the last `follow`.
   func leftFiles(of task: UInt64) throws(Errno) -> LeftFiles {
     let attempt = index.attempt(task)
     var files = LeftFiles()
@@ -148,7 +148,6 @@ package final class RecordBook {
     _ task: UInt64, with record: SuccessRecord, name: UnsafeRawBufferPointer,
     insteadOf place: RecordIndex.Place?, atMilliseconds now: Int64
   ) throws(Errno) {
-    // The records are only read.
     if locks == nil { return }
     refreshed.append(
       Refreshed(task: task, record: record, name: name, milliseconds: now, place: place))
@@ -167,7 +166,6 @@ package final class RecordBook {
   /// Write the queue at this size, by the blocks' former sizes.
   private static let mostRefreshedBytes = 128 << 10
 
-  /// Writes the queued blocks.
   package func writeRefreshed() throws(Errno) {
     if refreshed.isEmpty { return }
     let blocks = refreshed
@@ -251,14 +249,14 @@ package final class RecordBook {
     }
   }
 
-  /// Whether the records can be locked now, or soon if `isPatient`.
+  /// True if the records can be locked now, or soon if `isPatient`.
   package func isFree(isPatient: Bool) -> Bool {
     do throws(Errno) {
       try lockFile(patience: isPatient ? Self.lockPatience : 0)
       file.unlock()
       return true
     } catch {
-      // Other errors show when a record is appended.
+      // Appending a record reports other errors.
       return error != .wouldBlock
     }
   }
@@ -325,28 +323,27 @@ package final class RecordBook {
 
   private static func place(_ task: UInt64) -> Int64 { Int64(task >> 2) }
 
-  /// Locks the task for this process; false if another run holds it.
+  /// Locks the task for this process; returns false if another run holds it.
   package func take(_ task: UInt64) throws(Errno) -> Bool {
     try locks?.take(Self.place(task)) ?? false
   }
 
   package func give(_ task: UInt64) throws(Errno) { try locks?.give(Self.place(task)) }
 
-  /// Whether another process holds the task.
+  /// True if another process holds the task.
   package func isTaken(_ task: UInt64) throws(Errno) -> Bool {
     try locks?.isTaken(Self.place(task)) ?? false
   }
 
-  /// Whether another process holds any task.
   package func isAnyTaken() throws(Errno) -> Bool { try locks?.isAnyTaken() ?? false }
 }
 
-/// In pieces, since a block may list millions of files.
+/// Reads records in pieces, since a block may list millions of files.
 enum RecordPieces {
   /// No line is longer.
   static let chunkBytes = 1 << 20
 
-  /// At most so many pieces behind the indexed part; returns whether that was all.
+  /// Indexes at most `pieces` more pieces; returns true at the end of the file.
   @discardableResult
   static func follow(
     _ file: borrowing Descriptor, _ index: inout RecordIndex, pieces: Int = .max
@@ -388,7 +385,7 @@ enum RecordPieces {
     return reader.whole
   }
 
-  /// The size of the complete lines; nil if one is invalid.
+  /// Returns the size of the complete lines; nil if one is invalid.
   private static func take(_ bytes: UnsafeRawBufferPointer, _ reader: inout RecordReader) -> Int? {
     var position = 0
     while true {

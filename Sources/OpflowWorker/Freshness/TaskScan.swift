@@ -2,13 +2,13 @@ internal import OpflowBase
 package import OpflowPlan
 package import OpflowSystem
 
-/// One check whether a task is up to date, in small steps.
+/// Checks in small steps whether a task is up to date.
 package final class TaskScan {
   package enum Verdict {
     /// Up to date by that success; `refreshed` has newer stamps to write, which saves reading the
     /// files next time.
     case fresh(SuccessRecord, refreshed: SuccessRecord?)
-    /// The inputs were scanned before the start.
+    /// The record has the inputs as scanned before the start.
     case stale([Staleness], SuccessRecord)
   }
 
@@ -111,7 +111,7 @@ package final class TaskScan {
     }
     var refreshed = now
     refreshed.outputs = outputs.files
-    // Additional files at its outputs are not its own.
+    // Additional files at its outputs are not the task's.
     if refreshed.outputs.count > record.outputs.count {
       let paths = Set(record.outputs.lazy.map(\.path))
       refreshed.outputs = SeenFiles(outputs.files.lazy.filter { paths.contains($0.path) })
@@ -136,7 +136,7 @@ package final class PlanScan {
   private let hashes: FileMemory
   private let readings: TaskReadings
   private let cache: ResultCache?
-  /// Of indirect dependencies: limited, so that the plan is printed soon.
+  /// Limits the search through indirect dependencies, so that the plan is printed soon.
   private var farLooksLeft = 100_000
 
   /// `state` may not exist. `cache` is nil to predict without a cache.
@@ -147,15 +147,15 @@ package final class PlanScan {
     book = try RecordBook(readingIn: state)
     try book?.follow()
     hashes = FileMemory(plan)
-    // So that what input commands leave is found and ended.
+    // Needed to end processes that input commands leave.
     try ProcessTree.becomeSubreaper()
-    // Secrets' values are unknown here, and a session masks them.
+    // The values of secrets are unknown here, and a session masks them.
     readings = TaskReadings(
       WorkerPlan(plan), records: records, book: book, hashes: hashes,
       showsPrinted: !plan.hasSecrets)
   }
 
-  /// Present outputs of tasks in `before`, which would run first, mean nothing.
+  /// Ignores existing outputs of tasks in `before`, which would run first.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
     // Unknown until the generator has run.
     if before.needs.contains(where: plan.hasEmptyMatrix) { return .unsure }
@@ -206,7 +206,7 @@ package final class PlanScan {
     return ((try? cache.open(declaring.cacheKey(seen))) ?? nil) != nil
   }
 
-  /// A difference may disappear when earlier tasks have run.
+  /// True if a difference may disappear when earlier tasks have run.
   private func isOpen(_ reason: Staleness, of declaring: DeclaringTask, _ before: RunBefore) -> Bool
   {
     let running = before.needs
@@ -226,7 +226,7 @@ package final class PlanScan {
     }
   }
 
-  /// An earlier task writes the path: a direct or indirect dependency, nearest first.
+  /// True if an earlier task writes the path: a direct or indirect dependency, nearest first.
   private func isLeft(_ path: [UInt8], in declaring: DeclaringTask, _ before: RunBefore) -> Bool {
     let whole = DeclaringTask.absolute(path, in: declaring.folder)
     var tasks = before.needs

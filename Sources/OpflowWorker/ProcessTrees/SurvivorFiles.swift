@@ -24,7 +24,7 @@ package enum SurvivorFiles {
       .writeAll(writer.bytes)
   }
 
-  /// Returns the notes of all processes. A file that cannot be read counts as empty.
+  /// Returns the notes of all processes. An unreadable file counts as empty.
   package static func read(_ runFolder: String) -> [SurvivorNote] {
     let folder = folder(runFolder)
     return ((try? Path.names(in: folder)) ?? []).flatMap { name in
@@ -34,7 +34,7 @@ package enum SurvivorFiles {
 
   /// Removes the notes of earlier sessions, whose processes have ended or were given up.
   package static func remove(_ runFolder: String) {
-    // Missing in most runs. What cannot be removed is read again by the next resume.
+    // Missing in most runs. The next resume reads files again that cannot be removed.
     try? Path.removeTree(folderName, in: runFolder)
   }
 }

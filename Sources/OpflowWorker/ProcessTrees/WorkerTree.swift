@@ -8,16 +8,16 @@ struct WorkerTree {
   /// The readiness command; 0 for none.
   var probePID: Int32 = 0
   private(set) var usage = Usage()
-  /// They could not be killed and are ignored from then on.
+  /// Processes that could not be killed; ignored from then on.
   private var abandoned: Set<Int32> = []
-  /// By name: alive when the task's main process ended.
+  /// The names of processes alive when the task's main process ended.
   private var leftAlive: [Int32: String] = [:]
   private var leftKilled: [String] = []
-  /// Those of the task that could not be ended.
+  /// The processes of the task that could not be ended.
   private var survivors: [(title: String, mark: ProcessMark)] = []
 
   struct Reaped {
-    /// Of the task's main process, if it was reaped now.
+    /// The status of the task's main process, if just reaped.
     var status: ExitStatus?
     var isGone = false
     var count = 0
@@ -35,7 +35,7 @@ struct WorkerTree {
     survivors = []
   }
 
-  /// Except the readiness command's.
+  /// Notes the living processes, except the readiness command's.
   mutating func noteLeft() {
     var others = abandoned
     if probePID != 0 { others.formUnion([probePID] + ProcessTree.descendants(of: probePID)) }
@@ -45,10 +45,10 @@ struct WorkerTree {
     }
   }
 
-  /// What was left behind and may still run; else what did not end by itself before it was killed.
+  /// The processes that may still run; else those that ended only when killed.
   var left: LeftBehind? { LeftBehind(alive: survivors) ?? LeftBehind(leftKilled) }
 
-  /// Adds up the usage of ended processes.
+  /// Reaps ended processes and adds up their usage.
   mutating func reap() throws(Errno) -> Reaped {
     var reaped = Reaped()
     while true {
@@ -92,8 +92,8 @@ struct WorkerTree {
     }
   }
 
-  /// Processes of a nested opflow run are left to that run, unless the signal cannot be handled: it
-  /// gets the signal and stops its tasks by its own rules.
+  /// Signals the task's processes. Processes of a nested opflow run are left to that run, unless
+  /// the signal cannot be handled: it gets the signal and stops its tasks by its own rules.
   func signal(_ signal: Signal) {
     var delivery = ProcessTree.Delivery()
     ProcessTree.signalAll(signal, exempt: abandoned, sparing: isOfRunWithin, &delivery)
@@ -103,7 +103,7 @@ struct WorkerTree {
     ProcessStatus.environment(of: pid).map { RunsAround.isWithin(run, $0) } == true
   }
 
-  /// Processes of other users, or stuck in the kernel.
+  /// Gives up the remaining processes: of other users, or stuck in the kernel.
   mutating func abandon() {
     let left = ProcessTree.descendants(of: ProcessID.own).filter { !abandoned.contains($0) }
     abandoned.formUnion(left)

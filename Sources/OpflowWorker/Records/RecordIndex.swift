@@ -1,11 +1,11 @@
 internal import OpflowBase
 
-/// Finds each task's newest record in a growing file. Damaged lines are ignored.
+/// Finds each task's newest record in a growing file. Ignores damaged lines.
 package struct RecordIndex: Sendable {
   package struct Place: Equatable, Sendable {
     package var start: Int
     package var end: Int
-    /// 0 without success.
+    /// The number of the success; 0 without one.
     package var origin: UInt64 = 0
   }
 
@@ -13,13 +13,13 @@ package struct RecordIndex: Sendable {
   package struct Attempt: Equatable, Sendable {
     /// The block of the last attempt with a recorded end.
     package var left: Place?
-    /// The `void` line of an attempt without one.
+    /// The `void` line of an attempt without a recorded end.
     package var start: Place?
   }
 
   private var places: [UInt64: Place] = [:]
   private var attempts: [UInt64: Attempt] = [:]
-  /// Of the last complete line read.
+  /// The end of the last complete line read.
   package private(set) var byteCount = 0
   /// The block that the next line may continue.
   private var open: (task: UInt64, start: Int, lines: Int)?
@@ -30,15 +30,15 @@ package struct RecordIndex: Sendable {
 
   package func attempt(_ task: UInt64) -> Attempt? { attempts[task] }
 
-  /// Worth keeping, in file order.
+  /// The blocks worth keeping, in file order.
   package var all: [Place] { kept.sorted { $0.start < $1.start } }
 
   private var kept: [Place] {
     places.values + attempts.values.flatMap { [$0.left, $0.start].compactMap { $0 } }
   }
 
-  /// The file should be rewritten. At this threshold, an appended byte costs copying at most half a
-  /// byte.
+  /// True if the file should be rewritten. At this threshold, an appended byte costs copying at
+  /// most half a byte.
   package var isWasteful: Bool {
     if byteCount < Self.smallBytes { return false }
     return kept.reduce(0) { $0 + $1.end - $1.start } < byteCount / 3
@@ -60,7 +60,7 @@ package struct RecordIndex: Sendable {
     }
   }
 
-  /// Longer than any line.
+  /// Skips bytes that are longer than any line.
   package mutating func skipDamage(_ count: Int) {
     forgetAll()
     byteCount += count
@@ -125,14 +125,14 @@ package struct RecordIndex: Sendable {
   }
 
   private mutating func takeDamage(_ line: UnsafeRawBufferPointer) {
-    // It may hide a `void`, so that records are outdated. A block cut off by a crash is harmless,
-    // after its task's `void`.
+    // A damaged line may hide a `void`, so that records are outdated. A block cut off by a crash is
+    // harmless, after its task's `void`.
     if open == nil || Self.mayHideVoid(line) { forgetAll() }
     open = nil
   }
 
-  /// The line is an `in` or `out` with this number in the task's block. Nearly all are; testing
-  /// only this saves a fifth of the time.
+  /// True if the line is an `in` or `out` with this number in the task's block. Nearly all lines
+  /// are; testing only this saves a fifth of the time.
   private static func isInside(
     _ line: UnsafeRawBufferPointer, ofTask task: UInt64, number: Int
   ) -> Bool {
@@ -158,7 +158,8 @@ package struct RecordIndex: Sendable {
     return Hexadecimal.value(line.part(taskStart, taskEnd)) == task
   }
 
-  /// More than a block cut off: a `void` after a lost line feed, or zeros.
+  /// True if the damage may be more than a block cut off: a `void` after a lost line feed, or
+  /// zeros.
   private static func mayHideVoid(_ line: UnsafeRawBufferPointer) -> Bool {
     let word = Array("\tvoid\t".utf8)
     return line.contains(0)

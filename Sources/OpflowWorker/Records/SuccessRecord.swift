@@ -10,12 +10,12 @@ package struct SuccessRecord: Equatable, Sendable {
       case command = 99  // c
       /// The outputs of a dependency.
       case need = 110  // n
-      /// Of a command. Never recorded, since the task is then not up to date.
+      /// The failure of a command. Never recorded, since the task is then not up to date.
       case failure = 102  // f
     }
 
     package var kind: Kind
-    /// The variable, command line or task; of a failure a message.
+    /// The variable, command line or task; for a failure a message.
     package var name: [UInt8]
     package var content: PlanKey
 
@@ -26,11 +26,11 @@ package struct SuccessRecord: Equatable, Sendable {
     }
   }
 
-  /// What the result depends on apart from files.
+  /// The dependencies of the result other than files.
   package struct Terms: Equatable, Sendable {
-    /// `Fingerprint.whole`
+    /// `Fingerprint.whole`.
     package var fingerprint: UInt64
-    /// `Plan.declarationDigest`
+    /// `Plan.declarationDigest`.
     package var declaration: UInt64
     /// See `TaskCheck`.
     package var with: UInt64?
@@ -59,25 +59,25 @@ package struct SuccessRecord: Equatable, Sendable {
   package var terms: Terms
   /// Sorted by path.
   package var inputs: SeenFiles
-  /// On the way to the inputs, sorted.
+  /// The links on the way to the inputs, sorted.
   package var links: SeenFiles
   package var readings: [Reading]
   package var outputs: SeenFiles
-  /// Of links among the outputs when last read. Saves reading them again.
+  /// The targets of links among the outputs when last read. Saves reading them again.
   package var targets: SeenFiles = []
-  /// From before the start, not touched by the task. They may be the user's, and are never removed
-  /// or replaced.
+  /// Outputs from before the start that the task did not touch. They may be the user's, and are
+  /// never removed or replaced.
   package var foundOutputs: [[UInt8]] = []
-  /// From an earlier attempt; the task did not rewrite them.
+  /// Outputs from an earlier attempt that the task did not rewrite.
   package var untouchedOutputs: [[UInt8]] = []
-  /// From before the first attempt, changed by the task. They may be replaced, and are never
-  /// removed.
+  /// Outputs from before the first attempt that the task changed. They may be replaced, and are
+  /// never removed.
   package var changedOutputs: [[UInt8]] = []
   /// The three lists are known.
   package var knowsFound = false
-  /// Nil if no task was to read them.
+  /// nil if no task reads them.
   package var values: [Value]?
-  /// Before a start: that of the success compared with; 0 for none.
+  /// The number of the success; before a start, of the success compared with; 0 for none.
   package var origin: UInt64
   package var hash: ContentHash
   /// An allowed failure, kept only by a resume of its run.
@@ -103,7 +103,7 @@ package struct SuccessRecord: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - path: the real path, or `-` for standard input.
-  ///   - folder: where its relative paths start; absolute, without links.
+  ///   - folder: the base of its relative paths; absolute, without links.
   ///   - home: the folder of the state folder; absolute, without links.
   package static func manifestName(_ path: String, in folder: String, home: String) -> String {
     func below(_ path: String) -> String {
@@ -113,9 +113,7 @@ package struct SuccessRecord: Equatable, Sendable {
     return path.hasPrefix("/") ? below(path) : below(folder + "/") + "\0" + path
   }
 
-  /// Identifies a task in all runs of a state folder.
-  ///
-  /// - Parameter manifest: its `manifestName`.
+  /// Identifies a task in all runs of a state folder; `manifest` is its `manifestName`.
   package static func identity(manifest: String, task: UnsafeRawBufferPointer) -> UInt64 {
     var bytes = Array(manifest.utf8)
     bytes.append(0)
@@ -134,10 +132,8 @@ extension SuccessRecord {
     readings.filter { $0.kind == .failure }.map { .reading($0) }
   }
 
-  /// With the present output of commands that failed before: the task may have created what they
-  /// look for.
-  ///
-  /// - Parameter now: all readings, in the same order.
+  /// Replaces failed command readings by those in `now`, all readings in the same order: the task
+  /// may have created what the commands look for.
   package func answered(by now: [Reading]) -> SuccessRecord {
     var record = self
     for place in readings.indices where readings[place].kind == .failure && place < now.count {
@@ -146,7 +142,7 @@ extension SuccessRecord {
     return record
   }
 
-  /// Outputs that the task made, if known.
+  /// The outputs that the task made, if known.
   package var madeOutputs: SeenFiles {
     if !knowsFound { return [] }
     if foundOutputs.isEmpty { return outputs }
@@ -154,7 +150,7 @@ extension SuccessRecord {
     return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })
   }
 
-  /// Targets in place of links, to recognize unmodified files.
+  /// The outputs with targets instead of links, to recognize unmodified files.
   package var followedOutputs: SeenFiles {
     if targets.isEmpty { return outputs }
     let files = outputs.filter { $0.kind != .link && $0.kind != .absent } + targets
@@ -175,12 +171,12 @@ extension SuccessRecord {
 
 /// Why a task is not up to date.
 package enum Staleness: Equatable, Sendable {
-  /// No success is known, or it started since.
+  /// No success is known, or the task started since.
   case unknown
   case definition
-  /// Of outputs, variables or commands.
+  /// The declaration of outputs, variables or commands.
   case declaration
-  /// That it reads, or its arguments.
+  /// Values that the task reads, or its arguments.
   case values
   /// A dependency without declared outputs ran again.
   case needs
@@ -193,12 +189,12 @@ package enum Staleness: Equatable, Sendable {
   case outputGone([UInt8])
   case outputChanged([UInt8])
   case valuesUnknown
-  /// It was not a secret then.
+  /// The value was not a secret when it was recorded.
   case valueWithSecret
   /// The record uses another content hash.
   case hash
   case asked
-  /// Nothing changed since it failed.
+  /// Nothing changed since the task failed.
   case failedBefore
 
   private var text: String {
@@ -299,9 +295,7 @@ package enum Staleness: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// Without outputs.
-  ///
-  /// - Parameter linkText: returns the present text of a link.
+  /// The differences other than outputs. `linkText` returns the present text of a link.
   package func differences(
     to now: SuccessRecord, linkText: ([UInt8]) -> [UInt8]? = { _ in nil }
   ) -> [Staleness] {
@@ -312,7 +306,7 @@ extension SuccessRecord {
     if terms.with != now.terms.with { reasons.append(.values) }
     if terms.needs != now.terms.needs { reasons.append(.needs) }
     reasons += inputDifferences(to: now, linkText)
-    // There may be thousands of dependencies.
+    // A set, since there may be thousands of dependencies.
     if readings != now.readings {
       let (old, names) = (Set(readings), Set(now.readings.map(\.name)))
       reasons += now.readings.lazy.filter { !old.contains($0) }.map { .reading($0) }
@@ -361,7 +355,7 @@ extension SuccessRecord {
   }
 
   package func differences(ofOutputs now: SeenFiles) -> [Staleness] {
-    // Files added there are not the task's.
+    // Added files are not the task's.
     Self.differences(outputs, now, changed: { .outputChanged($0) }) { _ in
       nil
     } removed: {

@@ -10,7 +10,7 @@ package struct LateValues {
   package var words: [Int: [UInt8]] = [:]
   package var url: String?
   package var sha256: String?
-  /// All values of its dependencies as files.
+  /// The task wants all values of its dependencies as files.
   package var wantsFolder = false
 }
 
@@ -19,7 +19,7 @@ package struct NeededValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folder: String
-  /// The attempt that left them, and their hashes by name.
+  /// The attempt that left the values, and their hashes by name.
   private var left: [TaskID: (attempt: Int32, hashes: [String: UInt64])] = [:]
 
   package init(_ plans: WorkerPlan, runFolder: String) {
@@ -75,7 +75,7 @@ package struct NeededValues {
     "\(folder)/\(ValueFolder.name(of: plan.nameBytes(need), attempt: attempt))/\(name)"
   }
 
-  /// Of all dependencies that a task reads from.
+  /// The files of all values that a task reads.
   func files(readBy task: TaskID) -> [String] {
     guard plan.flags(task).contains(.readsValues) else { return [] }
     return plan.valueSources(of: task).flatMap { need in
@@ -103,7 +103,7 @@ package struct NeededValues {
     return bytes
   }
 
-  /// Copies of the values of a task's dependencies, which the task may change: `ID/NAME`, or
+  /// Copies the values of a task's dependencies, so that the task may change them: `ID/NAME`, or
   /// `ID/NAME/INSTANCE` for matrix tasks. Returns the path.
   func makeFolder(for task: TaskID, attempt: Int32) throws(ValueFault) -> String {
     let name = ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt)
@@ -141,7 +141,7 @@ package struct NeededValues {
 
   private func make(_ path: String, _ name: String) throws(ValueFault) {
     try Self.making { () throws(Errno) in
-      // May be left from an unrecorded attempt with the same number.
+      // An unrecorded attempt with the same number may have left it.
       try Path.removeTree(name, in: folder)
       try Path.makeDirectories(path, mode: 0o700)
     }
