@@ -1,10 +1,9 @@
-/// The cgroup limits of a process, versions 1 and 2 (cgroups(7)): the tightest limit of the group
-/// and its ancestors.
+/// The tightest cgroup limits of a process and its ancestors, versions 1 and 2 (cgroups(7)).
 struct ControlGroup: Sendable {
-  /// The path below the cgroup root; nil without version 2.
+  /// Below the cgroup root; nil without version 2.
   let unifiedPath: String?
   private let unified: [String]
-  /// A controller that is in version 1 is ignored in version 2.
+  /// Version 1 takes precedence for a controller.
   private let processorFolders: [String]
   private let memoryFolders: [String]
 
@@ -13,7 +12,7 @@ struct ControlGroup: Sendable {
     return ControlGroup(groups: groups, root: "/sys/fs/cgroup")
   }()
 
-  /// Parses /proc/PID/cgroup: lines `NUMBER:CONTROLLERS:PATH`.
+  /// Parses lines `NUMBER:CONTROLLERS:PATH` of /proc/PID/cgroup.
   init(groups: [UInt8], root: String) {
     var unifiedPath: String?
     var unified: [String] = []
@@ -46,7 +45,7 @@ struct ControlGroup: Sendable {
     self.memoryFolders = memory
   }
 
-  /// The CPU quota, rounded up; nil if unlimited.
+  /// Rounded up; nil if unlimited.
   var processorQuota: Int? {
     var quotas: [Int] = []
     for folder in processorFolders.isEmpty ? unified : [] {
@@ -69,7 +68,7 @@ struct ControlGroup: Sendable {
 
   /// nil if unlimited.
   var memoryLimitBytes: UInt64? {
-    // "max" does not parse. Version 1 writes a huge number instead; the machine's memory limits it.
+    // "max" does not parse. Version 1 writes a huge number instead, above the machine's memory.
     let limits =
       memoryFolders.isEmpty
       ? unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
@@ -82,8 +81,7 @@ struct ControlGroup: Sendable {
     return max(1, (quota - 1) / period + 1)
   }
 
-  /// Returns `mount` and the folders down to `path`. A container may see its group at `mount`
-  /// itself.
+  /// Returns `mount` and the folders down to `path`: a container may see its group at `mount`.
   private static func folders(_ mount: String, _ path: ArraySlice<UInt8>) -> [String] {
     var folders = [mount]
     var folder = mount
@@ -107,13 +105,13 @@ struct ControlGroup: Sendable {
 }
 
 /// A version 2 cgroup that kills all its processes at once, whatever their session, environment or
-/// user (cgroups(7), `cgroup.kill`). May be unavailable.
+/// user (cgroups(7), `cgroup.kill`).
 package struct KillGroup: Sendable, Equatable {
   private let path: String
   private let hasOthersBeside: Bool
 
-  /// Makes the group in a folder below `home`; nil on failure. `hasOthersBeside`: its tasks may
-  /// have sibling groups named `path`, a dot and more (`MemoryGroup`).
+  /// nil on failure. `hasOthersBeside`: tasks may have sibling groups named `path`, a dot and more
+  /// (`MemoryGroup`).
   package static func make(_ path: String, hasOthersBeside: Bool = false) -> KillGroup? {
     do throws(Errno) {
       try Path.makeDirectory(path, mode: 0o755)
@@ -127,10 +125,9 @@ package struct KillGroup: Sendable, Equatable {
     return KillGroup(path: path, hasOthersBeside: hasOthersBeside)
   }
 
-  /// Opens the group for `ProgramStart.group`.
   package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
-  /// The folder of this process's version 2 cgroup at the first call.
+  /// The folder of this process's version 2 cgroup.
   package static var home: String? {
     guard let path = ControlGroup.current.unifiedPath, path.hasPrefix("/") else { return nil }
     // Hybrid mode mounts version 2 at the second path.
@@ -143,7 +140,7 @@ package struct KillGroup: Sendable, Equatable {
     return nil
   }
 
-  /// Removes the group if it is empty, the usual case; else kills its processes.
+  /// Removes the group if empty, the usual case; else kills its processes.
   package func end() {
     if hasOthersBeside || !Self.remove(path) { kill() }
   }
@@ -161,7 +158,6 @@ package struct KillGroup: Sendable, Equatable {
     return names.filter { $0.hasPrefix(prefix) }.map { "\(folder)/\($0)" }
   }
 
-  /// Kills the group's processes and those of its descendant groups.
   package static func kill(_ path: String) {
     // Callers also kill by other means.
     try? File.open(path + "/cgroup.kill", .writeOnly).writeAll("1")
@@ -181,7 +177,7 @@ package struct KillGroup: Sendable, Equatable {
   }
 }
 
-/// A cgroup whose processes are all killed when it exceeds its memory limit.
+/// A cgroup that the kernel kills as a whole when it exceeds its memory limit.
 package struct MemoryGroup: ~Copyable {
   private let path: String
 
@@ -191,7 +187,7 @@ package struct MemoryGroup: ~Copyable {
     guard (try? Path.makeDirectory(path, mode: 0o755)) != nil else { return nil }
     do throws(Errno) {
       try File.open(path + "/memory.max", .writeOnly).writeAll("\(limitBytes)")
-      // Swap would evade the limit. Fails on a machine without swap.
+      // Swap would evade the limit. The machine may have none.
       try? File.open(path + "/memory.swap.max", .writeOnly).writeAll("0")
       // A task that lost one process is useless.
       try File.open(path + "/memory.oom.group", .writeOnly).writeAll("1")
@@ -203,7 +199,6 @@ package struct MemoryGroup: ~Copyable {
 
   deinit { try? Path.removeDirectory(path) }
 
-  /// Opens the group for `ProgramStart.group`.
   package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
   /// True if the kernel killed a process of the group.
@@ -229,17 +224,16 @@ package struct MemoryGroup: ~Copyable {
 package struct MemoryDelegation: ~Copyable {
   private let group: String
   private let own: String
-  /// True if this process enabled the memory controller.
+  /// This process enabled the memory controller.
   private let isNew: Bool
 
-  /// A message for the user.
   package struct Obstacle: Error {
     package let detail: String
   }
 
   private static let matrixGroup = "opflow-own-"
 
-  /// The cgroup folder of this process before it moved into its own child group.
+  /// The cgroup of this process before it moved into its own child group.
   package static var home: String? {
     guard let home = KillGroup.home else { return nil }
     let own = "/\(matrixGroup)\(ProcessID.own)"
@@ -282,11 +276,11 @@ package struct MemoryDelegation: ~Copyable {
     }
   }
 
-  /// All groups with a memory limit must be removed by then.
+  /// Groups with a memory limit must be removed first.
   deinit { Self.leave(group, own, isNew: isNew) }
 
   private static func leave(_ home: String, _ own: String, isNew: Bool) {
-    // If another run has groups here, these calls fail; the next run cleans up.
+    // These calls fail if another run has groups here; the next run cleans up.
     if isNew { try? write("-memory", to: home + "/cgroup.subtree_control") }
     try? write("\(ProcessID.own)", to: home + "/cgroup.procs")
     try? Path.removeDirectory(own)
@@ -303,8 +297,8 @@ package struct MemoryDelegation: ~Copyable {
 }
 
 extension ArraySlice<UInt8> {
-  /// Removes the bytes up to the next `separator`, which is dropped; nil if empty. Does not
-  /// allocate: every run parses kernel files with it.
+  /// Removes the bytes up to the next `separator`; nil if empty. Does not allocate: every run
+  /// parses kernel files with it.
   mutating func takeField(before separator: UInt8) -> ArraySlice<UInt8>? {
     if isEmpty { return nil }
     let end = firstIndex(of: separator) ?? endIndex

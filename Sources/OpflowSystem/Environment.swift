@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 package enum Arguments {
-  /// The arguments without the program name. Invalid UTF-8 becomes U+FFFD.
+  /// Without the program name. Invalid UTF-8 becomes U+FFFD.
   package static var words: [String] {
     var words: [String] = []
     // SAFETY: a null-terminated array of C strings that lives as long as the process.
@@ -48,8 +48,8 @@ package enum Environment {
     }
   }
 
-  /// Removes variables that were set before main only for the Swift runtime. Call it before reading
-  /// the environment.
+  /// Removes variables set before main for the Swift runtime. Call it before reading the
+  /// environment.
   package static func restore() { clinux_forget_runtime_settings() }
 
   package static func bytes(_ name: String) -> [UInt8]? {
@@ -58,7 +58,7 @@ package enum Environment {
     return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
   }
 
-  /// Removes variables and overwrites their memory, because the user's other processes can read the
+  /// Removes variables and overwrites their memory, since the user's other processes can read the
   /// initial environment in /proc/PID/environ. Only while no other thread uses the environment.
   package static func retract(_ names: [String]) {
     for name in names {
@@ -67,7 +67,7 @@ package enum Environment {
     }
   }
 
-  /// Sets variables again that `retract` removed, under the same condition.
+  /// Restores variables that `retract` removed, under the same condition.
   package static func putBack(_ names: [String]) {
     for name in names where bytes(name) == nil {
       guard let value = retracted[name] else { continue }
@@ -79,7 +79,7 @@ package enum Environment {
   // SAFETY: used only while no other thread uses the environment.
   nonisolated(unsafe) private static var retracted: [String: [UInt8]] = [:]
 
-  /// Sets a variable that started programs inherit too. Only while the process has one thread.
+  /// Programs inherit the variable. Only while the process has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {
     try call { setenv(name, value, 1) }
   }

@@ -13,14 +13,14 @@ package enum Machine {
     }
   }
 
-  /// The CPU affinity, limited by the cgroup quota; at least 1.
+  /// The CPU affinity, limited by the cgroup quota.
   package static let cores: Int = {
     let affinity = max(1, Int(clinux_affinity_count()))
     guard let quota = ControlGroup.current.processorQuota else { return affinity }
     return max(1, min(affinity, quota))
   }()
 
-  /// The physical memory, or the cgroup limit if lower.
+  /// The physical memory, or a lower cgroup limit.
   package static let memoryBytes: UInt64 = {
     let physical = clinux_memory_bytes()
     guard let limit = ControlGroup.current.memoryLimitBytes else { return physical }
@@ -38,11 +38,10 @@ package enum Machine {
 /// Guide).
 package enum GraphicsProcessors {
   package static let variable = "CUDA_VISIBLE_DEVICES"
-  /// srun(1) sets this variable, and not always CUDA_VISIBLE_DEVICES.
+  /// srun(1) sets it, and not always CUDA_VISIBLE_DEVICES.
   private static let variableOfSlurm = "SLURM_STEP_GPUS"
 
-  /// The GPUs in the order in which tasks get them: those of the environment, else all of the
-  /// machine.
+  /// The GPUs of the environment, else of the machine, in the order in which tasks get them.
   package static let names: [String] = names(
     variable: Environment.value(variable) ?? Environment.value(variableOfSlurm),
     devices: { (try? Path.names(in: "/dev")) ?? [] })
@@ -50,7 +49,7 @@ package enum GraphicsProcessors {
   /// `devices` returns the names in /dev.
   package static func names(variable: String?, devices: () -> [String]) -> [String] {
     guard let variable else {
-      // Programs number GPUs from 0, whatever the device files are called.
+      // Programs number GPUs from 0, whatever the device files' names.
       return (0..<devices().count(where: isDevice)).map { "\($0)" }
     }
     var names: [String] = []

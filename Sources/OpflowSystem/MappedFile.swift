@@ -7,7 +7,6 @@ package struct MappedFile: Sendable {
   package let byteCount: Int
   private let address: UInt
 
-  /// Maps one of opflow's own files.
   package init(_ path: String) throws(Errno) {
     let file = try File.openRegular(path, .readOnly)
     try self.init(file)
@@ -39,8 +38,7 @@ package struct MappedFile: Sendable {
     _ = munmap(UnsafeMutableRawPointer(mutating: start), bytes.count)
   }
 
-  /// Makes a bus error, from a truncated file or a failing disk, end this process with a message
-  /// and exit code 74.
+  /// Makes a bus error, from a truncated file or a failing disk, exit with a message and code 74.
   package static func exitOnBusError() throws(Errno) {
     try call { clinux_exit_on_bus_error(busErrorText.cString) }
   }
@@ -57,14 +55,14 @@ extension StaticString {
 }
 
 /// A mapping that lives while referenced. It shows later writes, so it can be reused while the
-/// length is the same, except on a network file system, where writes of other machines need a new
+/// length is the same; not on a network file system, where writes of other machines need a new
 /// mapping.
 package final class SharedMapping: Sendable {
   private let file: MappedFile
   private let identity: FileIdentity
   private let isNetwork: Bool
 
-  /// `path` is the file, or a folder that contains it.
+  /// `path` is the file or its folder.
   package init(_ file: borrowing Descriptor, at path: String) throws(Errno) {
     identity = try file.status().identity
     self.file = try MappedFile(file)
@@ -91,7 +89,7 @@ package enum Memory {
   /// Below this size, large pages do not pay for the call.
   private static let largeBytes = 4 << 20
 
-  /// Asks for huge pages in memory about to be written for the first time (madvise(2)).
+  /// Asks for huge pages in memory not yet written (madvise(2)).
   @Sendable
   package static func wantsLargePages(_ buffer: UnsafeMutableRawBufferPointer) {
     guard buffer.count >= largeBytes, let start = buffer.baseAddress else { return }

@@ -1,7 +1,7 @@
 internal import CLinux
 
-/// Finds files on network file systems: cached metadata may be stale there, and unchanged times
-/// prove nothing.
+/// Detects network file systems: cached metadata may be stale there, and unchanged times prove
+/// nothing.
 package final class NetworkFiles {
   private let isNetwork: (String) -> Bool
   private var known: [UInt64: Bool] = [:]
@@ -37,7 +37,7 @@ package final class NetworkFiles {
     }
   }
 
-  /// Makes the kernel refresh its cache of a folder, or of its nearest ancestor, by listing it.
+  /// Lists a folder or its nearest ancestor, which makes the kernel refresh its cache.
   package static func refresh(folder: String) {
     do throws(Errno) {
       _ = try Path.names(in: folder)
@@ -82,7 +82,7 @@ package final class NetworkFiles {
     carriesLocks(type: clinux_file_system_type(path)) { mountType(at: path) }
   }
 
-  /// `mountType` returns the type name from the mount table.
+  /// `mountType` is the type in the mount table.
   package static func carriesLocks(type: UInt32, mountType: () -> String?) -> Bool {
     switch type {
     // The FUSE server decides.
@@ -103,7 +103,7 @@ package final class NetworkFiles {
     guard let device = try? Path.status(path).identity.device,
       let bytes = try? File.read("/proc/self/mountinfo")
     else { return nil }
-    // Splits the number as makedev(3) does.
+    // As in makedev(3).
     let (major, minor) = (
       device >> 8 & 0xFFF | device >> 32 & ~0xFFF, device & 0xFF | device >> 12 & 0xFFFF_FF00
     )

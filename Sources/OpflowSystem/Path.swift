@@ -64,7 +64,7 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// Throws `invalid` if `path` is not a link.
+  /// Throws `invalid` for other files.
   package static func linkTarget(_ path: String) throws(Errno) -> String {
     String(decoding: try linkBytes(path), as: UTF8.self)
   }
@@ -100,7 +100,7 @@ package enum Path {
     }
   }
 
-  /// True if not even a link exists there; false if unknown.
+  /// True if not even a link exists; false if unknown.
   package static func isMissing(_ path: String) -> Bool {
     do throws(Errno) {
       _ = try linkStatus(path)
@@ -139,7 +139,7 @@ package enum Path {
         try makeDirectory(folder, mode: mode)
         made.append(folder)
       } catch {
-        // Another process may have made the folder first.
+        // Another process may have made the folder.
         guard error == .exists else { throw error }
         guard isDirectory(folder) else { throw .notADirectory }
       }
@@ -185,7 +185,7 @@ package enum Path {
     return names
   }
 
-  /// Makes changes of a folder's entries durable (fsync(2)).
+  /// Makes changes of entries durable (fsync(2)).
   package static func syncFolder(_ path: String) throws(Errno) {
     try File.open(path, [.readOnly, .directory]).sync()
   }

@@ -45,8 +45,7 @@ package struct Poller: ~Copyable {
     try control(CLINUX_REMOVE, rawDescriptor, 0, [])
   }
 
-  /// Replaces `events`, waiting at most `timeout` (nil: forever). Further events come with the next
-  /// wait.
+  /// Waits at most `timeout` (nil: forever). Further events come with the next wait.
   package mutating func wait(timeout: Duration?, into events: inout [PollEvent]) throws(Errno) {
     events.removeAll(keepingCapacity: true)
     let count = try buffer.withUnsafeMutableBufferPointer { buffer throws(Errno) in
@@ -115,7 +114,6 @@ package struct PollSet: ~Copyable {
 
   package subscript(slot: Int) -> Readiness { Readiness(rawValue: watched[slot].readiness) }
 
-  /// Readable, hung up or failed.
   package func isReady(_ slot: Int) -> Bool { watched[slot].readiness != 0 }
 
   /// Returns true if a descriptor is ready. A negative time means forever.
@@ -137,7 +135,7 @@ extension PollSet {
   }
 }
 
-/// An eventfd(2) with which one thread wakes the poller of another.
+/// An eventfd(2) with which one thread wakes another's poller.
 package struct EventDescriptor: ~Copyable, Sendable {
   private let descriptor: Descriptor
   package var rawValue: Int32 { descriptor.rawValue }

@@ -30,13 +30,13 @@ package enum ProcessID {
     try call { setsid() }
   }
 
-  /// Sends a signal to this process. A blocked signal stays pending for `SignalDescriptor`.
+  /// A blocked signal stays pending for `SignalDescriptor`.
   package static func sendSelf(_ signal: Signal) throws(Errno) {
     try call { kill(getpid(), signal.rawValue) }
   }
 
-  /// Ends this process so that its parent sees the signal. Returns on failure, for example in the
-  /// init process of a container.
+  /// Ends this process so that its parent sees the signal. Returns on failure, as in the init
+  /// process of a container.
   package static func die(of signal: Signal) {
     do throws(Errno) {
       try Dispositions.restore(signal)
@@ -50,7 +50,7 @@ package enum ProcessID {
   }
 
   /// Stops this process until SIGCONT. `asJob` uses SIGTSTP as the terminal does, without effect in
-  /// an orphaned group; SIGTSTP must be blocked and have its default action.
+  /// an orphaned group; it must be blocked and have its default action.
   package static func stopSelf(asJob: Bool) throws(Errno) {
     try call { kill(getpid(), asJob ? SIGTSTP : SIGSTOP) }
     guard asJob else { return }
@@ -69,7 +69,7 @@ package struct ProcessStatus: Sendable, Equatable {
   package let parent: Int32
   package let group: Int32
   package let session: Int32
-  /// Clock ticks since boot. Together with pid and boot ID it identifies a process forever.
+  /// Clock ticks since boot. With pid and boot ID it identifies a process forever.
   package let startTime: UInt64
 
   /// In the unit of `startTime`.
@@ -83,13 +83,13 @@ package struct ProcessStatus: Sendable, Equatable {
   /// mean other processes.
   package static var obstacle: String? {
     guard let bytes = try? File.read("/proc/self/stat") else { return "/proc is not mounted" }
-    // Checks only the start of the file: every run waits for this.
+    // Only the start of the file: every run waits for this.
     guard let pid = number(bytes.prefix { $0 != 32 }) else { return "/proc is something else" }
     return pid == ProcessID.own
       ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
   }
 
-  /// `4711 (sleep)`, or `4711 (sleep, user root)` for another user's process.
+  /// `4711 (sleep)`, or `4711 (sleep, user root)` for another user.
   package var title: String {
     guard let user = Self.user(of: pid), user != ProcessID.ownUser else {
       return "\(pid) (\(name))"
@@ -115,22 +115,21 @@ package struct ProcessStatus: Sendable, Equatable {
     try? File.read("/proc/\(pid)/environ")
   }
 
-  /// The number of the session's autogroup (`/autogroup-NUMBER nice VALUE`); unlike a session ID it
-  /// is never reused. nil if the kernel does not make autogroups.
+  /// The session's autogroup (`/autogroup-NUMBER nice VALUE`), never reused, unlike a session ID;
+  /// nil if the kernel makes none.
   package static func autogroup(of pid: Int32) -> UInt64? {
     guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }
     let number = bytes.drop { $0 != UInt8(ascii: "-") }.dropFirst().prefix { $0 != 32 }
     return UInt64(String(decoding: number, as: UTF8.self))
   }
 
-  /// Searches from the end, since the name in parentheses may contain spaces, parentheses and
-  /// newlines.
+  /// Searches from the end: the name in parentheses may contain spaces, parentheses and newlines.
   package init?(stat bytes: [UInt8]) {
     guard let open = bytes.firstIndex(of: UInt8(ascii: "(")),
       let close = bytes.lastIndex(of: UInt8(ascii: ")")), open < close,
       let pid = Self.number(bytes[..<open].filter { $0 != 32 })
     else { return nil }
-    // The rest starts with field 3 of proc(5).
+    // Field 3 in proc(5) comes first.
     var rest = bytes[(close + 1)...].drop { $0 == 32 }
     func next() -> ArraySlice<UInt8> { rest.takeField(before: 32) ?? [] }
     guard let state = next().first, let parent = Self.number(next()),

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// The descendants of this process. After `becomeSubreaper`, orphaned descendants become its
-/// children, even after double forks and setsid.
+/// The descendants of this process. After `becomeSubreaper`, orphans become its children, even
+/// after double forks and setsid.
 package enum ProcessTree {
   package static func becomeSubreaper() throws(Errno) {
     try call { clinux_become_subreaper() }
@@ -26,13 +26,12 @@ package enum ProcessTree {
     } catch .noSuchProcess {
       return nil
     } catch .invalid {
-      // `pid` is the number of a thread, or not valid.
+      // A thread's number, or not a valid pid.
       return nil
     }
   }
 
-  /// Includes zombies. May be incomplete while others exit: callers that need all children must
-  /// repeat it.
+  /// Includes zombies. May be incomplete while others exit: repeat it to find all.
   package static func children(of pid: Int32) -> [Int32] {
     guard let threads = try? Path.names(in: "/proc/\(pid)/task") else { return [] }
     var children: [Int32] = []
@@ -76,7 +75,7 @@ package enum ProcessTree {
   }
 
   package struct Delivery: Sendable {
-    /// Processes that got the signal in this call or an earlier one.
+    /// In this call or an earlier one.
     package var reached: Set<Int32> = []
     /// Processes of other users.
     package var refused: Set<Int32> = []
@@ -85,15 +84,13 @@ package enum ProcessTree {
 
   /// Sends `signal` to every descendant not in `delivery` yet, except `exempt` and their
   /// descendants. Repeats until a pass finds no new process, at most `passes` times (a fork bomb
-  /// never ends). Returns true if it signaled any process.
+  /// never ends). Returns true if it signaled any.
   ///
-  /// A process may start others in response (a shell's cleanup trap), which must not get the
-  /// signal: later passes skip processes that started after the first pass began.
-  ///
-  /// - Parameter isSpared: processes that get the signal another way, skipped with their
-  ///   descendants.
-  ///
-  /// KILL, STOP and CONT do not skip processes for either reason.
+  /// KILL, STOP and CONT go to all these processes. Other signals skip:
+  /// - processes that started after the first pass began: a process may start them in response (a
+  ///   shell's cleanup trap).
+  /// - processes for which `isSpared` is true, with their descendants: they get the signal another
+  ///   way.
   @discardableResult
   package static func signalAll(
     _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8,
@@ -106,7 +103,7 @@ package enum ProcessTree {
       var walk = Walk(from: ProcessID.own)
       var belowSpared: Set<Int32> = []
       while let pid = walk.next() {
-        // Read before the signal: processes that are started in response do not get it.
+        // Read before the signal: processes started in response do not get it.
         let children = walk.append(childrenOf: pid)
         guard !delivery.reached.contains(pid), !delivery.refused.contains(pid) else { continue }
         // In the middle of an exec nothing may identify a process, so its parent decides.
@@ -133,10 +130,9 @@ package enum ProcessTree {
     return sentAny
   }
 
-  /// Kills an unreaped child and all its descendants.
+  /// `child` must not be reaped.
   package static func killAll(from child: Int32) {
     for pid in [child] + descendants(of: child) {
-      // The descriptor pins one process.
       guard let descriptor = (try? open(pid)) ?? nil,
         descends(pid, from: child, exempt: [])
       else { continue }
@@ -144,10 +140,10 @@ package enum ProcessTree {
     }
   }
 
-  /// True if `pid` descends from `ancestor` and not from a process in `exempt`.
+  /// True if `pid` is a descendant, not at or below one of `exempt`.
   private static func descends(_ pid: Int32, from ancestor: Int32, exempt: Set<Int32>) -> Bool {
     var current = pid
-    // Bounded, since the chain may change while it is read.
+    // The chain may change while it is read.
     for _ in 0..<4096 {
       if current == ancestor { return true }
       if current <= 1 || exempt.contains(current) { return false }
@@ -171,8 +167,8 @@ package enum ProcessGroup {
     group > 0 && (kill(-group, 0) == 0 || errno == EPERM)
   }
 
-  /// Kills a group and all descendants of its leader. The leader is an unreaped child, so its
-  /// number is not reused. Misses processes that left the group after the leader ended.
+  /// Kills a group and all descendants of its leader, an unreaped child, whose number is therefore
+  /// not reused. Misses processes that left the group after the leader ended.
   package static func killAll(ledBy leader: Int32) {
     ProcessTree.killAll(from: leader)
     // Fails for an empty group or another user's processes.
@@ -203,14 +199,14 @@ package enum ProcessGroup {
   package static func signalGrandchildren(_ signal: Signal) {
     for pid in grandchildren() {
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
-      // Fails if the process is gone or became another user's.
+      // Fails if the process is gone or another user's.
       try? ProcessTree.send(signal, through: descriptor.rawValue)
     }
   }
 
   /// How a process reacts to a pending SIGTSTP.
   package enum Halt: Int {
-    /// Is stopped, or ignores the signal.
+    /// Stopped, or ignores the signal.
     case none
     /// May work on before it stops, or not stop.
     case perhaps
@@ -249,7 +245,7 @@ package enum ProcessGroup {
   }
 }
 
-/// The hexadecimal signal masks of /proc/PID/status.
+/// The masks of /proc/PID/status, hexadecimal.
 private struct SignalState {
   private var pending: UInt64 = 0
   private var blocked: UInt64 = 0
@@ -297,12 +293,12 @@ package struct EndedProcess: Sendable, Equatable {
   }
   package let pid: Int32
   package let status: Status
-  /// The usage includes children that the process waited for.
+  /// Includes children that the process waited for.
   package let userMicroseconds: Int64
   package let systemMicroseconds: Int64
   package let peakKibibytes: Int64
 
-  /// Returns nil while the child runs; throws `noChild` if it does not exist.
+  /// nil while the child runs; throws `noChild` if it does not exist.
   package static func reap(_ which: Which, block: Bool) throws(Errno) -> EndedProcess? {
     var ended = clinux_ended()
     let (kind, id): (Int, Int32) =

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// Stream sockets of one machine (unix(7)), named in an open folder. A closed peer shows as the end
-/// of the file, or as `brokenPipe` if SIGPIPE is ignored.
+/// Unix stream sockets (unix(7)), named in an open folder. A closed peer shows as the end of the
+/// file, or as `brokenPipe` if SIGPIPE is ignored.
 package enum UnixSocket {
-  /// Returns a non-blocking listener that admits only this user. Beyond `backlog` clients,
-  /// connect(2) blocks. Throws `addressInUse` if the name exists.
+  /// Returns a non-blocking listener for this user only. Beyond `backlog` clients, connect(2)
+  /// blocks. Throws `addressInUse` if the name exists.
   package static func listen(
     _ name: String, in folder: borrowing Descriptor, backlog: Int32
   ) throws(Errno) -> Descriptor {
@@ -26,8 +26,8 @@ package enum UnixSocket {
     package consuming func takeDescriptor() -> Descriptor { descriptor }
   }
 
-  /// Returns a non-blocking connection; nil if no client waits. Clients keep waiting after
-  /// `tooManyFiles` and the like.
+  /// Returns a non-blocking connection; nil if no client waits. Clients keep waiting after errors
+  /// such as `tooManyFiles`.
   package static func accept(_ listener: borrowing Descriptor) throws(Errno) -> Accepted? {
     while true {
       do throws(Errno) {
@@ -130,7 +130,6 @@ package struct LocalPort: Sendable {
   /// A local connection is made or refused at once, unless the backlog is full.
   private static let patienceMilliseconds: Int32 = 50
 
-  /// True if a process listens on IPv4 or IPv6.
   package var answers: Bool {
     for isIPv6 in [false, true] {
       guard let connection = try? connect(isIPv6: isIPv6) else { continue }
@@ -160,7 +159,7 @@ package struct LocalPort: Sendable {
     return found
   }
 
-  /// Returns the inodes of listening sockets in a table (proc_net(5)).
+  /// Returns inodes of listening sockets (proc_net(5)).
   private func listeningSockets(_ table: [UInt8]) -> [String] {
     let port = String(number, radix: 16, uppercase: true)
     let suffix = ":" + String(repeating: "0", count: 4 - port.count) + port
@@ -204,6 +203,6 @@ package final class ReservedPort {
     throw .addressInUse
   }
 
-  /// Releases the port; call it right before the program binds it.
+  /// Call it right before the program binds the port.
   package func open() { socket = nil }
 }

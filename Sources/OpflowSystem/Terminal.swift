@@ -8,7 +8,7 @@ package enum Terminal {
 
   package static func isTerminal(_ rawDescriptor: Int32) -> Bool { isatty(rawDescriptor) == 1 }
 
-  /// nil if it is not a terminal or does not report its size.
+  /// nil if unknown.
   package static func size(_ rawDescriptor: Int32) -> (columns: Int, rows: Int)? {
     var columns: Int32 = 0
     var rows: Int32 = 0
@@ -68,8 +68,7 @@ package final class ControllingTerminal {
     }
   }
 
-  /// Turns off line buffering and echo; keys still send signals. Returns the old settings for
-  /// `restore`.
+  /// Turns off line buffering and echo; keys still send signals. Returns the old settings.
   package func takeKeys() throws(Errno) -> Modes {
     let before = try modes
     var old = before.modes

@@ -24,7 +24,7 @@ package final class ThreadPool {
 
   /// Detaches the pool: pending jobs continue until the process ends.
   package func abandon() {
-    // Leaks the pool, because its threads use what deinit frees.
+    // Leaked, because its threads use what deinit frees.
     _ = Unmanaged.passRetained(self)
   }
 
@@ -37,7 +37,7 @@ package final class ThreadPool {
     return lastTicket
   }
 
-  /// Calls `body` for each finished job, whose memory writes are visible from then on.
+  /// Calls `body` for each finished job, whose memory writes are then visible.
   package func takeDone(_ body: (UInt64) -> Void) throws(Errno) {
     try notification.take()
     var ticket: UInt64 = 0
@@ -45,7 +45,7 @@ package final class ThreadPool {
   }
 }
 
-/// A closure that a thread of the shim runs once.
+/// A closure that a thread runs once.
 private final class Work: Sendable {
   private let body: @Sendable () -> Void
 
@@ -73,7 +73,7 @@ private final class Work: Sendable {
 }
 
 package enum OwnThread {
-  /// Runs `body` on a detached thread with all signals blocked; `name` has at most 15 bytes.
+  /// `name` has at most 15 bytes; `body` runs detached, with all signals blocked.
   package static func start(
     _ name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void
   ) throws(Errno) {
@@ -112,14 +112,14 @@ package struct Syncer: ~Copyable {
   deinit { clinux_syncer_stop(thread) }
 
   /// Requests a sync of everything written so far; numbers increase. `first` is synced before; at
-  /// most one such file may be pending.
+  /// most one may be pending.
   package func request(_ sequence: UInt64, first: consuming Descriptor? = nil) {
     let raw: Int32 = if let first { first.release() } else { -1 }
     clinux_syncer_request(thread, sequence, raw)
   }
 
-  /// The number of the last synced request. Nothing is synced after an error, since the kernel may
-  /// have dropped the data.
+  /// The last synced request. Nothing is synced after an error, since the kernel may have dropped
+  /// the data.
   package func result() throws(Errno) -> UInt64 {
     try notification.take()
     var sequence: UInt64 = 0

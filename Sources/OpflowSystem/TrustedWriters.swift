@@ -11,8 +11,8 @@ internal import CLinux
 /// - Sticky folder (`/tmp`): only the owner can replace an entry, so the entry decides.
 /// - Current folder: the user chose it. Its owner and the entry decide, since another user can only
 ///   add own files.
-/// - Link: its owner and folder are checked, as are those of all links on the way to its target,
-///   the target and the target's folder.
+/// - Link: its owner and folder are checked, as are those of all links up to its target, the target
+///   and the target's folder.
 package struct TrustedWriters: Equatable, Sendable {
   private var users: [UInt32]
   private var groups: [UInt32] = []
@@ -75,7 +75,7 @@ package struct TrustedWriters: Equatable, Sendable {
     return nil
   }
 
-  /// Advances to the next link; nil at the end.
+  /// nil at the end of the path.
   private func nextLink(
     from current: inout String, _ left: inout [Substring]
   ) -> (String, FileStatus)? {
