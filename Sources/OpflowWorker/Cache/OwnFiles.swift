@@ -11,13 +11,11 @@ final class OwnFiles {
   private let places: [[UInt8]: Int]
   private let strangersOfLost: Set<[UInt8]>?
   private let hash: ContentHash
-  /// The task's read-only folders, while they are writable, with their modes.
+  /// The task's read-only folders, while writable, with their modes.
   private var opened: [[UInt8]: UInt32] = [:]
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
-  /// - Parameters:
-  ///   - strangersOfLost: as in `LeftFiles`.
-  ///   - hash: the hash in `files`.
+  /// `strangersOfLost` is as in `LeftFiles`; `hash` is the hash in `files`.
   init(
     _ folder: String, _ files: [ProjectFile], strangersOfLost: Set<[UInt8]>? = nil,
     hash: ContentHash = .strong
@@ -30,7 +28,6 @@ final class OwnFiles {
       files.indices.map { (files[$0].path, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// True if the file or link at `path` is as the task left it.
   func isAsLeft(_ path: [UInt8]) -> Bool {
     guard let place = places[path], let status = (try? project.status(path)) ?? nil else {
       return false
@@ -42,8 +39,8 @@ final class OwnFiles {
     return content(of: path, seen.kind, hash) == seen.content
   }
 
-  /// True if the task would overwrite the changed file at `path`: it wrote that file the last time,
-  /// or may have done so in an attempt whose end opflow did not see.
+  /// True if the task would overwrite the changed file: it wrote that file the last time, or may
+  /// have done so in an attempt whose end opflow did not see.
   func wouldOverwrite(_ path: [UInt8], _ status: FileStatus) -> Bool {
     guard let place = places[path] else {
       guard let strangersOfLost, !strangersOfLost.contains(path) else { return false }
@@ -57,7 +54,7 @@ final class OwnFiles {
     }
   }
 
-  /// Makes the task's read-only folders writable, so that files in them can be replaced.
+  /// Makes the task's read-only folders writable, to replace files in them.
   func openFolders() {
     for file in files where file.seen.kind == .folder {
       guard let status = (try? project.status(file.path)) ?? nil, status.kind == .directory,
@@ -71,7 +68,7 @@ final class OwnFiles {
 
   /// Restores the modes of opened folders and sets the `new` modes, which take precedence.
   func closeFolders(_ new: [[UInt8]: UInt32] = [:]) {
-    // Inner folders come first.
+    // Inner folders first.
     for (path, mode) in opened.merging(new, uniquingKeysWith: { $1 })
       .sorted(by: { $1.key.lexicographicallyPrecedes($0.key) })
     {
@@ -80,12 +77,11 @@ final class OwnFiles {
     opened.removeAll()
   }
 
-  /// True if the task made a folder at `path`.
   func hasFolder(_ path: [UInt8]) -> Bool {
     places[path].map { files[$0].seen.kind == .folder } ?? false
   }
 
-  /// Returns the content hash; nil for a folder or an unreadable file.
+  /// nil for a folder or an unreadable file.
   func content(of path: [UInt8], _ kind: SeenFile.Kind, _ hash: ContentHash) -> PlanKey? {
     switch kind {
     case .folder, .other: return nil
@@ -113,13 +109,13 @@ final class OwnFiles {
 
 /// A file, folder or link that a task left, as recorded for the cache.
 struct ProjectFile {
-  /// The path relative to the manifest's folder.
+  /// Relative to the manifest's folder.
   let path: [UInt8]
   let seen: SeenFile
   /// A restore must not overwrite the user's edits: the task's last attempt did not write the file,
   /// or it existed before the first attempt and is also an input.
   var keepsEdits = false
-  /// The file did not exist before the task's first attempt, so it may be removed.
+  /// It did not exist before the task's first attempt, so it may be removed.
   var isMade = true
   var name: String { NameCharacters.text(path) }
 }

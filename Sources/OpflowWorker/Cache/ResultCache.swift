@@ -29,7 +29,7 @@ package struct ResultCache {
     try FolderBeneath(folder, followsLink: !isOwn)
   }
 
-  /// One folder per format version keeps different versions of opflow apart.
+  /// Keeps different versions of opflow apart.
   private static let root = "\(CacheEntry.version)"
   private static let drafts = root + "/new"
   private static let size = root + "/size"
@@ -64,7 +64,7 @@ package struct ResultCache {
     }
   }
 
-  /// Returns nil for an entry that only its owner can read.
+  /// nil if only the owner can read the entry.
   private static func readable(
     _ path: String, in store: borrowing FolderBeneath
   ) throws(Errno) -> Descriptor? {
@@ -75,7 +75,7 @@ package struct ResultCache {
     }
   }
 
-  /// Marks the entry as used: eviction removes the least recently used entries first.
+  /// Eviction removes the least recently used entries first.
   func noteUse(_ entry: borrowing Descriptor) {
     if isWritable { try? entry.setModified(nanoseconds: Clock.wallMilliseconds * 1_000_000) }
   }
@@ -107,7 +107,6 @@ package struct ResultCache {
     }
   }
 
-  /// The regular files in a folder; empty if the folder is a link.
   private static func files(
     of folder: String, in store: borrowing FolderBeneath
   ) -> [(path: String, status: FileStatus)] {
@@ -152,24 +151,23 @@ package struct ResultCache {
 
   // MARK: - Its size
 
-  /// Bytes that this session added while another process held the lock on the size.
+  /// Bytes added while another process held the lock on the size.
   private final class Uncounted {
     var bytes: Int64 = 0
     var hasWaited = false
   }
 
-  /// The percentage of the limit that an eviction leaves, so that the next entries do not trigger
-  /// another scan.
+  /// The part of the limit left by an eviction, so that the next entries do not trigger another
+  /// scan.
   private static let emptiedPercent: Int64 = 90
-  /// Nanoseconds, waited only once per session: a stopped opflow, or any user who can read the
-  /// file, may hold the lock forever.
+  /// Waited only once per session: a stopped opflow, or any user who can read the file, may hold
+  /// the lock forever.
   private static let lockPatience: Int64 = 200_000_000
   private static let lockPauseMilliseconds: Int32 = 20
-  /// The percentage of the limit after which the entries are recounted.
+  /// The part of the limit after which the entries are recounted.
   private static let uncountedPercent: Int64 = 10
 
-  /// Updates the size, and evicts if the limit is exceeded; postpones both while another process
-  /// holds the lock.
+  /// Evicts if the limit is exceeded; waits with that while another process holds the lock.
   private func count(_ added: Int64, in store: borrowing FolderBeneath) throws(Errno) {
     uncounted.bytes += added
     let file = try store.open(
@@ -204,20 +202,20 @@ package struct ResultCache {
     return true
   }
 
-  /// Removes the size file, so that the next writer recounts all entries.
+  /// The next writer then recounts all entries.
   private func forgetSize(in store: borrowing FolderBeneath) throws(Errno) {
     try store.remove(Self.size, isFolder: false)
     uncounted.bytes = 0
   }
 
-  /// Must be called when no more results will be added.
+  /// Call it when no more results will be added.
   func leave() {
     guard uncounted.bytes != 0, let store = try? store() else { return }
     // The recorded size is too small, as after a crash.
     try? forgetSize(in: store)
   }
 
-  /// Evicts entries and returns the remaining size.
+  /// Returns the remaining size.
   private func makeRoom(in store: borrowing FolderBeneath) throws(Errno) -> Int64 {
     var entries: [(path: String, bytes: Int64, used: Int64)] = []
     for shelf in try store.names(Self.root) where shelf.utf8.count == 2 {

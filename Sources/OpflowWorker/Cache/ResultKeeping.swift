@@ -16,7 +16,6 @@ final class ResultKeeping {
   private let folder: FolderBeneath
   private let folderPath: String
   private let reach: LinkReach
-  /// Why a link cannot be kept.
   private var badLink: String?
   private var sources: [Source]
   private var draft: ResultCache.Draft?
@@ -64,7 +63,7 @@ final class ResultKeeping {
 
   deinit { if let draft = draft.take() { cache.drop(draft) } }
 
-  /// Works until the deadline; returns true once the entry is complete.
+  /// Returns true once the entry is complete.
   func goOn(until deadline: Int64) throws(CacheFault) -> Bool {
     repeat {
       if let copying {

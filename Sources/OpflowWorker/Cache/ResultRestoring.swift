@@ -2,19 +2,19 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// Restores a cached result, one piece at a time. All contents are verified in a staging folder
-/// before the first file is moved to its place.
+/// Restores a cached result in pieces. All contents are verified in a staging folder before the
+/// first file is moved to its place.
 final class ResultRestoring {
   /// The restored parts that are not project files.
   struct Brought {
     let entry: CacheEntry
-    /// The names of values and their files in the staging folder.
+    /// Names of values and their files in the staging folder.
     var values: [(name: String, path: String)] = []
     var output: String?
   }
 
   private let entry: CacheEntry
-  /// The path of the entry, for messages.
+  /// For messages.
   private let entryPlace: String
   private let file: Descriptor
   private let placing: ResultPlacing
@@ -24,7 +24,7 @@ final class ResultRestoring {
   private var checked = 0
   private var offset: Int64 = 0
   private var copying: Copying?
-  /// A link that leads out of the manifest's folder; the cache never writes such links.
+  /// A link out of the manifest's folder; the cache never writes such links.
   private var badLink: String?
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
@@ -41,12 +41,8 @@ final class ResultRestoring {
     }
   }
 
-  /// nil if there is no complete entry.
-  ///
-  /// - Parameters:
-  ///   - stage: the staging folder, made and removed by this object.
-  ///   - own: the files of earlier attempts.
-  ///   - isResult: returns true if the items cover all outputs of the task.
+  /// nil if there is no complete entry. `stage` is made and removed by this object; `own` are the
+  /// files of earlier attempts; `isResult` is true if the items cover all outputs of the task.
   init?(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, stage: String,
     own: OwnFiles, isResult: ([CacheEntry.Item]) -> Bool
@@ -108,8 +104,7 @@ final class ResultRestoring {
 
   // MARK: - Contents
 
-  /// Works until the deadline; returns nil if there is more to do. After an error, files of the
-  /// last attempt may be gone.
+  /// nil if there is more to do. After an error, files of the last attempt may be gone.
   func goOn(until deadline: Int64) throws(CacheFault) -> Brought? {
     repeat {
       if copying != nil || next < entry.items.count {
@@ -150,7 +145,7 @@ final class ResultRestoring {
     }
   }
 
-  /// Hashes a file; follows links.
+  /// Follows links.
   private func digest(_ path: String) throws(Errno) -> SHA256.Digest {
     let file = try File.openRegular(path, .readOnly, followsLink: true)
     let hash = SHA256()
@@ -239,20 +234,19 @@ extension CacheEntry.Item.Kind {
 }
 
 extension Errno {
-  /// The data read is not what was written.
   static var damaged: Errno { .badMessage }
 }
 
-/// Moves restored files to their places, replacing only files of the same task; undoes this if the
-/// result turns out to be incomplete.
+/// Moves restored files to their places, replacing only files of the same task, and undoes this for
+/// an incomplete result.
 final class ResultPlacing {
   private let own: OwnFiles
   private let kept: Set<[UInt8]>
   /// Unchanged files of the last attempt that the result does not contain.
   private var leaving: Set<[UInt8]> = []
-  /// Folders that exist, or will exist, as far as checked.
+  /// Checked folders that exist or will exist.
   private var folders: Set<[UInt8]> = []
-  /// Items that exist unchanged at their place.
+  /// Items already in place.
   private var inPlace: Set<[UInt8]> = []
   private var placed: [(path: [UInt8], identity: FileIdentity)] = []
   private var made: Set<[UInt8]> = []
@@ -344,7 +338,7 @@ final class ResultPlacing {
   func put(_ items: [CacheEntry.Item], _ new: (Int) -> String) throws(CacheFault) {
     own.openFolders()
     defer { closeFolders(items) }
-    // Folders come before their contents in `files`.
+    // Folders come before their contents.
     for file in own.files.reversed() {
       if leaving.contains(file.path) {
         try naming(file.path) { () throws(Errno) in
@@ -361,7 +355,7 @@ final class ResultPlacing {
     }
   }
 
-  /// Sets the modes that the task's folders had when they were cached.
+  /// Sets the modes that the task's folders had when cached.
   private func closeFolders(_ items: [CacheEntry.Item]) {
     var modes: [[UInt8]: UInt32] = [:]
     for item in items where item.kind == .folder && item.mode != Self.modeOfOldFolders {
@@ -370,7 +364,7 @@ final class ResultPlacing {
     own.closeFolders(modes)
   }
 
-  /// Entries of earlier versions have the mode of a new folder for every folder.
+  /// The mode of every folder in entries of earlier versions: that of a new folder.
   private static let modeOfOldFolders: UInt32 = 0o777
 
   private func put(_ item: CacheEntry.Item, _ new: String, at path: [UInt8]) throws(Errno) {
@@ -394,8 +388,7 @@ final class ResultPlacing {
     if let status = try own.project.status(path) { placed.append((path, status.identity)) }
   }
 
-  /// Removes the placed files after an incomplete restore: the task, which then runs, must not see
-  /// them.
+  /// After an incomplete restore: the task, which then runs, must not see the files.
   func takeAway() {
     for path in made.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       try? own.project.setMode(ofFolder: path, 0o700)
@@ -413,25 +406,23 @@ final class ResultPlacing {
 }
 
 /// Classifies the targets of a result's links. The result restores its own files, and its key
-/// covers the task's inputs. Other files behind a link belong to no result, so their content must
-/// be compared.
+/// covers the inputs. Other files behind a link belong to no result, so their content must be
+/// compared.
 struct LinkReach {
   enum End {
     /// Part of the result or of its key.
     case known
-    /// A file; its path is relative to the manifest's folder.
+    /// Relative to the manifest's folder.
     case file([UInt8])
     /// A target that no result can contain.
     case unknown([UInt8])
-    /// Outside the manifest's folder.
     case outside
   }
 
   private let folder: String
-  /// The files of the result, the inputs and the links on the way to them.
+  /// The result's files, the inputs and the links on the way to them.
   private let known: Set<[UInt8]>
 
-  /// - Parameter known: paths relative to `folder`, the manifest's folder.
   init(folder: String, known: some Sequence<[UInt8]>) {
     self.folder = folder
     self.known = Set(known)
@@ -441,9 +432,9 @@ struct LinkReach {
   /// The kernel's limit for one path.
   private static let mostLinks = 40
 
-  /// Returns the target of the link `path` if no other link is on the way, both relative to the
-  /// manifest's `folder`; nil if it is outside. `..` is allowed only at the beginning of the
-  /// target: after a name that may be a link, its meaning is unknown.
+  /// The target of the link `path` if no other link is on the way, both relative to the manifest's
+  /// `folder`; nil if outside. `..` is allowed only at the beginning of the target: after a name
+  /// that may be a link, its meaning is unknown.
   static func destination(of target: String, at path: [UInt8], folder: String) -> [UInt8]? {
     var names = path.split(separator: slash).dropLast()
     var rest = target.utf8[...]
@@ -464,7 +455,7 @@ struct LinkReach {
     return Array(names.joined(separator: [slash]))
   }
 
-  /// Resolves the link `path`, whose target exists; `project` is the manifest's folder.
+  /// Resolves the link `path`, whose target exists.
   func end(
     of target: String, at path: [UInt8], in project: borrowing FolderBeneath
   ) throws(Errno) -> End {
@@ -486,7 +477,7 @@ struct LinkReach {
     return .unknown(path)
   }
 
-  /// Returns the first link among the path and its parents.
+  /// The first link among the path and its parents.
   private static func firstLink(
     of path: [UInt8], in project: borrowing FolderBeneath
   ) throws(Errno) -> [UInt8]? {
@@ -509,7 +500,6 @@ struct LinkReach {
     }
   }
 
-  /// True if the folder is not empty and all its contents are known.
   private func isAllKnown(
     in folder: [UInt8], _ project: borrowing FolderBeneath
   ) throws(Errno) -> Bool {

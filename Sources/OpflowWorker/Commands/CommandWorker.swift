@@ -10,7 +10,7 @@ final class CommandWorker: WorkerRole {
   /// Delays the report `started`, so that a short task costs one write.
   private static let holdNanoseconds: Int64 = 5_000_000
   private static let chunkBytes = 65536
-  /// The most chunks read at a task's end: more than a full pipe comes from another process.
+  /// At a task's end, more than a full pipe comes from another process.
   private static let finalChunks = 64
 
   enum Slot {
@@ -39,7 +39,7 @@ final class CommandWorker: WorkerRole {
   private var state: WorkerState
   private var watch = WorkerWatch()
   var service: ServiceWatch?
-  /// The output of the last readiness command, until its writers are gone.
+  /// The last readiness command's output, until its writers are gone.
   var probeOutput: ProbeOutput?
   var ports: KnownPorts
   var jobserver = RunningJobserver()
@@ -48,17 +48,17 @@ final class CommandWorker: WorkerRole {
   var tree: WorkerTree
   private(set) var log = WorkerLog(attempt: 0)
   var taskFolder: TaskFolder
-  /// Masks the running task's output; nil without secrets.
+  /// nil without secrets.
   private(set) var masker: Masker?
   var values: RunningValues
-  /// nil if no task declares files.
+  /// nil without tasks that declare files.
   var files: DeclaredFiles?
   private let lateFiles: LateFiles
   /// The start waits for inputs that are not visible yet.
   private var awaitsFiles = false
   private var isLogFailureTold = false
   var running: TaskID = .none
-  /// The running task uses the terminal, whose keys signal it directly.
+  /// The task uses the terminal, whose keys signal it directly.
   private var isInteractive = false
   private var isStopped = false
   private var process: SpawnedProcess?
@@ -155,8 +155,7 @@ final class CommandWorker: WorkerRole {
     lookAtService(now)
     if plan.hasJobservers { takeTokens(at: now) }
     if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
-    // The task is a longer one: reap its orphans from now on, or zombies would fill the process
-    // table.
+    // Reap the orphans of a longer task, or zombies would fill the process table.
     if let time = watchChildrenAt, time <= now { watchChildren() }
   }
 
@@ -169,7 +168,7 @@ final class CommandWorker: WorkerRole {
 
   func tell(_ event: WorkerEvent, _ now: Instant) {
     state.handle(event, at: now, into: &actions)
-    // Performing an action may add further actions.
+    // An action may add further actions.
     if isPerforming { return }
     isPerforming = true
     defer { isPerforming = false }
@@ -252,7 +251,6 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// Starts the task once its inputs are visible, as far as known.
   private func begin(_ task: TaskID, _ attempt: Int32, _ now: Instant) {
     // Measured before the spawn, which returns after the exec, when a short task is half done.
     let began = frame.now
@@ -277,8 +275,7 @@ final class CommandWorker: WorkerRole {
 
   private func launch(_ task: TaskID, _ attempt: Int32, _ began: Instant, _ now: Instant) {
     prepareFolder()
-    // A process that an input's command left, of another user for example, does not belong to the
-    // task.
+    // It may be another user's; it does not belong to the task.
     if files?.takeHasRunCommands() == true { tree.abandon() }
     do throws(WorkerRefusal) {
       let late = try values.begin(task, attempt, mayHoldSecrets: masker != nil)
@@ -305,7 +302,7 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// Starts recording; no process of the task is left, so its output is complete.
+  /// No process of the task is left, so its output is complete.
   private func record(_ task: TaskID, isSuccess: Bool) {
     // A held-back prefix cannot become a secret any more.
     masker?.finish(keep)
@@ -398,8 +395,8 @@ final class CommandWorker: WorkerRole {
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
 
-  /// Reads once after a wait found output; returns true if there was any. The pipe is blocking,
-  /// which saves the calls to change that for silent tasks.
+  /// Reads once after a wait found output. The pipe is blocking, which saves the calls to change
+  /// that for silent tasks.
   private func readOutput() -> Bool {
     chunk.withUnsafeMutableBytes { chunk in
       guard let count = try? pipe?.read.read(into: chunk), count > 0 else {
@@ -410,7 +407,7 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// Appends lines, already masked, to the task's output.
+  /// `lines` are already masked.
   func keepLines(_ lines: [UInt8], _ now: Instant) {
     if lines.isEmpty { return }
     masker?.finish(keep)
@@ -436,7 +433,7 @@ final class CommandWorker: WorkerRole {
     tell(.outputFailed(errorNumber: failure.rawValue), now)
   }
 
-  /// Reads all available output without waiting.
+  /// Does not wait for output.
   private func drainOutput() {
     guard pipe != nil else { return }
     var set = PollSet(slots: 1)
@@ -492,7 +489,7 @@ final class CommandWorker: WorkerRole {
     frame.say(.ended(task, attempt: attempt, outcome))
   }
 
-  /// Writes processes that may still run to a file: their report may have no reader.
+  /// Writes to a file, since the report may have no reader.
   private func note(_ left: LeftBehind, of task: TaskID, _ attempt: Int32) {
     let own = ProcessID.own
     let worker = WorkerEntry(
@@ -508,7 +505,6 @@ final class CommandWorker: WorkerRole {
   }
 }
 
-/// A task's temporary folder and the folder of its values.
 extension CommandWorker {
   /// A failure does not stop the task: most tasks do not use the folder.
   func prepareFolder() {
@@ -536,7 +532,7 @@ extension CommandWorker {
     )
   }
 
-  /// Opens `files` when the first task that declares files was added to the run.
+  /// The first task that declares files may have been added to the run.
   func openFiles(_ now: Instant) {
     guard files == nil, plan.declaresFiles else { return }
     do throws(WorkerFailure) {
@@ -554,7 +550,7 @@ extension CommandWorker {
     awaitTokens()
   }
 
-  /// Returns reclaimed or unused tokens to the coordinator.
+  /// Returns reclaimed or unused tokens.
   func takeTokens(at now: Instant) {
     if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce {
       report(tokens: jobserver.takeOwed())
@@ -586,12 +582,11 @@ extension CommandWorker {
 }
 
 extension CommandWorker {
-  /// Returns the folder of a task's memory cgroup; nil for the worker's own group.
+  /// The folder of a task's memory cgroup; nil for the worker's own group.
   func beginLimit(of task: TaskID) -> Int32? {
     limit.begin(limitBytes: plan.record(task).processes[.memoryLimit])
   }
 
-  /// The task is gone and may have exceeded its limit.
   func endLimit(of task: TaskID, _ attempt: Int32, _ outcome: inout Outcome) {
     defer { limit.end() }
     guard !outcome.isSuccess, outcome.reason == nil, let detail = limit.overrun() else { return }
@@ -601,7 +596,6 @@ extension CommandWorker {
 }
 
 extension CommandWorker {
-  /// Takes a restored result's values, after its files.
   func takeValuesBroughtBack() {
     guard let files else { return }
     do throws(WorkerRefusal) {
@@ -621,7 +615,6 @@ extension CommandWorker {
     tell(.broughtBack(result), now)
   }
 
-  /// Ends a task whose old outputs could not be removed.
   func endUncleaned(_ detail: String, _ now: Instant) {
     files?.end()
     tell(.unfit(detail: detail), now)
@@ -655,7 +648,7 @@ extension CommandWorker {
     }
   }
 
-  /// Returns why the service cannot start; nil on success.
+  /// Returns why the service cannot start.
   func prepareService(_ task: TaskID) -> String? {
     do throws(Errno) {
       var watch = ServiceWatch(plan, task, try ports.reserve(for: task))
@@ -667,8 +660,8 @@ extension CommandWorker {
     }
   }
 
-  /// Starts a readiness command, whose last output is shown if the service never becomes ready.
-  /// Returns 0 if processes, memory or descriptors are short.
+  /// The command's last output is shown if the service never becomes ready. Returns 0 on a
+  /// shortage.
   private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
     do throws(Errno) {
       let pipe = try Pipe()
@@ -710,10 +703,9 @@ extension CommandWorker {
   }
 }
 
-/// `opflow worker RUN-FOLDER RUN-ID`: runs commands for a coordinator. Logs go to
-/// `RUN-FOLDER/logs`, which must exist.
+/// `opflow worker RUN-FOLDER RUN-ID`: runs commands for a coordinator. `RUN-FOLDER/logs` must
+/// exist.
 package enum WorkerMain {
-  /// Returns the exit code.
   package static func run(arguments: [String]) -> Int32 {
     WorkerProcess.run(CommandWorker.trade, arguments: arguments) {
       frame throws(WorkerFailure) in try CommandWorker(frame)

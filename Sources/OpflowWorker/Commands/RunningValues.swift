@@ -9,16 +9,15 @@ struct RunningValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folders: LeftValues
-  /// The folder for values that no task reads.
+  /// For values that no task reads.
   private let unread: String
   private var needed: NeededValues
   private var task: TaskID = .none
   private var attempt: Int32 = 0
-  /// The folder for the task's values, if it leaves any.
+  /// For the task's values, if it leaves any.
   private var own: String?
-  /// Other tasks may read the task's values.
   private var isRead = false
-  /// The folder with its dependencies' values, if the task wants them.
+  /// For its dependencies' values, if the task wants them.
   private(set) var needsPath: String?
   private var status: ExitStatus?
   /// Set once all processes of the task are gone.
@@ -39,8 +38,8 @@ struct RunningValues {
 
   // MARK: A try
 
-  /// Returns the values that the attempt reads. Call `end` afterwards, even after an error. Values
-  /// that may hold secrets get their own folder, to be removed.
+  /// Call `end` afterwards, even after an error. Values that may hold secrets get their own folder,
+  /// to be removed.
   mutating func begin(
     _ task: TaskID, _ attempt: Int32, mayHoldSecrets: Bool
   ) throws(WorkerRefusal) -> LateValues? {
@@ -76,7 +75,7 @@ struct RunningValues {
     return isGone && self.status == .success ? collect(masker) : nil
   }
 
-  /// Collects the values once, for a successful task.
+  /// Once, for a successful task.
   mutating func collect(_ masker: Masker?) -> ValueFault? {
     guard let own, isRead, collected == nil else { return nil }
     let flags = plan.flags(task)

@@ -4,19 +4,17 @@ internal import OpflowSystem
 /// `OPFLOW_TMP`: a folder for the running task, empty at its start and emptied at its end.
 ///
 /// A folder per task would cost two writing system calls, and most tasks do not use it. So a worker
-/// has one folder for all its tasks and checks after each task, with one call, whether its
-/// modification time changed. While the folder is empty this time is set far into the past: the
-/// current time could equal that of a change within the same clock tick.
+/// has one folder for all its tasks and checks after each, with one call, whether its modification
+/// time changed. While the folder is empty this time is set far into the past: the current time
+/// could equal that of a change within the same clock tick.
 ///
 /// A random number in the name keeps other users from making the folder first. If the folder cannot
 /// be made, the variable names a missing path, never an empty string: `rm -rf "$OPFLOW_TMP"/*` must
 /// not delete everything.
 ///
-/// Removal:
-/// - A worker removes its own folder when it exits.
-/// - The coordinator removes the folder of a killed worker.
-/// - If both were killed, the next session with the same `TMPDIR` removes it.
-/// - On a machine that only a worker used, it stays.
+/// A worker removes its folder when it exits, and the coordinator that of a killed worker. If both
+/// were killed, the next session with the same `TMPDIR` removes it. On a machine that only a worker
+/// used, it stays.
 package struct TaskFolder: ~Copyable {
   private let prefix: String
   private var name: String
@@ -25,12 +23,12 @@ package struct TaskFolder: ~Copyable {
   private var givenUp: [String] = []
   /// nil before the first task and if the folder cannot be made.
   private var folder: Descriptor?
-  /// The state while empty; nil if unknown.
+  /// nil if unknown.
   private var empty: Mark?
   private var isLackTold = false
 
-  /// Differs after an entry of the folder was made, removed or renamed, or after the folder was
-  /// moved or its mode changed.
+  /// Differs after an entry was made, removed or renamed, or the folder was moved or its mode
+  /// changed.
   private struct Mark: Equatable {
     let modifiedNanoseconds: Int64
     let changedNanoseconds: Int64
@@ -45,7 +43,7 @@ package struct TaskFolder: ~Copyable {
     }
   }
 
-  /// An odd number, so that archives do not set it on extracted files.
+  /// Odd, so that archives do not set it on extracted files.
   private static let longAgoNanoseconds: Int64 = 86_399_123_456_789
 
   init(run: String, worker: Int32) {
@@ -57,7 +55,7 @@ package struct TaskFolder: ~Copyable {
     prefix + Hexadecimal.text(.random(in: .min ... .max))
   }
 
-  /// Makes the folder if needed. Returns only the first of several errors in a row.
+  /// Returns only the first of several errors in a row.
   mutating func prepare() -> Errno? {
     do throws(Errno) {
       try make()
@@ -89,7 +87,7 @@ package struct TaskFolder: ~Copyable {
     empty = Mark(status)
   }
 
-  /// Empties the folder. After an error the next task gets another folder.
+  /// After an error the next task gets another folder.
   mutating func clean() throws(Errno) {
     do throws(Errno) {
       try cleanInPlace()
@@ -125,7 +123,7 @@ package struct TaskFolder: ~Copyable {
     for name in givenUp { try? Self.openPlace().removeTree(name) }
     if folder == nil { return }
     folder = nil
-    // Usually the folder is empty. The next session removes leftovers.
+    // Usually it is empty. The next session removes leftovers.
     if (try? Path.removeDirectory(path)) == nil { try? removeWhole() }
   }
 
@@ -147,11 +145,11 @@ package struct TaskFolder: ~Copyable {
     "opflow-\(run)-" + (worker.map { "\($0)-" } ?? "")
   }
 
-  /// Removes the folders of a run's killed workers, or of one worker.
+  /// Removes the folders of a run's killed workers, or of one.
   package static func removeLeft(run: String, worker: Int32? = nil) {
     let prefix = Array(Self.prefix(run: run, worker: worker).utf8)
     var names: [String] = []
-    // Fails if no folder was made there, or if another user must remove it.
+    // No folder was made there, or another user must remove it.
     try? FolderEntries.forEach(in: place) { name, _ in
       if name.starts(with: prefix) { names.append(String(decoding: name, as: UTF8.self)) }
       return true

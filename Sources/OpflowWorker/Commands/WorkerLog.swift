@@ -3,14 +3,14 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// The log of one attempt, made with the first byte of output.
+/// The log of one attempt, made with the first output.
 struct WorkerLog: ~Copyable {
   let attempt: Int32
   private var file: Descriptor?
   /// Includes bytes that could not be written.
   private(set) var byteCount: Int64 = 0
   private(set) var endsWithinLine = false
-  /// Output after a failure is dropped.
+  /// Later output is dropped.
   private(set) var failure: Errno?
 
   init(attempt: Int32) { self.attempt = attempt }
@@ -29,7 +29,7 @@ struct WorkerLog: ~Copyable {
     }
   }
 
-  /// Opens the log; a later attempt appends a header, on a line of its own.
+  /// A later attempt appends a header, on a line of its own.
   private func open(_ name: String, in folder: borrowing Descriptor) throws(Errno) -> Descriptor {
     let file = try File.openRegular(name, in: folder, [.readWrite, .create, .append])
     guard attempt > 1 else { return file }

@@ -2,7 +2,7 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// The cached result of one task: restored instead of running it, or stored after its success.
+/// The cached result of one task, restored instead of running it or stored after its success.
 final class CachedResult {
   private let declaring: DeclaringTask
   private let cache: ResultCache
@@ -12,7 +12,7 @@ final class CachedResult {
   private var keeping: ResultKeeping?
   private(set) var brought: ResultRestoring.Brought?
 
-  /// - Parameter seen: the task's inputs as scanned before its start.
+  /// `seen` has the inputs as scanned before the start.
   init(_ declaring: DeclaringTask, _ cache: ResultCache, _ seen: SuccessRecord) {
     self.declaring = declaring
     self.cache = cache
@@ -24,11 +24,8 @@ final class CachedResult {
 
   // MARK: - Restoring
 
-  /// Starts to restore a cached result; returns false if there is none.
-  ///
-  /// - Parameters:
-  ///   - stage: the staging folder, in the project's file system if possible.
-  ///   - own: the files of earlier attempts.
+  /// False if there is no cached result. `stage` is the staging folder, in the project's file
+  /// system if possible; `own` are the files of earlier attempts.
   func begin(stage: String, own: OwnFiles) throws(CacheFault) -> Bool {
     if seen.isAsked { return false }
     restoring = try ResultRestoring(
@@ -36,7 +33,7 @@ final class CachedResult {
     return restoring != nil
   }
 
-  /// Returns true once the restore is complete.
+  /// Returns true when complete.
   func bringBack(until deadline: Int64) throws(CacheFault) -> Bool {
     guard let restoring, let brought = try restoring.goOn(until: deadline) else { return false }
     self.brought = brought
@@ -68,7 +65,7 @@ final class CachedResult {
 
   // MARK: - Storing
 
-  /// Returns true once the result is stored.
+  /// Returns true when complete.
   func keep(
     _ outputs: SeenFiles, values: [SuccessRecord.Value]?,
     output: (path: String, bytes: Int64)?, until deadline: Int64
@@ -101,7 +98,6 @@ final class CachedResult {
     return LinkReach(folder: folder, known: known)
   }
 
-  /// Removes restored files that turned out not to be a result.
   func takeAway() { restoring?.takeAway() }
 
   func end() {
@@ -111,7 +107,7 @@ final class CachedResult {
   }
 }
 
-/// The outputs that a task's cached result must contain; it must not contain other files.
+/// The outputs that a cached result must contain, and only these.
 struct CachedOutputs {
   private let project: String
   private var declared = DeclaredOutputs()

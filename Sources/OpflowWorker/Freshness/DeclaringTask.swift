@@ -2,11 +2,11 @@ internal import OpflowBase
 package import OpflowPlan
 internal import OpflowSystem
 
-/// The place of the records of a plan's tasks, and the manifest's name in them.
+/// The place of a plan's records, and the manifest's name in them.
 package struct RecordPlace {
-  /// The state folder, which contains the records and runs.
+  /// Contains the records and runs.
   let state: String
-  /// The real path of `state` if that is a link.
+  /// The real path if `state` is a link.
   let linkedState: String?
   let manifest: String
 
@@ -38,14 +38,14 @@ package struct DeclaringTask {
     SuccessRecord.identity(manifest: records.manifest, task: plan.nameBytes(task))
   }
 
-  /// The key of the task's result in a cache. `seen` has its inputs as scanned before the start.
+  /// `seen` has the inputs as scanned before the start.
   func cacheKey(_ seen: SuccessRecord) -> SHA256.Digest {
     CacheKey.of(
       seen, name: plan.nameBytes(task), keepsValues: plan.flags(task).contains(.leavesValues),
       architecture: CacheKey.architecture)
   }
 
-  /// The values that other tasks of the run may read.
+  /// The values that other tasks may read.
   func handedOn(_ left: [SuccessRecord.Value]) -> [TaskValue] {
     let flags = plan.flags(task)
     guard flags.contains(.leavesValues) else { return [] }
@@ -95,14 +95,14 @@ package struct DeclaringTask {
       LeftOut(path: { _ in false }, listed: { _ in false }, target: own.containsTarget))
   }
 
-  /// Adds the state folder, under both names if it is a link.
+  /// Under both names if it is a link.
   private func addState(to paths: inout LeftOutPaths) {
     paths.add(.path(records.state))
     if let linked = records.linkedState { paths.add(.path(linked)) }
   }
 
-  /// A note for the message that a path is missing: it looks like a pattern but is a plain name.
-  /// Empty for other paths.
+  /// For the message that a path is missing: it looks like a pattern but is a plain name. Empty for
+  /// other paths.
   func nameNote(_ path: String) -> String {
     plan.writtenText(ofPath: path, of: task).map {
       "; it comes from `\($0)`, so it is a name and not a pattern"
@@ -117,7 +117,7 @@ package struct DeclaringTask {
     path.first == slash ? path : Array(folder.utf8) + [slash] + path
   }
 
-  /// Returns the path, or its nearest ancestor that is UTF-8.
+  /// The path, or its nearest ancestor that is UTF-8.
   static func readable(_ path: [UInt8]) -> String {
     var path = path[...]
     while true {
@@ -126,7 +126,7 @@ package struct DeclaringTask {
     }
   }
 
-  /// Makes a path relative to the manifest's folder; nil if it is outside.
+  /// Relative to the manifest's folder; nil if outside.
   func projectPath(_ path: [UInt8]) -> [UInt8]? {
     let root = Self.names(plan.string(plan.manifest.folder), in: "/")
     let names = Self.names(path, in: folder)
@@ -134,7 +134,7 @@ package struct DeclaringTask {
     return Array(names.dropFirst(root.count).joined(separator: [Self.slash]))
   }
 
-  /// The files relative to the manifest's folder; nil if one is outside or not UTF-8.
+  /// Relative to the manifest's folder; nil if one is outside or not UTF-8.
   func projectFiles(_ files: SeenFiles) -> [ProjectFile]? {
     var found: [ProjectFile] = []
     // An output declared in two spellings occurs twice.
@@ -171,7 +171,7 @@ package struct DeclaringTask {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// Returns true for a path, relative to the manifest's folder, that is or lies in an output.
+  /// Tests whether a path relative to the manifest's folder is or lies in an output.
   var leaves: ([UInt8]) -> Bool { covers(outputs) }
 
   private func covers(_ items: [FileScan.Item]) -> ([UInt8]) -> Bool {
@@ -181,8 +181,7 @@ package struct DeclaringTask {
     return { [declared] in declared.contains($0, in: project) }
   }
 
-  /// Splits a path into names from the root. Bytes, because Swift strings of different bytes may be
-  /// equal.
+  /// Names from the root. Bytes, because Swift strings of different bytes may be equal.
   static func names(_ path: String, in folder: String) -> [[UInt8]] {
     names(Array(path.utf8), in: folder)
   }
@@ -209,8 +208,8 @@ package struct DeclaringTask {
     return Environment.entries().first { $0.starts(with: start) }.map { Array($0[start.count...]) }
   }
 
-  /// The task's environment without the variables from which secrets come: workers do not have
-  /// them, but a process that only checks does.
+  /// The task's environment without the sources of secrets: workers do not have these variables,
+  /// but a process that only checks does.
   var environment: [[UInt8]] {
     let items = plan.environmentList(plan.record(task).environment)
     let hidden = Set(items.map { Array(plan.text($0.name)) } + plan.secretVariables)
@@ -235,7 +234,6 @@ struct DeclaredOutputs {
     }
   }
 
-  /// True if the path is an output or lies in one.
   func contains(_ path: [UInt8], in folder: String) -> Bool {
     let names = DeclaringTask.names(path, in: folder)
     for count in names.indices where paths.contains(Array(names[...count])) { return true }
@@ -243,8 +241,7 @@ struct DeclaredOutputs {
   }
 }
 
-/// A pattern with its base folder. `.` and `..` are resolved, since found names do not contain
-/// them.
+/// A pattern with its base folder. Without `.` and `..`, since found names do not contain them.
 struct PlacedPattern {
   /// Names from the root.
   let folder: [[UInt8]]
@@ -274,7 +271,7 @@ struct PlacedPattern {
       && pattern.matches(names[folder.count...])
   }
 
-  /// True if the path matches or, for a pattern of folders, lies in a matching folder.
+  /// Also true for a path in a matching folder if the pattern is of folders.
   func covers(_ names: [[UInt8]]) -> Bool {
     if !pattern.fitsFolders { return matches(names) }
     return names.indices.contains { matches(Array(names[...$0])) }
@@ -285,7 +282,7 @@ struct PlacedPattern {
 /// error of the manifest.
 struct OutputPatterns {
   private let patterns: [(task: TaskID, pattern: PlacedPattern)]
-  /// Shows whether tasks were added since.
+  /// Tasks may have been added since.
   let taskCount: Int
 
   init(_ plan: Plan) {
@@ -300,7 +297,7 @@ struct OutputPatterns {
     taskCount = plan.taskCount
   }
 
-  /// `names` is a path split from the root.
+  /// `names` are from the root.
   func isOfOther(than task: TaskID, _ names: [[UInt8]]) -> Bool {
     patterns.contains { $0.task != task && $0.pattern.covers(names) }
   }

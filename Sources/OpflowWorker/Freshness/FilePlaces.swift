@@ -4,11 +4,10 @@ internal import OpflowSystem
 
 /// Finds the files that paths and patterns name, and the links on the way to them.
 struct FilePlaces {
-  /// The status of a path, if finding it required a stat.
+  /// Known only if finding the path required a stat.
   struct Status {
     let stamp: FileStamp
     let kind: SeenFile.Kind
-    /// True for the status of a link's target.
     let isOfTarget: Bool
   }
 
@@ -23,20 +22,20 @@ struct FilePlaces {
   /// An index into `statuses` for each path; may be shorter than `paths`.
   private var statusOf: [Int32] = []
   private var statuses: [Status] = []
-  /// The folders that the current input has entered.
+  /// Of the current input.
   private var entered: Set<FileIdentity> = []
 
   private var linkPaths = ByteStrings()
   private var linkContents: [PlanKey] = []
-  /// The text of each link, without the texts of links behind it.
+  /// Without the texts of links behind it.
   private var linkTexts = ByteStrings()
-  /// The latest stamp of each link and of the links behind it; nil if not requested.
+  /// The latest of the link and the links behind it; nil if not requested.
   private var linkStamps: [FileStamp?] = []
-  /// The real folders in which the targets of links may change.
+  /// Real folders in which the targets of links may change.
   private(set) var targetFolders: Set<[UInt8]> = []
   private var lastTargetFolders: [[UInt8]] = []
 
-  /// Named paths that are missing; `unmatched` are patterns without matches.
+  /// Named paths; `unmatched` are patterns without matches.
   private(set) var missing: [String] = []
   private(set) var unmatched: [String] = []
   /// Links that a pattern does not enter, and the pattern that would.
@@ -70,7 +69,7 @@ struct FilePlaces {
       }
     }
     sortLinks()
-    // Drop links that another item enters.
+    // Another item enters these.
     unentered = unentered.filter {
       text(ofLink: Array($0.link.utf8)) == nil && !items.contains(.glob($0.instead))
     }
@@ -131,18 +130,18 @@ struct FilePlaces {
 
   private struct Folder {
     let path: [UInt8]
-    /// The real path; nil if reached without links.
+    /// nil without links.
     let real: [UInt8]?
   }
 
   private struct Entry {
     let path: [UInt8]
     let kind: FolderEntries.Kind
-    /// The real path of its folder; nil without links.
+    /// The real path of its folder.
     let real: [UInt8]?
   }
 
-  /// Adds a path, and the contents of a folder.
+  /// A folder is added with its contents.
   private mutating func add(
     _ path: [UInt8], _ kind: FolderEntries.Kind = .unknown
   ) throws(ScanFault) {
@@ -176,7 +175,7 @@ struct FilePlaces {
     return isLeftOut ? nil : try addItself(entry)
   }
 
-  /// Returns the folder to enter, if the entry is one.
+  /// Returns the folder to enter.
   private mutating func addItself(_ entry: Entry) throws(ScanFault) -> Folder? {
     if entry.kind == .link, follows { return try addLink(entry) }
     let status: FileStatus
@@ -204,14 +203,14 @@ struct FilePlaces {
     path.withUnsafeBytes { paths.append($0) }
   }
 
-  /// Sets the status of the next path.
+  /// For the next path.
   private mutating func note(_ status: Status) {
     while statusOf.count < paths.count { statusOf.append(-1) }
     statusOf.append(Int32(statuses.count))
     statuses.append(status)
   }
 
-  /// The entries of a folder in reverse order.
+  /// In reverse order.
   private mutating func entries(of folder: Folder) throws(ScanFault) -> [Entry] {
     var entries: [Entry] = []
     let path = folder.path
@@ -253,7 +252,7 @@ struct FilePlaces {
     return try add(found, entry.path, isLink: true)
   }
 
-  /// - Parameter isLink: true if the path itself is a link; nil if unknown.
+  /// `isLink`: the path itself is a link; nil if unknown.
   private mutating func add(
     _ found: LinkWalk.Found, _ path: [UInt8], isLink: Bool?
   ) throws(ScanFault) -> Folder? {
@@ -289,7 +288,7 @@ struct FilePlaces {
     return nil
   }
 
-  /// - Parameter isAlone: only the last link's own text counts, not the texts of links behind it.
+  /// `isAlone`: only the last link's own text counts.
   private mutating func note(_ found: LinkWalk.Found, _ path: [UInt8], isAlone: Bool = false) {
     // Successive links usually lead to one folder.
     if found.folders != lastTargetFolders {
@@ -340,7 +339,7 @@ struct FilePlaces {
     return SeenFiles(linkPaths, states)
   }
 
-  /// The links with stamps, which show whether a link is replaced.
+  /// With stamps, which show whether a link is replaced.
   var stampedLinks: SeenFiles {
     var states = SeenStates()
     for place in linkContents.indices {
@@ -349,7 +348,7 @@ struct FilePlaces {
     return SeenFiles(linkPaths, states)
   }
 
-  /// nil also on a network file system, where the inode number differs between machines.
+  /// nil also on a network file system, where inode numbers differ between machines.
   private func stamp(ofLink place: Int) -> FileStamp? {
     let path = absolute(linkPaths[place])
     let stamp =
@@ -362,7 +361,7 @@ struct FilePlaces {
     return isOnNetwork ? nil : stamp
   }
 
-  /// The text of a link; nil if the path is not a link.
+  /// nil if the path is not a link.
   func text(ofLink path: [UInt8]) -> [UInt8]? {
     var (low, high) = (0, linkPaths.count)
     while low < high {

@@ -6,7 +6,7 @@ package struct ScanFault: Error, Equatable {
   package let detail: String
   /// The missing input.
   private(set) var path: String?
-  /// The records cannot be written; the task's own files are fine.
+  /// The task's own files are fine.
   private(set) var isOfRecords = false
 
   init(detail: String) { self.detail = detail }
@@ -32,47 +32,47 @@ package struct ScanFault: Error, Equatable {
   }
 }
 
-/// Scans files in small steps: their kinds and content hashes, reusing hashes of unchanged files.
+/// Finds the kinds and content hashes of files in small steps, reusing hashes of unchanged files.
 package final class FileScan {
   enum Links {
-    /// By their texts, and whether their targets exist.
+    /// As texts, and whether their targets exist.
     case themselves
-    /// By texts and targets. Links on the way to `project`, the manifest's folder, do not count.
+    /// As texts and targets. Links on the way to `project`, the manifest's folder, do not count.
     case followed(project: String, LeftOut)
   }
 
   private let folder: String
   private let memory: SeenFiles
-  /// The first entry of `memory` that may match the next path.
+  /// In `memory`: the first that may match the next path.
   private var remembered = 0
   private let places: FilePlaces
   private let follows: Bool
   private var next = 0
   private var hashing: FileHashing?
-  /// Tasks may read the same file, so the scans of a process share this.
+  /// Shared by the scans of a process, since tasks may read the same file.
   private let hashes: FileMemory
 
-  /// The number of leading entries of `memory` that equal the result so far.
+  /// Leading entries of `memory` that equal the result so far.
   private var unchanged = 0
   /// The result, once it differs from `memory`.
   private var own: SeenStates?
-  /// Paths that disappeared during the scan.
+  /// Disappeared during the scan.
   private var gone: Set<Int32> = []
 
   /// Named paths; `unmatched` are patterns without matches.
   package private(set) var missing: [String]
   package var unmatched: [String] { places.unmatched }
   var unentered: [(pattern: String, link: String, instead: String)] { places.unentered }
-  /// Files of `memory` that were replaced or rewritten, even with the same content.
+  /// Replaced or rewritten, even with the same content.
   package private(set) var replaced: [[UInt8]] = []
-  /// Files were read whose hashes are worth recording.
+  /// The hashes are worth recording.
   package private(set) var hasRead = false
 
   package enum Item: Hashable {
     case path(String)
     case glob(String)
 
-    /// A folder that contains all files of the item.
+    /// Contains all files of the item.
     var surroundingFolder: String {
       switch self {
       case .path(let path): return Path.parent(of: path)
@@ -102,7 +102,7 @@ package final class FileScan {
     follows = if case .followed = links { true } else { false }
   }
 
-  /// The result, sorted by path, once the scan is complete.
+  /// Sorted by path, once complete.
   package var files: SeenFiles {
     guard let own else {
       return unchanged == memory.count ? memory : SeenFiles(unchanged, of: memory)
@@ -112,12 +112,12 @@ package final class FileScan {
     return SeenFiles(paths.picked((0..<Int32(paths.count)).filter { !gone.contains($0) }), own)
   }
 
-  /// The links on the way to the files, sorted by path.
+  /// On the way to the files, sorted by path.
   var links: SeenFiles { places.links }
 
   var stampedLinks: SeenFiles { places.stampedLinks }
 
-  /// Links that were replaced and have the same text. `earlier` are the same links with stamps.
+  /// Links with the same text. `earlier` are the same links with stamps.
   func replacedLinks(since earlier: SeenFiles) -> [[UInt8]] {
     if earlier.isEmpty { return [] }
     let now = stampedLinks
@@ -129,14 +129,14 @@ package final class FileScan {
 
   func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
-  /// The folders of link targets, where changes may matter too.
+  /// Of link targets, where changes may matter too.
   var targetFolders: Set<[UInt8]> { places.targetFolders }
 
   private func absolute(_ place: Int) -> [UInt8] {
     DeclaringTask.absolute(places.paths[place], in: folder)
   }
 
-  /// Returns true once the scan is complete.
+  /// Returns true when complete.
   package func goOn(until deadline: Int64) throws(ScanFault) -> Bool {
     var count = 0
     repeat {
@@ -176,7 +176,7 @@ package final class FileScan {
       let now = Clock.wallMilliseconds * 1_000_000
       let trusted = !isOnNetwork && stamp.isTelling(atNanoseconds: now) ? stamp : nil
       switch kind {
-      // The entries of a folder represent its content.
+      // Its entries represent its content.
       case .folder, .other: add(kind, none, nil)
       case .link, .absent:
         let target = try Path.linkBytes(ofBytes: absolute(place) + [0])
@@ -255,13 +255,12 @@ package final class FileScan {
         } : nil
       throw ScanFault(detail: "cannot read `\(path)`\(target ?? ""): \(error)")
     }
-    // The file disappeared after it was found.
     missing.append(path)
     gone.insert(Int32(next))
     next += 1
   }
 
-  /// Relies on both being sorted.
+  /// Both are sorted.
   private func remembered(of path: UnsafeRawBufferPointer) -> Int? {
     while remembered < memory.count {
       switch memory.withPath(remembered, { ByteOrder($0, path) }) {
@@ -302,7 +301,6 @@ final class FileHashing {
   private let piece: FilePiece
   private var count: Int64 = 0
 
-  /// `expected` is the stamp found by the scan.
   init(
     _ file: consuming Descriptor, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash,
     _ piece: FilePiece
@@ -317,11 +315,9 @@ final class FileHashing {
 
   var isShort: Bool { expected.sizeBytes <= FilePiece.size }
 
-  /// Returns the result at the end. A file that changed meanwhile gets no stamp, so it is read
-  /// again next time.
+  /// A file that changed meanwhile gets no stamp, so it is read again next time.
   func goOn() throws(Errno) -> SeenFile? {
-    // After all expected bytes, the status shows that there are no more. Generated kernel files
-    // claim to be empty.
+    // The status shows that there are no more bytes. Generated kernel files claim to be empty.
     if count > 0, count == expected.sizeBytes, try stamp() == expected { return whole }
     let got: Int
     do throws(Errno) {
@@ -356,7 +352,7 @@ final class FileHashing {
   }
 }
 
-/// A buffer for all files that a process reads: allocating it takes longer than reading most files.
+/// Shared by all files that a process reads: allocating it takes longer than reading most files.
 final class FilePiece {
   fileprivate static let size = 256 << 10
 
@@ -366,12 +362,12 @@ final class FilePiece {
   deinit { bytes.deallocate() }
 }
 
-/// The hashes of files and listings of folders that this process has read.
+/// Hashes and folder listings that this process has read.
 package final class FileMemory {
-  /// The key is a hash of the stamp.
+  /// By a hash of the stamp.
   private var contents: [PlanKey: PlanKey] = [:]
 
-  /// Each takes about 60 bytes.
+  /// About 60 bytes each.
   private static let mostContents = 250_000
 
   package let hash: ContentHash
@@ -382,7 +378,6 @@ package final class FileMemory {
   private var folder = HeldFolder()
   private var keepsAccessTimes = true
 
-  /// Several tasks may read one file.
   private let keepsContents: Bool
 
   package init(
@@ -414,7 +409,7 @@ package final class FileMemory {
     ) { Hash.planKey($0) }
   }
 
-  /// Keeps folders open for faster lookups until `letFoldersGo`; only for a short time.
+  /// Keeps folders open for faster lookups; only for a short time.
   func holdFolders() { folder.hold() }
 
   func letFoldersGo() {
@@ -425,14 +420,13 @@ package final class FileMemory {
   /// Cached links are valid only while folders are held.
   func prepareLinks() { if !folder.isHeld { links.forget() } }
 
-  /// `path` is relative to `start`; does not follow links.
+  /// Does not follow links.
   func linkStatus(_ path: UnsafeRawBufferPointer, from start: String) -> Result<FileStatus, Errno> {
     folder.linkStatus(path, from: start)
   }
 
-  /// Opens a file without blocking. `isTarget`: follow a link at the path, else an error.
-  /// `expected` is the file's stamp; nil to take it after opening, which refreshes network file
-  /// systems.
+  /// Opens without blocking. `isTarget`: follow a link at the path, else an error. `expected` is
+  /// the file's stamp; nil to take it after opening, which refreshes network file systems.
   func reading(
     _ path: UnsafeRawBufferPointer, from start: String, isTarget: Bool, expected: FileStamp?,
     into seen: SeenFile
@@ -446,8 +440,8 @@ package final class FileMemory {
     }
   }
 
-  /// Does not update the access time: a check should not count as use, and the update takes as long
-  /// as hashing a small file. Files of other users do not allow this.
+  /// Keeps the access time: a check should not count as use, and the update takes as long as
+  /// hashing a small file. Files of other users do not allow this.
   private func open(
     _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {
@@ -480,7 +474,7 @@ struct HeldFolder: ~Copyable {
     folder = nil
   }
 
-  /// `path` is relative to `start` and does not contain a zero; does not follow links.
+  /// Does not follow links. `path` does not contain a zero.
   mutating func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
@@ -524,7 +518,7 @@ struct HeldFolder: ~Copyable {
     return from
   }
 
-  /// On failure the full path is used, which reports the error.
+  /// On failure the full path reports the error.
   private mutating func open(_ start: String) {
     if folder != nil, path == start { return }
     path = start

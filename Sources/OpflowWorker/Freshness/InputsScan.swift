@@ -10,7 +10,7 @@ package struct InputsScan {
     let content: PlanKey
   }
 
-  /// Items of one base folder, without duplicates.
+  /// Items of one base folder.
   private struct Place {
     let folder: String
     let items: [FileScan.Item]
@@ -31,10 +31,10 @@ package struct InputsScan {
 
   package init() {}
 
-  /// The number of files at the last scan.
+  /// At the last scan.
   package var fileCount: Int { seen.count { $0.key.last != 0 && $0.value.kind != .folder } }
 
-  /// Known folders in which changes may matter.
+  /// Folders in which changes may matter.
   package var folders: Set<String> {
     Set(
       places.map(\.folder)
@@ -45,9 +45,9 @@ package struct InputsScan {
         })
   }
 
-  /// Watches the inputs of tasks for which `isOfRun` is true. New inputs count as unchanged.
+  /// Watches tasks for which `isOfRun` is true. New inputs count as unchanged.
   package mutating func follow(_ plan: Plan, state: String, where isOfRun: (TaskID) -> Bool) {
-    // A plan that has grown keeps its key.
+    // A grown plan keeps its key.
     if key == plan.key, taskCount == plan.taskCount { return }
     (key, taskCount) = (plan.key, plan.taskCount)
     let records = RecordPlace(plan, state: state)
@@ -70,7 +70,7 @@ package struct InputsScan {
     for (path, earlier) in before where seen[path] != nil { seen[path] = earlier }
   }
 
-  /// Returns the paths that changed since the last call.
+  /// Since the last call.
   package mutating func takeChanges() -> [String] {
     let now = look()
     defer { seen = now }
@@ -79,7 +79,7 @@ package struct InputsScan {
     return Array(Set(all.map { NameCharacters.text(Self.path($0)) }))
   }
 
-  /// True if inputs changed since the last call of `takeChanges`.
+  /// Since the last `takeChanges`.
   package mutating func haveChanged() -> Bool { look() != seen }
 
   private static func path(_ key: [UInt8]) -> [UInt8] { key.last == 0 ? key.dropLast() : key }

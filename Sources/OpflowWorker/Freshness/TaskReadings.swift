@@ -2,16 +2,16 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// Inputs of tasks other than files: variables, outputs of commands and outputs of dependencies.
+/// Inputs other than files: variables, outputs of commands and outputs of dependencies.
 final class TaskReadings {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let records: RecordPlace
   private let book: RecordBook?
   private let hashes: FileMemory
-  /// True if the output of a failed command may be shown.
+  /// The output of a failed command may be shown.
   private let showsPrinted: Bool
-  /// Results by command, with the number of tasks that had ended before.
+  /// By command, with the number of tasks that had ended before.
   private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, ScanFault>)] =
     [:]
   private var hasRunCommands = false
@@ -40,14 +40,13 @@ final class TaskReadings {
     self.hashes = hashes
   }
 
-  /// Forgets results, because another run may have changed something.
+  /// Another run may have changed something.
   func forget() {
     printed.removeAll()
     left.removeAll()
   }
 
-  /// True if an input command ran since the last call: it may have left processes that cannot be
-  /// ended.
+  /// An input command ran since the last call: it may have left processes that cannot be ended.
   func takeHasRunCommands() -> Bool {
     defer { hasRunCommands = false }
     return hasRunCommands
@@ -58,14 +57,14 @@ final class TaskReadings {
     let known: (record: SuccessRecord, place: RecordIndex.Place?)?
   }
 
-  /// A scan of the outputs of a task's dependencies, in small steps.
+  /// Scans the outputs of a task's dependencies, in small steps.
   struct NeedsScan {
     fileprivate var contents: [TaskID: PlanKey] = [:]
     fileprivate var look: NeedScan?
   }
 
-  /// `needs` is a complete scan. Results are reused while `after`, the number of tasks that have
-  /// ended in this session, is the same; nil reads everything again.
+  /// `needs` is complete. Results are reused while `after`, the number of tasks that have ended in
+  /// this session, is the same; nil reads everything again.
   func all(
     of declaring: DeclaringTask, _ needs: NeedsScan, after: Int32?
   ) throws(ScanFault) -> [SuccessRecord.Reading] {
@@ -90,7 +89,7 @@ final class TaskReadings {
     return readings
   }
 
-  /// The number of the last recorded success.
+  /// The last recorded success.
   func lastSuccess(of task: TaskID) -> UInt64? {
     let declaring = DeclaringTask(plan: plan, task: task, records: records)
     guard let record = (try? book?.record(of: declaring.identity)) ?? nil, !record.isFailure else {
@@ -176,8 +175,8 @@ final class TaskReadings {
 
   // MARK: - Needs
 
-  /// Returns true once the scan is complete. `after` as in `all`, since thousands of tasks may have
-  /// the same dependency.
+  /// Returns true when complete. `after` as in `all`, since thousands of tasks may have the same
+  /// dependency.
   func goOn(
     _ needs: inout NeedsScan, of declaring: DeclaringTask, after: Int32?, until deadline: Int64
   ) throws(ScanFault) -> Bool {
@@ -226,7 +225,7 @@ final class TaskReadings {
     return hashes.hash.of(bytes)
   }
 
-  /// Records the hashes of link targets, which later runs then need not read; the scan of the
+  /// Records hashes of link targets, which later runs then need not read; the scan of the
   /// dependency itself does not read them.
   private func remember(_ look: NeedScan, of need: TaskID) {
     guard let book, let known = look.known, look.files.hasRead, !look.files.links.isEmpty else {

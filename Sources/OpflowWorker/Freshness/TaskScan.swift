@@ -5,8 +5,7 @@ package import OpflowSystem
 /// Checks in small steps whether a task is up to date.
 package final class TaskScan {
   package enum Verdict {
-    /// Up to date by that success; `refreshed` has newer stamps to write, which saves reading the
-    /// files next time.
+    /// `refreshed` has newer stamps to write, which saves reading the files next time.
     case fresh(SuccessRecord, refreshed: SuccessRecord?)
     /// The record has the inputs as scanned before the start.
     case stale([Staleness], SuccessRecord)
@@ -111,7 +110,7 @@ package final class TaskScan {
     }
     var refreshed = now
     refreshed.outputs = outputs.files
-    // Additional files at its outputs are not the task's.
+    // Additional files are not the task's.
     if refreshed.outputs.count > record.outputs.count {
       let paths = Set(record.outputs.lazy.map(\.path))
       refreshed.outputs = SeenFiles(outputs.files.lazy.filter { paths.contains($0.path) })
@@ -127,8 +126,8 @@ package final class TaskScan {
   }
 }
 
-/// Checks the files of a plan's tasks to predict what a session would do. Writes nothing, but runs
-/// the commands in `inputs`.
+/// Predicts from a plan's files what a session would do. Writes nothing, but runs the commands in
+/// `inputs`.
 package final class PlanScan {
   private let plan: Plan
   private let records: RecordPlace
@@ -147,7 +146,7 @@ package final class PlanScan {
     book = try RecordBook(readingIn: state)
     try book?.follow()
     hashes = FileMemory(plan)
-    // Needed to end processes that input commands leave.
+    // To end processes that input commands leave.
     try ProcessTree.becomeSubreaper()
     // The values of secrets are unknown here, and a session masks them.
     readings = TaskReadings(
@@ -155,7 +154,7 @@ package final class PlanScan {
       showsPrinted: !plan.hasSecrets)
   }
 
-  /// Ignores existing outputs of tasks in `before`, which would run first.
+  /// Existing outputs of tasks in `before`, which run first, mean nothing.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
     // Unknown until the generator has run.
     if before.needs.contains(where: plan.hasEmptyMatrix) { return .unsure }
@@ -206,7 +205,7 @@ package final class PlanScan {
     return ((try? cache.open(declaring.cacheKey(seen))) ?? nil) != nil
   }
 
-  /// True if a difference may disappear when earlier tasks have run.
+  /// A difference may disappear when earlier tasks have run.
   private func isOpen(_ reason: Staleness, of declaring: DeclaringTask, _ before: RunBefore) -> Bool
   {
     let running = before.needs
@@ -226,7 +225,7 @@ package final class PlanScan {
     }
   }
 
-  /// True if an earlier task writes the path: a direct or indirect dependency, nearest first.
+  /// An earlier task writes the path: a direct or indirect dependency, nearest first.
   private func isLeft(_ path: [UInt8], in declaring: DeclaringTask, _ before: RunBefore) -> Bool {
     let whole = DeclaringTask.absolute(path, in: declaring.folder)
     var tasks = before.needs

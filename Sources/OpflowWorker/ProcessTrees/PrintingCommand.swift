@@ -15,9 +15,9 @@ package struct PrintingCommand: ~Copyable {
   private let errors: Descriptor
   private var printed: [UInt8] = []
   package private(set) var complaints: [UInt8] = []
-  /// Processes that could not be ended, such as another user's.
+  /// Could not be ended, such as another user's process.
   private var survivors: [String] = []
-  /// The wait after KILL before the process is abandoned.
+  /// Between KILL and giving up.
   private static let killPatienceNanoseconds: Int64 = 500_000_000
 
   private enum Slot {
@@ -31,7 +31,7 @@ package struct PrintingCommand: ~Copyable {
     case printedTooMuch, tookTooLong
   }
 
-  /// True if this process is part of the same command, which would run itself without end.
+  /// This process is part of the same command, which would run itself without end.
   package static func isAround(_ words: [String], in folder: String) -> Bool {
     CommandAround(words, in: folder).isNamed(in: Environment.value(TasksAround.variable))
   }
@@ -72,7 +72,7 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Returns at most `limit` + 1 bytes. Leaves remaining children alone (see `endChildren`).
+  /// Returns at most `limit` + 1 bytes. Remaining children stay (see `endChildren`).
   package mutating func finish(
     limit: Int, patienceSeconds: Int64
   ) throws(Errno) -> (End, printed: [UInt8]) {
@@ -85,7 +85,7 @@ package struct PrintingCommand: ~Copyable {
       let left = deadline - Clock.monotonicNanoseconds
       if left <= 0 { return (try end(.tookTooLong), printed) }
       _ = try set.wait(nanoseconds: left)
-      // Tested first, so that all output of an ended process is read.
+      // First, so that all output of an ended process is read.
       let hasEnded = set.isReady(Slot.process)
       if try Self.read(output, into: &printed, limit: limit + 1) { set.clear(Slot.output) }
       if try Self.read(errors, into: &complaints, limit: Self.mostComplaintBytes) {
@@ -100,7 +100,7 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Kills the command; does not wait for unkillable processes.
+  /// Does not wait for unkillable processes.
   private mutating func end(_ end: End) throws(Errno) -> End {
     for pid in ProcessTree.descendants(of: process.pid) {
       // It is gone.
@@ -148,7 +148,7 @@ package struct PrintingCommand: ~Copyable {
       ? "" : "; process \(survivors.joined(separator: ", ")) could not be ended"
   }
 
-  /// Drops bytes beyond the limit. Returns true at the end of the stream.
+  /// Drops bytes beyond the limit. Returns true at the end.
   private static func read(
     _ stream: borrowing Descriptor, into bytes: inout [UInt8], limit: Int
   ) throws(Errno) -> Bool {

@@ -1,23 +1,23 @@
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// The processes of the running task: all descendants of this worker, which is their subreaper.
+/// The processes of the running task: all descendants of this worker, their subreaper.
 struct WorkerTree {
   let run: String
   private var mainPID: Int32 = 0
   /// The readiness command; 0 for none.
   var probePID: Int32 = 0
   private(set) var usage = Usage()
-  /// Processes that could not be killed; ignored from then on.
+  /// Unkillable processes, ignored from then on.
   private var abandoned: Set<Int32> = []
-  /// The names of processes alive when the task's main process ended.
+  /// Names of processes alive when the task's main process ended.
   private var leftAlive: [Int32: String] = [:]
   private var leftKilled: [String] = []
-  /// The processes of the task that could not be ended.
+  /// The task's unkillable processes.
   private var survivors: [(title: String, mark: ProcessMark)] = []
 
   struct Reaped {
-    /// The status of the task's main process, if just reaped.
+    /// The main process's, if just reaped.
     var status: ExitStatus?
     var isGone = false
     var count = 0
@@ -35,7 +35,7 @@ struct WorkerTree {
     survivors = []
   }
 
-  /// Notes the living processes, except the readiness command's.
+  /// Not the readiness command's.
   mutating func noteLeft() {
     var others = abandoned
     if probePID != 0 { others.formUnion([probePID] + ProcessTree.descendants(of: probePID)) }
@@ -45,10 +45,10 @@ struct WorkerTree {
     }
   }
 
-  /// The processes that may still run; else those that ended only when killed.
+  /// Processes that may still run; else those that ended only when killed.
   var left: LeftBehind? { LeftBehind(alive: survivors) ?? LeftBehind(leftKilled) }
 
-  /// Reaps ended processes and adds up their usage.
+  /// Adds up the usage of ended processes.
   mutating func reap() throws(Errno) -> Reaped {
     var reaped = Reaped()
     while true {
@@ -70,7 +70,7 @@ struct WorkerTree {
 
   private mutating func note(_ ended: EndedProcess, _ reaped: inout Reaped) {
     reaped.count += 1
-    // An abandoned process of an earlier task does not count for this one.
+    // It belongs to an earlier task.
     if abandoned.remove(ended.pid) != nil { return }
     if let name = leftAlive.removeValue(forKey: ended.pid),
       ended.status == .signal(Signal.kill.rawValue)
@@ -92,8 +92,8 @@ struct WorkerTree {
     }
   }
 
-  /// Signals the task's processes. Processes of a nested opflow run are left to that run, unless
-  /// the signal cannot be handled: it gets the signal and stops its tasks by its own rules.
+  /// Leaves the processes of a nested opflow run to that run, unless the signal cannot be handled:
+  /// it gets the signal and stops its tasks by its own rules.
   func signal(_ signal: Signal) {
     var delivery = ProcessTree.Delivery()
     ProcessTree.signalAll(signal, exempt: abandoned, sparing: isOfRunWithin, &delivery)
@@ -103,7 +103,7 @@ struct WorkerTree {
     ProcessStatus.environment(of: pid).map { RunsAround.isWithin(run, $0) } == true
   }
 
-  /// Gives up the remaining processes: of other users, or stuck in the kernel.
+  /// Processes of other users, or stuck in the kernel.
   mutating func abandon() {
     let left = ProcessTree.descendants(of: ProcessID.own).filter { !abandoned.contains($0) }
     abandoned.formUnion(left)

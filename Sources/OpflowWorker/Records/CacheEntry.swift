@@ -42,8 +42,7 @@ package struct CacheEntry: Equatable, Sendable {
     static let folderModes: UInt32 = 0o3777
     package var sizeBytes: Int64
     package var digest: SHA256.Digest
-    /// A path relative to the manifest's folder, without `.`, `..` and empty parts; or a value's
-    /// name.
+    /// Relative to the manifest's folder, without `.`, `..` and empty parts; or a value's name.
     package var name: [UInt8]
 
     package init(kind: Kind, mode: UInt32, sizeBytes: Int64, digest: SHA256.Digest, name: [UInt8]) {
@@ -90,7 +89,7 @@ package struct CacheEntry: Equatable, Sendable {
     package var listBytes: Int
     var listDigest: SHA256.Digest
 
-    /// - Parameter bytes: the last `footBytes` of the file.
+    /// `bytes` are the last `footBytes` of the file.
     package init?(_ bytes: [UInt8], key: SHA256.Digest) {
       let lead = Array((CacheEntry.lead + "\(key)\t").utf8)
       guard bytes.count == CacheEntry.footBytes, bytes.starts(with: lead),
@@ -105,7 +104,7 @@ package struct CacheEntry: Equatable, Sendable {
     }
   }
 
-  /// nil if the list is invalid or does not match the contents, which have `contentBytes`.
+  /// nil if the list is invalid or does not match the contents.
   package init?(list: [UInt8], foot: Foot, contentBytes: Int64) {
     guard list.count == foot.listBytes, SHA256.digest(of: list) == foot.listDigest else {
       return nil
@@ -135,7 +134,7 @@ package struct CacheEntry: Equatable, Sendable {
 }
 
 extension CacheEntry.Item.Kind {
-  /// A name is unique among paths, values or link targets.
+  /// Names are unique within each.
   fileprivate var place: UInt8 {
     switch self {
     case .file, .executable, .folder, .link, .danglingLink: 0
@@ -162,9 +161,8 @@ extension CacheEntry.Item.Kind {
 /// The key of a cached result: everything that it may depend on, with the task's name, which
 /// commands can read, but without the project's folder.
 package enum CacheKey {
-  /// - Parameters:
-  ///   - seen: the inputs before the start, by `ContentHash.strong`.
-  ///   - keepsValues: other tasks read its values.
+  /// `seen` has the inputs before the start, by `ContentHash.strong`. `keepsValues`: other tasks
+  /// read its values.
   package static func of(
     _ seen: SuccessRecord, name: UnsafeRawBufferPointer, keepsValues: Bool, architecture: String
   ) -> SHA256.Digest {
@@ -218,14 +216,14 @@ package enum CacheKey {
   }
 }
 
-/// A session's cache, as workers read it from a file in the run's folder.
+/// A session's cache, in a file in the run's folder for workers.
 package enum CacheSetting: Equatable, Sendable {
   case own(limitBytes: Int64)
   /// Shared by several state folders.
   case shared(path: String, mayWrite: Bool, limitBytes: Int64)
 
   package static let fileName = "cache"
-  /// The folder in which a run assembles cached results. A crash leaves files there.
+  /// Where a run assembles cached results. A crash leaves files there.
   package static let stageName = "stage"
   package static let standardLimitBytes: Int64 = 10 << 30
 

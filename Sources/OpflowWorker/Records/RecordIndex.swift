@@ -5,21 +5,21 @@ package struct RecordIndex: Sendable {
   package struct Place: Equatable, Sendable {
     package var start: Int
     package var end: Int
-    /// The number of the success; 0 without one.
+    /// 0 without a success.
     package var origin: UInt64 = 0
   }
 
   /// A task that started since its last success, or never had one.
   package struct Attempt: Equatable, Sendable {
-    /// The block of the last attempt with a recorded end.
+    /// The last attempt with a recorded end.
     package var left: Place?
-    /// The `void` line of an attempt without a recorded end.
+    /// The `void` line of an attempt without.
     package var start: Place?
   }
 
   private var places: [UInt64: Place] = [:]
   private var attempts: [UInt64: Attempt] = [:]
-  /// The end of the last complete line read.
+  /// Up to the last complete line read.
   package private(set) var byteCount = 0
   /// The block that the next line may continue.
   private var open: (task: UInt64, start: Int, lines: Int)?
@@ -30,15 +30,14 @@ package struct RecordIndex: Sendable {
 
   package func attempt(_ task: UInt64) -> Attempt? { attempts[task] }
 
-  /// The blocks worth keeping, in file order.
+  /// Worth keeping, in file order.
   package var all: [Place] { kept.sorted { $0.start < $1.start } }
 
   private var kept: [Place] {
     places.values + attempts.values.flatMap { [$0.left, $0.start].compactMap { $0 } }
   }
 
-  /// True if the file should be rewritten. At this threshold, an appended byte costs copying at
-  /// most half a byte.
+  /// At this threshold, an appended byte costs copying at most half a byte.
   package var isWasteful: Bool {
     if byteCount < Self.smallBytes { return false }
     return kept.reduce(0) { $0 + $1.end - $1.start } < byteCount / 3
@@ -46,7 +45,7 @@ package struct RecordIndex: Sendable {
 
   private static let smallBytes = 1 << 20
 
-  /// - Parameter bytes: the file from `byteCount` on. An unfinished last line is left.
+  /// `bytes` is the file from `byteCount` on. An unfinished last line is left.
   package mutating func read(growing bytes: UnsafeRawBufferPointer) {
     let base = byteCount
     var position = 0
@@ -60,7 +59,7 @@ package struct RecordIndex: Sendable {
     }
   }
 
-  /// Skips bytes that are longer than any line.
+  /// Longer than any line.
   package mutating func skipDamage(_ count: Int) {
     forgetAll()
     byteCount += count
@@ -125,14 +124,14 @@ package struct RecordIndex: Sendable {
   }
 
   private mutating func takeDamage(_ line: UnsafeRawBufferPointer) {
-    // A damaged line may hide a `void`, so that records are outdated. A block cut off by a crash is
-    // harmless, after its task's `void`.
+    // It may hide a `void`, so that records are outdated. A block cut off by a crash is harmless,
+    // after its task's `void`.
     if open == nil || Self.mayHideVoid(line) { forgetAll() }
     open = nil
   }
 
-  /// True if the line is an `in` or `out` with this number in the task's block. Nearly all lines
-  /// are; testing only this saves a fifth of the time.
+  /// True for an `in` or `out` with this number in the task's block. Nearly all lines are; testing
+  /// only this saves a fifth of the time.
   private static func isInside(
     _ line: UnsafeRawBufferPointer, ofTask task: UInt64, number: Int
   ) -> Bool {
@@ -158,8 +157,7 @@ package struct RecordIndex: Sendable {
     return Hexadecimal.value(line.part(taskStart, taskEnd)) == task
   }
 
-  /// True if the damage may be more than a block cut off: a `void` after a lost line feed, or
-  /// zeros.
+  /// More than a block cut off: a `void` after a lost line feed, or zeros.
   private static func mayHideVoid(_ line: UnsafeRawBufferPointer) -> Bool {
     let word = Array("\tvoid\t".utf8)
     return line.contains(0)

@@ -54,7 +54,7 @@ package enum RecordLines {
     (.failure, "failed"),
   ]
 
-  /// - Parameter strangers: paths under the task's outputs that are not its own; nil if unknown.
+  /// `strangers` are paths under the task's outputs that are not its own; nil if unknown.
   package static func void(
     _ task: UInt64, strangers: [[UInt8]]? = nil, atMilliseconds now: Int64
   ) -> [UInt8] {
@@ -93,9 +93,8 @@ package enum RecordLines {
     return bytes
   }
 
-  /// Calls `body` with pieces, since a task may have millions of files.
-  ///
-  /// - Parameter isSuccess: false for an attempt without success.
+  /// In pieces, since a task may have millions of files. `isSuccess` is false for an attempt
+  /// without success.
   package static func forEachPiece<Failure: Error>(
     _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64, name: UnsafeRawBufferPointer,
     atMilliseconds now: Int64, _ body: ([UInt8]) throws(Failure) -> Void
@@ -281,15 +280,14 @@ package struct RecordReader {
   private var values: [SuccessRecord.Value] = []
   private var isComplete = false
 
-  /// - Parameter byteCount: the block's length, to reserve memory. A file's line has at least a
-  ///   hundred bytes.
+  /// `byteCount` reserves memory. A file's line has at least a hundred bytes.
   package init(byteCount: Int = 0) {
     record.inputs.reserve(count: byteCount / 100, pathBytes: byteCount / 3)
   }
 
   package var whole: SuccessRecord? { isComplete ? record : nil }
 
-  /// Takes a line without its newline. Returns false if it cannot continue the block.
+  /// `line` has no newline. False if it cannot continue the block.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     guard !isComplete, let line = RecordLine(line) else { return false }
     var fields = line.fields
@@ -360,7 +358,7 @@ struct RecordLine {
   let task: UInt64
   let fields: RecordFields
 
-  /// `line` has no newline; nil if invalid.
+  /// Without the newline.
   init?(_ line: UnsafeRawBufferPointer) {
     var fields = RecordFields(line)
     guard fields.next() != nil,
@@ -374,7 +372,7 @@ struct RecordLine {
     self.fields = fields
   }
 
-  /// The number of the success whose block the line ends.
+  /// Of the success whose block the line ends.
   var origin: UInt64? {
     var fields = fields
     for _ in 0..<5 { _ = fields.next() }

@@ -47,7 +47,7 @@ package struct SeenFiles: Equatable, Sendable {
     for file in files { append(file) }
   }
 
-  /// - Parameter paths: sorted, with one state each.
+  /// `paths` are sorted, with one state each.
   package init(_ paths: ByteStrings, _ states: SeenStates) {
     precondition(paths.count == states.count)
     self.paths = paths
@@ -90,15 +90,15 @@ package struct SeenFiles: Equatable, Sendable {
   package func content(_ place: Int) -> PlanKey { states.contents[place] }
   package func stamp(_ place: Int) -> FileStamp? { states.stamp(place) }
 
-  /// Compares with the `other` scan, which is later: a dangling link may have a target by now.
+  /// `other` is later: a dangling link may have a target by now.
   func isSame(_ place: Int, as other: SeenFiles, _ otherPlace: Int) -> Bool {
     let (old, new) = (kind(place), other.kind(otherPlace))
     return (old == new || old == .absent && new == .link)
       && content(place) == other.content(otherPlace)
   }
 
-  /// True if the file was visibly replaced or written since. The content read in between may differ
-  /// from the present content.
+  /// Visibly replaced or written since. The content read in between may differ from the present
+  /// content.
   package func isReplaced(_ place: Int, by now: FileStamp) -> Bool {
     stamp(place).map { !now.isOfSameWriting(as: $0) } ?? false
   }
@@ -140,8 +140,7 @@ package struct FileStamp: Equatable, Sendable {
     self.changed = changed
   }
 
-  /// True if the file seems unwritten since. Ignores the change time, which a new hard link
-  /// changes.
+  /// Ignores the change time, which a new hard link changes.
   package func isOfSameWriting(as other: FileStamp) -> Bool {
     device == other.device && inode == other.inode && sizeBytes == other.sizeBytes
       && modified == other.modified
@@ -168,7 +167,7 @@ package struct SeenFile: Equatable, Sendable {
     case folder = 100  // d
     /// Hashed by its text. Among inputs: a link on the way to an input.
     case link = 108  // l
-    /// The target of a dangling link; among outputs the link itself, hashed by its text.
+    /// The target of a dangling link; among outputs the link, hashed by its text.
     case absent = 97  // a
     /// A device or socket, never opened.
     case other = 111  // o
@@ -177,7 +176,7 @@ package struct SeenFile: Equatable, Sendable {
   /// Relative to the task's folder, or absolute.
   package var path: [UInt8]
   package var kind: Kind
-  /// For a link: the hash of its text and of the links behind it.
+  /// For a link: of its text and of the links behind it.
   package var content: PlanKey
   /// nil if a change may leave no trace.
   package var stamp: FileStamp?

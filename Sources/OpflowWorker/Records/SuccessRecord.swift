@@ -8,9 +8,8 @@ package struct SuccessRecord: Equatable, Sendable {
     package enum Kind: UInt8, Sendable {
       case variable = 118  // v
       case command = 99  // c
-      /// The outputs of a dependency.
       case need = 110  // n
-      /// The failure of a command. Never recorded, since the task is then not up to date.
+      /// Of a command. Never recorded, since the task is then not up to date.
       case failure = 102  // f
     }
 
@@ -26,7 +25,7 @@ package struct SuccessRecord: Equatable, Sendable {
     }
   }
 
-  /// The dependencies of the result other than files.
+  /// What the result depends on other than files.
   package struct Terms: Equatable, Sendable {
     /// `Fingerprint.whole`.
     package var fingerprint: UInt64
@@ -59,19 +58,19 @@ package struct SuccessRecord: Equatable, Sendable {
   package var terms: Terms
   /// Sorted by path.
   package var inputs: SeenFiles
-  /// The links on the way to the inputs, sorted.
+  /// On the way to the inputs, sorted.
   package var links: SeenFiles
   package var readings: [Reading]
   package var outputs: SeenFiles
-  /// The targets of links among the outputs when last read. Saves reading them again.
+  /// Link targets among the outputs. Saves reading them again.
   package var targets: SeenFiles = []
-  /// Outputs from before the start that the task did not touch. They may be the user's, and are
-  /// never removed or replaced.
+  /// From before the start, not touched by the task. They may be the user's, and are never removed
+  /// or replaced.
   package var foundOutputs: [[UInt8]] = []
-  /// Outputs from an earlier attempt that the task did not rewrite.
+  /// From an earlier attempt, not rewritten by the task.
   package var untouchedOutputs: [[UInt8]] = []
-  /// Outputs from before the first attempt that the task changed. They may be replaced, and are
-  /// never removed.
+  /// From before the first attempt, changed by the task. They may be replaced, and are never
+  /// removed.
   package var changedOutputs: [[UInt8]] = []
   /// The three lists are known.
   package var knowsFound = false
@@ -99,12 +98,9 @@ package struct SuccessRecord: Equatable, Sendable {
     self.hash = hash
   }
 
-  /// Names a manifest in records: relative to `home` if below it, so that projects can be moved.
-  ///
-  /// - Parameters:
-  ///   - path: the real path, or `-` for standard input.
-  ///   - folder: the base of its relative paths; absolute, without links.
-  ///   - home: the folder of the state folder; absolute, without links.
+  /// Names a manifest in records: relative to `home`, the folder of the state folder, if below it,
+  /// so that projects can be moved. `path` is the real path, or `-` for standard input; `folder` is
+  /// the base of its relative paths. All are absolute and without links.
   package static func manifestName(_ path: String, in folder: String, home: String) -> String {
     func below(_ path: String) -> String {
       let start = home.hasSuffix("/") ? home : home + "/"
@@ -132,8 +128,8 @@ extension SuccessRecord {
     readings.filter { $0.kind == .failure }.map { .reading($0) }
   }
 
-  /// Replaces failed command readings by those in `now`, all readings in the same order: the task
-  /// may have created what the commands look for.
+  /// Takes failed commands from `now`, all readings in the same order: the task may have created
+  /// what the commands look for.
   package func answered(by now: [Reading]) -> SuccessRecord {
     var record = self
     for place in readings.indices where readings[place].kind == .failure && place < now.count {
@@ -142,7 +138,7 @@ extension SuccessRecord {
     return record
   }
 
-  /// The outputs that the task made, if known.
+  /// The task's own outputs, if known.
   package var madeOutputs: SeenFiles {
     if !knowsFound { return [] }
     if foundOutputs.isEmpty { return outputs }
@@ -150,14 +146,14 @@ extension SuccessRecord {
     return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })
   }
 
-  /// The outputs with targets instead of links, to recognize unmodified files.
+  /// With targets instead of links, to recognize unmodified files.
   package var followedOutputs: SeenFiles {
     if targets.isEmpty { return outputs }
     let files = outputs.filter { $0.kind != .link && $0.kind != .absent } + targets
     return SeenFiles(files.sorted { $0.path.lexicographicallyPrecedes($1.path) })
   }
 
-  /// - Parameter followed: all outputs, with links followed.
+  /// `followed` are all outputs, with links followed.
   package mutating func setTargets(_ followed: SeenFiles) {
     let own = Set(outputs.lazy.filter { $0.kind != .link && $0.kind != .absent }.map(\.path))
     targets = SeenFiles(followed.lazy.filter { !own.contains($0.path) })
@@ -174,27 +170,27 @@ package enum Staleness: Equatable, Sendable {
   /// No success is known, or the task started since.
   case unknown
   case definition
-  /// The declaration of outputs, variables or commands.
+  /// Of outputs, variables or commands.
   case declaration
-  /// Values that the task reads, or its arguments.
+  /// That the task reads, or its arguments.
   case values
   /// A dependency without declared outputs ran again.
   case needs
   case changed([UInt8])
   case added([UInt8])
   case removed([UInt8])
-  /// A link has another text, with the same content behind it.
+  /// The same content behind another link text.
   case relinked([UInt8], text: [UInt8])
   case reading(SuccessRecord.Reading)
   case outputGone([UInt8])
   case outputChanged([UInt8])
   case valuesUnknown
-  /// The value was not a secret when it was recorded.
+  /// It was not a secret when recorded.
   case valueWithSecret
-  /// The record uses another content hash.
+  /// Another content hash.
   case hash
   case asked
-  /// Nothing changed since the task failed.
+  /// Nothing changed since.
   case failedBefore
 
   private var text: String {
@@ -285,7 +281,7 @@ package enum Staleness: Equatable, Sendable {
 
   private static let countBytes = 30
 
-  /// Keeps the end, which says more about a path.
+  /// The end says more about a path.
   private static func shortened(_ text: String) -> String {
     let room = mostBytes - countBytes - "changed: …".utf8.count
     if text.utf8.count <= room { return text }
@@ -295,7 +291,7 @@ package enum Staleness: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// The differences other than outputs. `linkText` returns the present text of a link.
+  /// Without outputs. `linkText` returns the present text of a link.
   package func differences(
     to now: SuccessRecord, linkText: ([UInt8]) -> [UInt8]? = { _ in nil }
   ) -> [Staleness] {
@@ -306,7 +302,7 @@ extension SuccessRecord {
     if terms.with != now.terms.with { reasons.append(.values) }
     if terms.needs != now.terms.needs { reasons.append(.needs) }
     reasons += inputDifferences(to: now, linkText)
-    // A set, since there may be thousands of dependencies.
+    // There may be thousands of dependencies.
     if readings != now.readings {
       let (old, names) = (Set(readings), Set(now.readings.map(\.name)))
       reasons += now.readings.lazy.filter { !old.contains($0) }.map { .reading($0) }

@@ -7,9 +7,8 @@ internal import OpflowWire
 struct ServiceWatch: ~Copyable {
   enum Look {
     case again
-    /// The note is a message for the user; may be empty.
+    /// A message for the user; may be empty.
     case ready(note: String)
-    /// The checks have ended.
     case gaveUp(detail: String)
   }
 
@@ -29,15 +28,13 @@ struct ServiceWatch: ~Copyable {
   /// For `exec`; 0 for none.
   private(set) var probePID: Int32 = 0
   private var isProbed = false
-  /// When the running command times out.
   private var probeUntil = Instant(nanoseconds: .max)
-  /// The command was killed for the timeout.
+  /// Killed for the timeout.
   private var isOverdue = false
 
-  /// The limit of one `exec` run, which is then repeated: a server may never answer a request.
+  /// An `exec` run is then repeated: a server may never answer a request.
   static let longestProbeMilliseconds: Int64 = 30_000
 
-  /// `ports` are reserved for the service.
   init(_ plan: Plan, _ task: TaskID, _ ports: ServicePorts) {
     readiness = plan.readiness(of: task)
     self.ports = ports
@@ -203,7 +200,7 @@ struct ServiceWatch: ~Copyable {
     case .waits:
       if !hasAnswered { found = "it has not answered yet" }
       request = consume asked
-      // An answer is checked soon; without one the request times out.
+      // Without an answer the request times out.
       nextLook = now.advanced(byMilliseconds: ServiceRequest.pauseMilliseconds)
       return false
     case .answered(let status):
@@ -216,7 +213,7 @@ struct ServiceWatch: ~Copyable {
     }
   }
 
-  /// Returns a note about a listener that the service did not start, such as that of a container.
+  /// Names a listener that the service did not start, such as that of a container.
   private static func outsider(of port: LocalPort) -> String {
     let listeners = port.listeners
     if listeners.isEmpty { return "" }
@@ -233,7 +230,6 @@ struct ServiceWatch: ~Copyable {
   }
 }
 
-/// Further checks are useless.
 struct WatchFault: Error {
   let detail: String
 }
@@ -241,7 +237,7 @@ struct WatchFault: Error {
 private struct LogLines {
   private let glob: Glob
   private var line: [UInt8] = []
-  /// The line without colors and other escape sequences.
+  /// Without colors and other escape sequences.
   private var cleaned: [UInt8] = []
   private(set) var isFound = false
 
@@ -266,7 +262,6 @@ private struct LogLines {
     return isFound
   }
 
-  /// Tests the raw and the cleaned line.
   private mutating func isFitting(_ line: UnsafeRawBufferPointer) -> Bool {
     if glob.matches(line) { return true }
     cleaned.removeAll(keepingCapacity: true)
@@ -283,7 +278,7 @@ struct ServiceRequest: ~Copyable {
     case failed(String)
   }
 
-  /// The pause between two checks for an answer.
+  /// Between two checks for an answer.
   static let pauseMilliseconds: Int64 = 10
   private static let patienceMilliseconds: Int64 = 5_000
   private static let statusBytes = 12
@@ -367,17 +362,17 @@ struct ServiceRequest: ~Copyable {
 struct ProbeOutput: ~Copyable {
   private let command: String
   private let pipe: Descriptor
-  /// The output of the command's previous run.
+  /// From the command's previous run.
   private let earlier: [UInt8]
   private var masker: Masker?
   private var tail: [UInt8] = []
 
   private static let mostBytes = 4096
   private static let mostLines = 10
-  /// Keeps endless output from blocking the worker.
+  /// Endless output must not block the worker.
   private static let mostChunks = 16
 
-  /// The command `words` is about to start. `earlier` is used if this run prints nothing.
+  /// `earlier` is used if this run prints nothing.
   init(
     of words: [String], _ written: borrowing Pipe, _ masker: Masker?, earlier: [UInt8]
   ) throws(Errno) {
@@ -389,7 +384,7 @@ struct ProbeOutput: ~Copyable {
 
   var rawDescriptor: Int32 { pipe.rawValue }
 
-  /// Returns false once all writers have closed the pipe.
+  /// False once all writers have closed the pipe.
   mutating func take() -> Bool {
     var chunk = [UInt8](repeating: 0, count: Self.mostBytes)
     for _ in 0..<Self.mostChunks {
@@ -416,8 +411,7 @@ struct ProbeOutput: ~Copyable {
     tail = Array((tail + text).suffix(Self.mostBytes))
   }
 
-  /// Starts with a header that names the command; returns the earlier output if this run printed
-  /// nothing.
+  /// With a header that names the command; the earlier output if this run printed nothing.
   mutating func takeLastLines() -> [UInt8] {
     var text: [UInt8] = []
     masker?.finish { text += $0 }
@@ -428,7 +422,7 @@ struct ProbeOutput: ~Copyable {
   }
 }
 
-/// The ports of the services that tasks of this worker use, and of the service that it runs.
+/// The ports of the services that tasks of this worker use, and of its own service.
 struct KnownPorts {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
@@ -456,7 +450,7 @@ struct KnownPorts {
 
   mutating func release() { own = [] }
 
-  /// The variables for the ports of the services that the task needs, and for its own.
+  /// For the services that the task needs, and for its own ports.
   func variables(of task: TaskID) -> [String] {
     guard plan.hasServices else { return [] }
     var ports: [ServicePorts.Port] = []

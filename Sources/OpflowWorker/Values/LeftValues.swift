@@ -48,7 +48,7 @@ package struct LeftValues {
     try Path.removeTree(ValueFolder.name(of: task, attempt: attempt), in: folder)
   }
 
-  /// Removes all folders of attempts except those with these names.
+  /// Keeps folders with these names.
   package func removeAll(but kept: Set<String>) throws(Errno) {
     var names: [String] = []
     do throws(Errno) {
@@ -62,8 +62,7 @@ package struct LeftValues {
     for name in names where !kept.contains(name) { try Path.removeTree(name, in: folder) }
   }
 
-  /// Writes the values of an up-to-date task, recorded by another run. The folder does not belong
-  /// to any attempt.
+  /// Values recorded by another run. The folder does not belong to any attempt.
   func put(_ values: [SuccessRecord.Value], of task: UnsafeRawBufferPointer) throws(ValueFault) {
     let path = path(of: task, attempt: ValueFolder.ofRecord)
     let told = values.map { TaskValue(name: $0.name, text: $0.text, keepsText: false) }

@@ -10,7 +10,7 @@ package struct LateValues {
   package var words: [Int: [UInt8]] = [:]
   package var url: String?
   package var sha256: String?
-  /// The task wants all values of its dependencies as files.
+  /// All values of its dependencies as files.
   package var wantsFolder = false
 }
 
@@ -19,7 +19,7 @@ package struct NeededValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folder: String
-  /// The attempt that left the values, and their hashes by name.
+  /// The attempt that left them, and hashes by name.
   private var left: [TaskID: (attempt: Int32, hashes: [String: UInt64])] = [:]
 
   package init(_ plans: WorkerPlan, runFolder: String) {
@@ -75,7 +75,7 @@ package struct NeededValues {
     "\(folder)/\(ValueFolder.name(of: plan.nameBytes(need), attempt: attempt))/\(name)"
   }
 
-  /// The files of all values that a task reads.
+  /// All values that a task reads.
   func files(readBy task: TaskID) -> [String] {
     guard plan.flags(task).contains(.readsValues) else { return [] }
     return plan.valueSources(of: task).flatMap { need in
@@ -160,7 +160,7 @@ package struct NeededValues {
       ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt), in: folder)
   }
 
-  /// The part in brackets of a matrix task's ID, which already has most bytes as `%XX`.
+  /// The part of a matrix task's ID in brackets, which already has most bytes as `%XX`.
   private func instance(_ task: TaskID, matrixGroupBytes: Int) -> String {
     let values = plan.nameBytes(task).dropFirst(matrixGroupBytes + 1).dropLast()
     return LogName.stem(of: values, keeping: [UInt8(ascii: ","), UInt8(ascii: "%")])
