@@ -75,7 +75,7 @@ package enum ProcessTree {
   }
 
   package struct Delivery: Sendable {
-    /// In this call or an earlier one.
+    /// Processes that got the signal in this call or an earlier one.
     package var reached: Set<Int32> = []
     /// Processes of other users.
     package var refused: Set<Int32> = []

@@ -11,7 +11,7 @@ package enum StandardStream: Int32, Sendable {
     try call { clinux_open_standard_streams() }
   }
 
-  /// To a number above 2.
+  /// Duplicates to a number above 2.
   package func duplicate() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_duplicate(rawValue, 3) })
   }

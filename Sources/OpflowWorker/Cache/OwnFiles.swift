@@ -115,7 +115,7 @@ struct ProjectFile {
   /// A restore must not overwrite the user's edits: the task's last attempt did not write the file,
   /// or it existed before the first attempt and is also an input.
   var keepsEdits = false
-  /// It did not exist before the task's first attempt, so it may be removed.
+  /// False for a file from before the task's first attempt, which may not be removed.
   var isMade = true
   var name: String { NameCharacters.text(path) }
 }

@@ -388,7 +388,7 @@ final class ResultPlacing {
     if let status = try own.project.status(path) { placed.append((path, status.identity)) }
   }
 
-  /// After an incomplete restore: the task, which then runs, must not see the files.
+  /// Undoes an incomplete restore: the task, which then runs, must not see the files.
   func takeAway() {
     for path in made.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       try? own.project.setMode(ofFolder: path, 0o700)

@@ -275,7 +275,7 @@ final class CommandWorker: WorkerRole {
 
   private func launch(_ task: TaskID, _ attempt: Int32, _ began: Instant, _ now: Instant) {
     prepareFolder()
-    // It may be another user's; it does not belong to the task.
+    // A process that an input's command left, maybe another user's, does not belong to the task.
     if files?.takeHasRunCommands() == true { tree.abandon() }
     do throws(WorkerRefusal) {
       let late = try values.begin(task, attempt, mayHoldSecrets: masker != nil)

@@ -9,15 +9,15 @@ struct RunningValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folders: LeftValues
-  /// For values that no task reads.
+  /// The folder for values that no task reads.
   private let unread: String
   private var needed: NeededValues
   private var task: TaskID = .none
   private var attempt: Int32 = 0
-  /// For the task's values, if it leaves any.
+  /// The folder for the task's values, if it leaves any.
   private var own: String?
   private var isRead = false
-  /// For its dependencies' values, if the task wants them.
+  /// The folder with its dependencies' values, if the task wants them.
   private(set) var needsPath: String?
   private var status: ExitStatus?
   /// Set once all processes of the task are gone.
@@ -75,7 +75,7 @@ struct RunningValues {
     return isGone && self.status == .success ? collect(masker) : nil
   }
 
-  /// Once, for a successful task.
+  /// Collects the values once, for a successful task.
   mutating func collect(_ masker: Masker?) -> ValueFault? {
     guard let own, isRead, collected == nil else { return nil }
     let flags = plan.flags(task)

@@ -206,7 +206,7 @@ final class WorkerLauncher {
   /// For one argument or variable, zero included (execve(2)).
   private static let longestWord = 32 * 4096
 
-  /// For a script that is too long for an argument.
+  /// Passes a script that is too long for an argument as a file.
   private func setScriptFile(of task: TaskID) throws(WorkerRefusal) {
     let script = plan.script(task)
     guard let before = plan.wordsBeforeScriptFile(task) else {
@@ -297,7 +297,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// Names too long arguments or variables.
+  /// Names the arguments or variables that are too long.
   private var excess: String {
     let most = "the kernel takes 128 KiB at most of each"
     let variable = environment.longest
@@ -330,7 +330,7 @@ final class WorkerLauncher {
 /// The environment of tasks for execve(2), reused while successive tasks share one.
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
-  /// By the hash of the name.
+  /// Indices by the hash of the name.
   private let inheritedPlaces: [UInt64: [Int]]
   private let run: String
   private let runFolder: String?

@@ -42,7 +42,7 @@ package enum WorkerAction {
   /// Start the task after `notBroughtBack`. Answered by `started` or `refused`.
   case launch(TaskID, attempt: Int32)
   case report(WorkerReport)
-  /// To all processes of the task.
+  /// Send to all processes of the task.
   case signal(Int32)
   case proceed
   case suspend
@@ -79,7 +79,7 @@ package struct WorkerState {
   /// After this, processes are unkillable: of other users, or stuck in the kernel.
   static let killPatienceMilliseconds: Int64 = 3000
   static let killIntervalMilliseconds: Int64 = 20
-  /// Once the coordinator is gone: a resume may be waiting.
+  /// The grace once the coordinator is gone: a resume may be waiting.
   static let lastGraceMilliseconds: Int64 = 500
 
   private enum Phase {

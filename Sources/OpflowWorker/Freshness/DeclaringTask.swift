@@ -101,8 +101,7 @@ package struct DeclaringTask {
     if let linked = records.linkedState { paths.add(.path(linked)) }
   }
 
-  /// For the message that a path is missing: it looks like a pattern but is a plain name. Empty for
-  /// other paths.
+  /// Explains a missing path that looks like a pattern but is a plain name; empty for other paths.
   func nameNote(_ path: String) -> String {
     plan.writtenText(ofPath: path, of: task).map {
       "; it comes from `\($0)`, so it is a name and not a pattern"

@@ -181,7 +181,7 @@ package struct FileNames {
     fault = FileNameFault("`\(NameCharacters.text(root + name))`: \(error)")
   }
 
-  /// For entries whose names begin with `beginning`.
+  /// Calls `body` for entries whose names begin with `beginning`.
   private mutating func look(
     into folder: [UInt8], from beginning: [UInt8],
     _ body: (inout FileNames, UnsafeRawBufferPointer, FolderEntries.Kind) -> Void
@@ -226,7 +226,7 @@ package struct FileNames {
     return false
   }
 
-  /// Links to folders that the search does not reach by another path.
+  /// Notes links to folders that the search does not reach by another path.
   private mutating func noteUnentered() {
     let names = text.split(separator: "/")
     let fitting = Set((0..<found.linked.count).map { found.linked[$0] })
@@ -364,7 +364,7 @@ package final class FolderMemory {
   private var entryCount = 0
   private let network: NetworkFiles
 
-  /// Nine bytes each, plus the name.
+  /// An entry takes nine bytes plus its name.
   private static let mostEntries = 250_000
 
   /// Folders on network file systems are not cached.

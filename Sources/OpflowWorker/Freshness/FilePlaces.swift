@@ -22,7 +22,7 @@ struct FilePlaces {
   /// An index into `statuses` for each path; may be shorter than `paths`.
   private var statusOf: [Int32] = []
   private var statuses: [Status] = []
-  /// Of the current input.
+  /// The folders that the current input has entered.
   private var entered: Set<FileIdentity> = []
 
   private var linkPaths = ByteStrings()
@@ -339,7 +339,7 @@ struct FilePlaces {
     return SeenFiles(linkPaths, states)
   }
 
-  /// With stamps, which show whether a link is replaced.
+  /// The links with stamps, which show whether a link is replaced.
   var stampedLinks: SeenFiles {
     var states = SeenStates()
     for place in linkContents.indices {

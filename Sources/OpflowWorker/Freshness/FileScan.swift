@@ -43,7 +43,7 @@ package final class FileScan {
 
   private let folder: String
   private let memory: SeenFiles
-  /// In `memory`: the first that may match the next path.
+  /// The first entry of `memory` that may match the next path.
   private var remembered = 0
   private let places: FilePlaces
   private let follows: Bool
@@ -56,14 +56,14 @@ package final class FileScan {
   private var unchanged = 0
   /// The result, once it differs from `memory`.
   private var own: SeenStates?
-  /// Disappeared during the scan.
+  /// Paths that disappeared during the scan.
   private var gone: Set<Int32> = []
 
   /// Named paths; `unmatched` are patterns without matches.
   package private(set) var missing: [String]
   package var unmatched: [String] { places.unmatched }
   var unentered: [(pattern: String, link: String, instead: String)] { places.unentered }
-  /// Replaced or rewritten, even with the same content.
+  /// Files that were replaced or rewritten, even with the same content.
   package private(set) var replaced: [[UInt8]] = []
   /// The hashes are worth recording.
   package private(set) var hasRead = false
@@ -129,7 +129,7 @@ package final class FileScan {
 
   func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
-  /// Of link targets, where changes may matter too.
+  /// The folders of link targets, where changes may matter too.
   var targetFolders: Set<[UInt8]> { places.targetFolders }
 
   private func absolute(_ place: Int) -> [UInt8] {
@@ -364,7 +364,7 @@ final class FilePiece {
 
 /// Hashes and folder listings that this process has read.
 package final class FileMemory {
-  /// By a hash of the stamp.
+  /// The key is a hash of the stamp.
   private var contents: [PlanKey: PlanKey] = [:]
 
   /// About 60 bytes each.

@@ -99,7 +99,7 @@ struct FoundOutputs {
     own[output.path].map { $0.isSame(as: output) || $0.stamp == stamp(output.path) } ?? false
   }
 
-  /// Existed before the task's first attempt.
+  /// True if the file existed before the task's first attempt.
   private func isFromBefore(_ file: SeenFile) -> Bool {
     guard file.kind != .folder, let kind = before.files[file.path]?.kind, kind != .folder else {
       return false
@@ -162,9 +162,9 @@ extension PlanKey {
 struct LeftFiles {
   /// As the attempts left them.
   var made: SeenFiles = []
-  /// Not written by the last attempt.
+  /// Files that the last attempt did not write again.
   var untouched: Set<[UInt8]> = []
-  /// From before the first attempt, changed by the task.
+  /// Files from before the first attempt, changed by the task.
   var changed: Set<[UInt8]> = []
   /// Paths that existed before an attempt whose end is unknown and are not the task's; nil without
   /// such an attempt.
@@ -180,7 +180,7 @@ final class FileCleaning {
   private let outputs: [[UInt8]]
   private let isOfOther: ([UInt8]) -> Bool
   private var left: Int
-  /// Kept because it is behind a link.
+  /// A file that was kept because it is behind a link.
   private(set) var behindLink: String?
 
   /// An output that is a link and not the task's.

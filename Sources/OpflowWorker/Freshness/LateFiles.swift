@@ -35,7 +35,7 @@ final class LateFiles {
   private var next = 0
   private var until: Int64 = 0
   private var lookAgainAt: Int64 = 0
-  /// Until the timeout.
+  /// Items that stayed missing until the timeout.
   private var missing: Set<String> = []
 
   /// How long writes of another machine may stay invisible, plus a margin.

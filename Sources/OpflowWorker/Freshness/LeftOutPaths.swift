@@ -32,13 +32,13 @@ struct LeftOutPaths {
     var ofPaths: Set<[[UInt8]]>?
     /// Sorted by bytes.
     var near: [[UInt8]]?
-    /// Of existing paths and matches.
+    /// The identities of existing paths and matches.
     var identities: Set<FileIdentity>?
     /// By real path.
     var targetFolders: [[UInt8]: Bool] = [:]
     /// Successive links usually lead to one folder.
     var lastTargetFolder: (real: [UInt8], isLeftOut: Bool)?
-    /// With links resolved.
+    /// The same paths with links resolved.
     var unlinked: LeftOutPaths??
   }
 

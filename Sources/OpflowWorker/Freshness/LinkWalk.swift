@@ -4,7 +4,7 @@ internal import OpflowSystem
 /// is valid only for a moment, since a link may replace a folder.
 final class LinkWalk {
   struct Found {
-    /// With the links behind it up to the next name of the path.
+    /// A link and the links behind it, up to the next name of the path.
     struct Link {
       /// The path's length up to and including the link.
       let end: Int
@@ -170,7 +170,7 @@ final class LinkWalk {
     walk(path, from: path.first == slash ? [] : real(start))
   }
 
-  /// For a plain path whose last name is not `.`, `..` or empty.
+  /// The parent of a plain path whose last name is not `.`, `..` or empty.
   func parent(of path: some RandomAccessCollection<UInt8>, from start: [UInt8]) -> [UInt8] {
     guard let cut = path.lastIndex(of: Self.slash) else {
       return folder([Self.dot], from: start)?.real ?? start
@@ -243,7 +243,7 @@ final class LinkWalk {
     return found
   }
 
-  /// In reverse. A trailing slash requires a folder, like `.`.
+  /// Pushes in reverse. A trailing slash requires a folder, like `.`.
   private static func push(_ path: [UInt8], isOfPath: Bool, _ names: inout [Name]) {
     let start = names.count
     for name in path.split(separator: slash) {

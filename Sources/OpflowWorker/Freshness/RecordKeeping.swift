@@ -61,7 +61,7 @@ final class RecordKeeping {
   private var found: FoundOutputs?
   private var earlier = LeftFiles()
   private var cleaning: FileCleaning?
-  /// About files kept because of a link.
+  /// Names files kept because of a link.
   private(set) var keptByClean: String?
   /// nil if no task reads them.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)

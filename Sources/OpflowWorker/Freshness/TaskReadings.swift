@@ -11,7 +11,7 @@ final class TaskReadings {
   private let hashes: FileMemory
   /// The output of a failed command may be shown.
   private let showsPrinted: Bool
-  /// By command, with the number of tasks that had ended before.
+  /// Results by command, with the number of tasks that had ended before.
   private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, ScanFault>)] =
     [:]
   private var hasRunCommands = false

@@ -15,7 +15,7 @@ package struct PrintingCommand: ~Copyable {
   private let errors: Descriptor
   private var printed: [UInt8] = []
   package private(set) var complaints: [UInt8] = []
-  /// Could not be ended, such as another user's process.
+  /// Processes that could not be ended, such as another user's.
   private var survivors: [String] = []
   /// Between KILL and giving up.
   private static let killPatienceNanoseconds: Int64 = 500_000_000
@@ -103,7 +103,7 @@ package struct PrintingCommand: ~Copyable {
   /// Does not wait for unkillable processes.
   private mutating func end(_ end: End) throws(Errno) -> End {
     for pid in ProcessTree.descendants(of: process.pid) {
-      // It is gone.
+      // The process is gone.
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
       do throws(Errno) {
         try ProcessTree.send(.kill, through: descriptor.rawValue)

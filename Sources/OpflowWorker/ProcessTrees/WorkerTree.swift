@@ -35,7 +35,7 @@ struct WorkerTree {
     survivors = []
   }
 
-  /// Not the readiness command's.
+  /// Notes living processes, except the readiness command's.
   mutating func noteLeft() {
     var others = abandoned
     if probePID != 0 { others.formUnion([probePID] + ProcessTree.descendants(of: probePID)) }
@@ -70,7 +70,7 @@ struct WorkerTree {
 
   private mutating func note(_ ended: EndedProcess, _ reaped: inout Reaped) {
     reaped.count += 1
-    // It belongs to an earlier task.
+    // The process belongs to an earlier task.
     if abandoned.remove(ended.pid) != nil { return }
     if let name = leftAlive.removeValue(forKey: ended.pid),
       ended.status == .signal(Signal.kill.rawValue)

@@ -134,7 +134,7 @@ package struct CacheEntry: Equatable, Sendable {
 }
 
 extension CacheEntry.Item.Kind {
-  /// Names are unique within each.
+  /// A number for each space of names in which names are unique.
   fileprivate var place: UInt8 {
     switch self {
     case .file, .executable, .folder, .link, .danglingLink: 0

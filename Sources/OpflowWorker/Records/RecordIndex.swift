@@ -19,7 +19,7 @@ package struct RecordIndex: Sendable {
 
   private var places: [UInt64: Place] = [:]
   private var attempts: [UInt64: Attempt] = [:]
-  /// Up to the last complete line read.
+  /// The end of the last complete line read.
   package private(set) var byteCount = 0
   /// The block that the next line may continue.
   private var open: (task: UInt64, start: Int, lines: Int)?
@@ -124,8 +124,8 @@ package struct RecordIndex: Sendable {
   }
 
   private mutating func takeDamage(_ line: UnsafeRawBufferPointer) {
-    // It may hide a `void`, so that records are outdated. A block cut off by a crash is harmless,
-    // after its task's `void`.
+    // A damaged line may hide a `void`, so that records are outdated. A block cut off by a crash is
+    // harmless, after its task's `void`.
     if open == nil || Self.mayHideVoid(line) { forgetAll() }
     open = nil
   }
@@ -157,7 +157,7 @@ package struct RecordIndex: Sendable {
     return Hexadecimal.value(line.part(taskStart, taskEnd)) == task
   }
 
-  /// More than a block cut off: a `void` after a lost line feed, or zeros.
+  /// True for more damage than a block cut off: a `void` after a lost line feed, or zeros.
   private static func mayHideVoid(_ line: UnsafeRawBufferPointer) -> Bool {
     let word = Array("\tvoid\t".utf8)
     return line.contains(0)

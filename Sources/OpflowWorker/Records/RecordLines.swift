@@ -93,8 +93,8 @@ package enum RecordLines {
     return bytes
   }
 
-  /// In pieces, since a task may have millions of files. `isSuccess` is false for an attempt
-  /// without success.
+  /// Calls `body` with pieces, since a task may have millions of files. `isSuccess` is false for an
+  /// attempt without success.
   package static func forEachPiece<Failure: Error>(
     _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64, name: UnsafeRawBufferPointer,
     atMilliseconds now: Int64, _ body: ([UInt8]) throws(Failure) -> Void
@@ -372,7 +372,7 @@ struct RecordLine {
     self.fields = fields
   }
 
-  /// Of the success whose block the line ends.
+  /// The number of the success whose block the line ends.
   var origin: UInt64? {
     var fields = fields
     for _ in 0..<5 { _ = fields.next() }

@@ -97,8 +97,8 @@ package struct SeenFiles: Equatable, Sendable {
       && content(place) == other.content(otherPlace)
   }
 
-  /// Visibly replaced or written since. The content read in between may differ from the present
-  /// content.
+  /// True if the file was visibly replaced or written since. The content read in between may differ
+  /// from the present content.
   package func isReplaced(_ place: Int, by now: FileStamp) -> Bool {
     stamp(place).map { !now.isOfSameWriting(as: $0) } ?? false
   }

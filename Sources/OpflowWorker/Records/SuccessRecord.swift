@@ -9,7 +9,7 @@ package struct SuccessRecord: Equatable, Sendable {
       case variable = 118  // v
       case command = 99  // c
       case need = 110  // n
-      /// Of a command. Never recorded, since the task is then not up to date.
+      /// A failed command. Never recorded, since the task is then not up to date.
       case failure = 102  // f
     }
 
@@ -64,13 +64,13 @@ package struct SuccessRecord: Equatable, Sendable {
   package var outputs: SeenFiles
   /// Link targets among the outputs. Saves reading them again.
   package var targets: SeenFiles = []
-  /// From before the start, not touched by the task. They may be the user's, and are never removed
-  /// or replaced.
+  /// Outputs from before the start that the task did not touch. They may be the user's, and are
+  /// never removed or replaced.
   package var foundOutputs: [[UInt8]] = []
-  /// From an earlier attempt, not rewritten by the task.
+  /// Outputs from an earlier attempt that the task did not rewrite.
   package var untouchedOutputs: [[UInt8]] = []
-  /// From before the first attempt, changed by the task. They may be replaced, and are never
-  /// removed.
+  /// Outputs from before the first attempt that the task changed. They may be replaced, and are
+  /// never removed.
   package var changedOutputs: [[UInt8]] = []
   /// The three lists are known.
   package var knowsFound = false
@@ -100,7 +100,7 @@ package struct SuccessRecord: Equatable, Sendable {
 
   /// Names a manifest in records: relative to `home`, the folder of the state folder, if below it,
   /// so that projects can be moved. `path` is the real path, or `-` for standard input; `folder` is
-  /// the base of its relative paths. All are absolute and without links.
+  /// the base of its relative paths. `folder` and `home` are absolute and without links.
   package static func manifestName(_ path: String, in folder: String, home: String) -> String {
     func below(_ path: String) -> String {
       let start = home.hasSuffix("/") ? home : home + "/"
@@ -146,7 +146,7 @@ extension SuccessRecord {
     return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })
   }
 
-  /// With targets instead of links, to recognize unmodified files.
+  /// The outputs with targets instead of links, to recognize unmodified files.
   package var followedOutputs: SeenFiles {
     if targets.isEmpty { return outputs }
     let files = outputs.filter { $0.kind != .link && $0.kind != .absent } + targets
@@ -170,9 +170,9 @@ package enum Staleness: Equatable, Sendable {
   /// No success is known, or the task started since.
   case unknown
   case definition
-  /// Of outputs, variables or commands.
+  /// The declaration of outputs, variables or commands.
   case declaration
-  /// That the task reads, or its arguments.
+  /// Values that the task reads, or its arguments.
   case values
   /// A dependency without declared outputs ran again.
   case needs
@@ -185,7 +185,7 @@ package enum Staleness: Equatable, Sendable {
   case outputGone([UInt8])
   case outputChanged([UInt8])
   case valuesUnknown
-  /// It was not a secret when recorded.
+  /// The value was not a secret when recorded.
   case valueWithSecret
   /// Another content hash.
   case hash

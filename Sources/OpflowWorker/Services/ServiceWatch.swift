@@ -29,7 +29,7 @@ struct ServiceWatch: ~Copyable {
   private(set) var probePID: Int32 = 0
   private var isProbed = false
   private var probeUntil = Instant(nanoseconds: .max)
-  /// Killed for the timeout.
+  /// The command was killed for the timeout.
   private var isOverdue = false
 
   /// An `exec` run is then repeated: a server may never answer a request.
@@ -278,7 +278,7 @@ struct ServiceRequest: ~Copyable {
     case failed(String)
   }
 
-  /// Between two checks for an answer.
+  /// The pause between two checks for an answer.
   static let pauseMilliseconds: Int64 = 10
   private static let patienceMilliseconds: Int64 = 5_000
   private static let statusBytes = 12
@@ -362,7 +362,7 @@ struct ServiceRequest: ~Copyable {
 struct ProbeOutput: ~Copyable {
   private let command: String
   private let pipe: Descriptor
-  /// From the command's previous run.
+  /// The output of the command's previous run.
   private let earlier: [UInt8]
   private var masker: Masker?
   private var tail: [UInt8] = []
@@ -411,7 +411,8 @@ struct ProbeOutput: ~Copyable {
     tail = Array((tail + text).suffix(Self.mostBytes))
   }
 
-  /// With a header that names the command; the earlier output if this run printed nothing.
+  /// Starts with a header that names the command; returns the earlier output if this run printed
+  /// nothing.
   mutating func takeLastLines() -> [UInt8] {
     var text: [UInt8] = []
     masker?.finish { text += $0 }
@@ -450,7 +451,7 @@ struct KnownPorts {
 
   mutating func release() { own = [] }
 
-  /// For the services that the task needs, and for its own ports.
+  /// Variables for the services that the task needs, and for its own ports.
   func variables(of task: TaskID) -> [String] {
     guard plan.hasServices else { return [] }
     var ports: [ServicePorts.Port] = []
