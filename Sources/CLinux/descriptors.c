@@ -32,8 +32,8 @@ static int is_closed(int descriptor) {
   return fcntl(descriptor, F_GETFD) < 0 && errno == EBADF;
 }
 
-// Without /dev/null: opens a pipe whose other end is closed. All lower descriptors are open, so the
-// new one gets the free number.
+// Opens a pipe whose other end is closed, for use without /dev/null. All lower descriptors are
+// open, so the new one gets the free number.
 static int32_t open_dead_pipe(int descriptor) {
   int ends[2];
   if (pipe(ends) < 0) return -1;
@@ -146,7 +146,7 @@ int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place) {
 
 int32_t clinux_any_byte_is_locked(int32_t descriptor) {
   struct flock lock = byte_lock(F_WRLCK, 0);
-  // Any length.
+  // Up to the end of any file.
   lock.l_len = 0;
   return is_locked(descriptor, lock);
 }

@@ -14,7 +14,7 @@ static inline int clinux_create_masked(pthread_t *thread, const pthread_attr_t *
   return error;
 }
 
-/// Creates a detached thread with all signals blocked. Returns 0 or an errno.
+/// The same for a detached thread.
 static inline int clinux_create_detached(size_t stack_bytes, void *(*run)(void *), void *argument) {
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);

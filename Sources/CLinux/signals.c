@@ -67,8 +67,8 @@ int32_t clinux_is_ignored(int32_t number) {
 }
 
 void clinux_reset_dispositions(void) {
-  // The kernel's own sigaction, all zero: SIG_DFL, no flags, empty mask. The raw call, because
-  // glibc refuses the two signals that it uses itself, which a parent may have left ignored.
+  // The kernel's own sigaction, all zero: SIG_DFL, no flags, empty mask. A raw call, because glibc
+  // refuses the two signals that it uses itself, which a parent may have left ignored.
   static const uint64_t defaults[8];
   int keeps_hangup = clinux_is_ignored(SIGHUP);
   for (long number = 1; number <= 64; number++) {

@@ -35,7 +35,7 @@ int32_t clinux_socket_listen(int32_t folder, const char *name, int32_t backlog) 
   if (address_of(folder, name, &address) < 0) return -1;
   int made = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (made < 0) return -1;
-  // The name gets the socket's mode at bind, less the umask. So others can never connect, and the
+  // At bind the name gets the socket's mode, less the umask. So others can never connect, and the
   // umask, which all threads share, need not change.
   if (fchmod(made, S_IRUSR | S_IWUSR) < 0) return give_up(made);
   if (bind(made, (struct sockaddr *)&address, sizeof address) < 0) return give_up(made);
@@ -143,7 +143,7 @@ int32_t clinux_socket_reach(int32_t is_ipv6, uint16_t port, int32_t patience_mil
   return made;
 }
 
-// Binds a TCP socket to a port of the kernel's choice on all addresses.
+// Binds a TCP socket to a free port on all addresses.
 static int bind_anywhere(int family, uint16_t *port) {
   int made = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (made < 0) return -1;
@@ -172,7 +172,7 @@ int32_t clinux_socket_reserve(uint16_t *port) {
 
 int32_t clinux_socket_claim(uint16_t port) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  // After the leading zero of an abstract name.
+  // The name follows the leading zero of an abstract name.
   int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "opflow-port-%u", port);
   int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (made < 0) return -1;

@@ -39,7 +39,7 @@ static int place_descriptors(const struct clinux_program *program) {
   int from[5] = {
       program->input, program->output, program->error, program->further[0], program->further[1]};
   int count = program->further[0] < 0 ? 3 : program->further[1] < 0 ? 4 : 5;
-  // First move away a descriptor whose number is another one's destination.
+  // First move descriptors away from numbers that are destinations of others.
   for (int i = 0; i < count; i++) {
     if (from[i] >= count || from[i] == i) continue;
     from[i] = fcntl(from[i], F_DUPFD, count);
@@ -51,7 +51,7 @@ static int place_descriptors(const struct clinux_program *program) {
   return clinux_close_from((uint32_t)count);
 }
 
-// Whether the error means that a folder lacks the program, so that the next folder is tried.
+// True if a folder lacks the program, so that the next folder is tried.
 static int is_absent(int error) {
   return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
 }
@@ -60,8 +60,8 @@ static int is_absent(int error) {
 //
 // A failed exec costs several times an access check, and many folders may come first. So each
 // folder is checked before the exec, every time, since the program may have been added to an
-// earlier folder. The folder where the last program was found is tried without a check, as most
-// programs are in the same one.
+// earlier folder. The folder of the last program is tried without a check, as most programs are in
+// the same one.
 static int execute(const struct clinux_program *program) {
   // Written by children, in our memory. Any value gives the same result.
   static _Atomic int found = -1;
@@ -144,14 +144,15 @@ enum { SHARED_MEMORY = 0 };
 enum { SHARED_MEMORY = CLONE_VM };
 #endif
 
-// Data shared by both processes, even if the rest of the memory is not.
+// Data that both processes share, even if they do not share all memory.
 struct detached {
   struct child child;
   // The stack of the program's process.
   char *stack;
 };
 
-// The intermediate process: starts a session and the program and exits, so that init adopts it.
+// Runs the intermediate process: starts a session and the program and exits, so that init adopts
+// the program.
 static int run_between(void *argument) {
   struct detached *detached = argument;
   if (setsid() < 0) {
@@ -179,7 +180,7 @@ int32_t clinux_spawn_detached(const struct clinux_program *program, int32_t *ste
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  // Without an exit signal: only a wait with __WCLONE sees the process.
+  // Without an exit signal, only a wait with __WCLONE sees the process.
   pid_t pid = clone(
       run_between, outer + sizeof outer, SHARED_MEMORY | CLONE_VFORK, detached);
   int error = pid < 0 ? errno : 0;
@@ -261,7 +262,7 @@ int32_t clinux_spawn(const struct clinux_program *program, struct clinux_spawned
   int pidfd = -1;
   pid_t pid = -1;
   if (program->group >= 0) pid = clone_into_group(&child, stack, sizeof stack, &pidfd);
-  // Then start outside the group, which is optional.
+  // The group is optional: start outside of it.
   if (pid < 0) {
     pid = clone(
         run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child,

@@ -20,9 +20,9 @@ static int has_set_backtraces;
 static int has_set_root;
 
 // Before main, Swift's runtime looks for its backtrace helper: in a static program it reads the
-// path of the program from /proc, aborts if that fails, and searches ten folders. opflow comes
-// without the helper, so this setting saves the search. If the user has set SWIFT_BACKTRACE, only
-// the abort is prevented.
+// program's path from /proc, aborts if that fails, and searches ten folders. opflow comes without
+// the helper, so this setting saves the search. If the user has set SWIFT_BACKTRACE, only the abort
+// is prevented.
 static void tell_runtime(void) {
   char byte;
   if (opflow_main != NULL && getenv(backtraces) == NULL) {

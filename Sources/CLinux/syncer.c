@@ -13,7 +13,7 @@ struct clinux_syncer {
   pthread_cond_t asked;
   int32_t descriptor;
   int32_t notify;
-  // The rest is protected by the lock.
+  // The lock protects the rest.
   uint64_t requested;
   uint64_t synced;
   int32_t first;
@@ -32,7 +32,7 @@ static int sync_data(int descriptor) {
 static int sync_and_close(int descriptor) {
   if (descriptor < 0) return 0;
   int error = sync_data(descriptor);
-  // fdatasync(2) has already reported what close(2) could report.
+  // fdatasync(2) has already reported the errors of close(2).
   close(descriptor);
   return error;
 }

@@ -16,7 +16,7 @@
 enum { FIRST_MAJOR = 136, LAST_MAJOR = 143, MINORS = 256 };
 
 // Opens the terminal by its own name. Another devpts mount may have a terminal of the same name:
-// tcgetsid(3) tells whether it is this session's.
+// tcgetsid(3) shows whether it is this session's.
 static int open_by_name(int terminal) {
   unsigned int device = 0;
   if (ioctl(terminal, TIOCGDEV, &device) < 0) return -1;

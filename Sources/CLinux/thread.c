@@ -17,7 +17,7 @@ struct start {
 static void *run(void *argument) {
   struct start start = *(struct start *)argument;
   free(argument);
-  // Set by the thread itself: it may have ended before its creator could name it.
+  // Named by the thread itself, which may end before its creator could name it.
   pthread_setname_np(pthread_self(), start.name);
   start.work(start.context);
   return NULL;

@@ -25,7 +25,7 @@ struct clinux_thread_pool {
   size_t stack_bytes;
   int32_t notify;
   pthread_t *threads;
-  // The rest is protected by the lock.
+  // The lock protects the rest.
   int32_t started;
   int32_t idle;
   int32_t stopping;
@@ -89,7 +89,7 @@ struct clinux_thread_pool *clinux_thread_pool_create(int32_t most, size_t stack_
   return pool;
 }
 
-// Starts a thread; call it with the lock held. Returns 0 or an errno.
+// Starts a thread; called with the lock held. Returns 0 or an errno.
 static int start_thread(struct clinux_thread_pool *pool) {
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
@@ -109,7 +109,7 @@ int32_t clinux_thread_pool_submit(struct clinux_thread_pool *pool, uint64_t tick
   int error = 0;
   pthread_mutex_lock(&pool->lock);
   if (pool->idle == 0 && pool->started < pool->most) error = start_thread(pool);
-  // If no further thread can start, the existing ones do the work.
+  // If no further thread can start, the existing threads do the work.
   if (pool->started > 0) {
     error = 0;
     append(&pool->waiting, job);

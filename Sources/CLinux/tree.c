@@ -33,7 +33,7 @@ static int is_own(const char *name) {
   return name[0] == '.' && (name[1] == 0 || (name[1] == '.' && name[2] == 0));
 }
 
-// Whether both are on one mount. Before kernel 5.8 this compares file systems.
+// Before kernel 5.8 this compares file systems instead of mounts.
 static int are_of_one_mount(int folder, int child) {
   struct statx one, other;
   unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID;
@@ -55,7 +55,7 @@ static int open_without_openat2(int at, const char *name, int flags) {
   return -1;
 }
 
-// Opens a folder in a folder; fails for links and other mounts.
+// Fails for links and other mounts.
 static int open_child(int at, const char *name, int flags) {
   flags |= O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   struct open_how how = {
@@ -89,7 +89,7 @@ static int open_folder(int at, const char *name) {
   return folder;
 }
 
-// Removes a file, a link or an empty folder; returns whether it is gone.
+// Removes a file, a link or an empty folder; returns true if it is gone.
 static int remove_plain(int folder, const char *name) {
   if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) return 1;
   return unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT;

@@ -17,7 +17,7 @@ struct clinux_writer {
   pthread_cond_t handed;
   int32_t notify;
   _Atomic uint64_t written;
-  // The rest is protected by the lock. While `count` is not 0 the thread owns the bytes and the
+  // The lock protects the rest. While `count` is not 0 the thread owns the bytes and the
   // descriptor.
   char *bytes;
   size_t capacity;
@@ -38,8 +38,8 @@ static void wait_for_room(int descriptor) {
   poll(NULL, 0, PAUSE_MILLISECONDS);
 }
 
-// A write to a terminal returns when all of it is accepted: small pieces show that a slow one makes
-// progress.
+// A write to a terminal returns when all of it is accepted: small pieces show the progress of a
+// slow terminal.
 enum { TERMINAL_BYTES = 512 };
 
 // Returns 0 or an errno.

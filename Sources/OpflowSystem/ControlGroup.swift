@@ -1,10 +1,9 @@
-/// The cgroup limits of a process, versions 1 and 2 (cgroups(7)). The tightest limit of the group
-/// and its ancestors counts.
+/// The tightest cgroup limits of a process and its ancestors, versions 1 and 2 (cgroups(7)).
 struct ControlGroup: Sendable {
   /// Below the cgroup root; nil without version 2.
   let unifiedPath: String?
   private let unified: [String]
-  /// A controller that is in version 1 is ignored in version 2.
+  /// Version 1 takes precedence for a controller.
   private let processorFolders: [String]
   private let memoryFolders: [String]
 
@@ -13,7 +12,7 @@ struct ControlGroup: Sendable {
     return ControlGroup(groups: groups, root: "/sys/fs/cgroup")
   }()
 
-  /// Parses /proc/PID/cgroup: lines `NUMBER:CONTROLLERS:PATH`.
+  /// Parses lines `NUMBER:CONTROLLERS:PATH` of /proc/PID/cgroup.
   init(groups: [UInt8], root: String) {
     var unifiedPath: String?
     var unified: [String] = []
@@ -69,7 +68,7 @@ struct ControlGroup: Sendable {
 
   /// nil if unlimited.
   var memoryLimitBytes: UInt64? {
-    // "max" does not parse. Version 1 writes a huge number, which the machine's memory limits.
+    // "max" does not parse. Version 1 writes a huge number instead, above the machine's memory.
     let limits =
       memoryFolders.isEmpty
       ? unified.compactMap { Self.number(Self.line($0 + "/memory.max")) }
@@ -82,8 +81,7 @@ struct ControlGroup: Sendable {
     return max(1, (quota - 1) / period + 1)
   }
 
-  /// Returns `mount` and the folders down to `path`. A container may see its group at `mount`
-  /// itself.
+  /// Returns `mount` and the folders down to `path`: a container may see its group at `mount`.
   private static func folders(_ mount: String, _ path: ArraySlice<UInt8>) -> [String] {
     var folders = [mount]
     var folder = mount
@@ -107,13 +105,13 @@ struct ControlGroup: Sendable {
 }
 
 /// A version 2 cgroup that kills all its processes at once, whatever their session, environment or
-/// user (cgroups(7), `cgroup.kill`). It may be unavailable.
+/// user (cgroups(7), `cgroup.kill`).
 package struct KillGroup: Sendable, Equatable {
   private let path: String
   private let hasOthersBeside: Bool
 
-  /// Makes the group in a folder below `home`; nil on failure. `hasOthersBeside`: its tasks may
-  /// have sibling groups, `path` and a dot (`MemoryGroup`).
+  /// nil on failure. `hasOthersBeside`: tasks may have sibling groups named `path`, a dot and more
+  /// (`MemoryGroup`).
   package static func make(_ path: String, hasOthersBeside: Bool = false) -> KillGroup? {
     do throws(Errno) {
       try Path.makeDirectory(path, mode: 0o755)
@@ -127,13 +125,12 @@ package struct KillGroup: Sendable, Equatable {
     return KillGroup(path: path, hasOthersBeside: hasOthersBeside)
   }
 
-  /// For `ProgramStart.group`.
   package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
-  /// The folder of this process's version 2 cgroup at the first call.
+  /// The folder of this process's version 2 cgroup.
   package static var home: String? {
     guard let path = ControlGroup.current.unifiedPath, path.hasPrefix("/") else { return nil }
-    // Hybrid mode mounts version 2 there.
+    // Hybrid mode mounts version 2 at the second path.
     for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
       let folder = path == "/" ? mount : mount + path
       if Path.exists(mount + "/cgroup.controllers"), Path.exists(folder + "/cgroup.procs") {
@@ -143,7 +140,7 @@ package struct KillGroup: Sendable, Equatable {
     return nil
   }
 
-  /// Removes the group if empty, the usual case; otherwise kills its processes.
+  /// Removes the group if empty, the usual case; else kills its processes.
   package func end() {
     if hasOthersBeside || !Self.remove(path) { kill() }
   }
@@ -161,7 +158,6 @@ package struct KillGroup: Sendable, Equatable {
     return names.filter { $0.hasPrefix(prefix) }.map { "\(folder)/\($0)" }
   }
 
-  /// Kills descendants too.
   package static func kill(_ path: String) {
     // Callers also kill by other means.
     try? File.open(path + "/cgroup.kill", .writeOnly).writeAll("1")
@@ -169,7 +165,7 @@ package struct KillGroup: Sendable, Equatable {
 
   package func remove() { Self.remove(path) }
 
-  /// Returns whether the group is gone; one with processes stays.
+  /// Returns true if the group is gone; a group with processes stays.
   @discardableResult
   package static func remove(_ path: String) -> Bool {
     do throws(Errno) {
@@ -181,17 +177,17 @@ package struct KillGroup: Sendable, Equatable {
   }
 }
 
-/// A cgroup whose processes are all killed when it exceeds its memory limit.
+/// A cgroup that the kernel kills as a whole when it exceeds its memory limit.
 package struct MemoryGroup: ~Copyable {
   private let path: String
 
-  /// Fails if memory is not distributed at `path`.
+  /// Fails if the parent group does not distribute memory.
   package init?(_ path: String, limitBytes: UInt64) {
     self.path = path
     guard (try? Path.makeDirectory(path, mode: 0o755)) != nil else { return nil }
     do throws(Errno) {
       try File.open(path + "/memory.max", .writeOnly).writeAll("\(limitBytes)")
-      // Swap would evade the limit; the machine may have none.
+      // Swap would evade the limit. The machine may have none.
       try? File.open(path + "/memory.swap.max", .writeOnly).writeAll("0")
       // A task that lost one process is useless.
       try File.open(path + "/memory.oom.group", .writeOnly).writeAll("1")
@@ -203,10 +199,9 @@ package struct MemoryGroup: ~Copyable {
 
   deinit { try? Path.removeDirectory(path) }
 
-  /// For `ProgramStart.group`.
   package func open() -> Descriptor? { try? File.open(path, [.readOnly, .directory]) }
 
-  /// Whether the kernel killed a process of the group.
+  /// True if the kernel killed a process of the group.
   package var hasOverrun: Bool {
     guard let bytes = try? File.read(path + "/memory.events") else { return false }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in
@@ -229,17 +224,16 @@ package struct MemoryGroup: ~Copyable {
 package struct MemoryDelegation: ~Copyable {
   private let group: String
   private let own: String
-  /// Whether this process enabled it.
+  /// This process enabled the memory controller.
   private let isNew: Bool
 
-  /// A message for the user.
   package struct Obstacle: Error {
     package let detail: String
   }
 
   private static let matrixGroup = "opflow-own-"
 
-  /// The cgroup folder of this process, before it moved into its own child group.
+  /// The cgroup of this process before it moved into its own child group.
   package static var home: String? {
     guard let home = KillGroup.home else { return nil }
     let own = "/\(matrixGroup)\(ProcessID.own)"
@@ -272,7 +266,6 @@ package struct MemoryDelegation: ~Copyable {
     return MemoryDelegation(group: home, own: own, isNew: isNew)
   }
 
-  /// Enables the memory controller for the children of a group.
   package static func enable(_ folder: String) -> Errno? {
     if words(folder + "/cgroup.subtree_control").contains("memory") { return nil }
     do throws(Errno) {
@@ -283,11 +276,11 @@ package struct MemoryDelegation: ~Copyable {
     }
   }
 
-  /// All groups with a memory limit must be removed by then.
+  /// Groups with a memory limit must be removed first.
   deinit { Self.leave(group, own, isNew: isNew) }
 
   private static func leave(_ home: String, _ own: String, isNew: Bool) {
-    // If another run has groups here, these calls fail; the next run cleans up.
+    // These calls fail if another run has groups here; the next run cleans up.
     if isNew { try? write("-memory", to: home + "/cgroup.subtree_control") }
     try? write("\(ProcessID.own)", to: home + "/cgroup.procs")
     try? Path.removeDirectory(own)
@@ -304,8 +297,8 @@ package struct MemoryDelegation: ~Copyable {
 }
 
 extension ArraySlice<UInt8> {
-  /// Removes the bytes up to the next `separator`, which is dropped; nil if empty. Does not
-  /// allocate: every run parses kernel files with it.
+  /// Removes the bytes up to the next `separator`; nil if empty. Does not allocate: every run
+  /// parses kernel files with it.
   mutating func takeField(before separator: UInt8) -> ArraySlice<UInt8>? {
     if isEmpty { return nil }
     let end = firstIndex(of: separator) ?? endIndex

@@ -32,7 +32,6 @@ package struct Descriptor: ~Copyable, Sendable {
     for _ in 1..<max(1, count) { taken.append(try first.duplicate().release()) }
   }
 
-  /// Returns the descriptor, which the caller then owns.
   package consuming func release() -> Int32 {
     let descriptor = rawValue
     discard self
@@ -52,7 +51,7 @@ package struct Descriptor: ~Copyable, Sendable {
     return try call { pread(rawValue, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads once, at most `limit` bytes; from `offset` if one is given.
+  /// Reads once, from `offset` if given.
   package borrowing func read(
     into bytes: inout [UInt8], atMost limit: Int = .max, at offset: Int64? = nil
   ) throws(Errno) -> Int {
@@ -63,7 +62,7 @@ package struct Descriptor: ~Copyable, Sendable {
     }
   }
 
-  /// Fills the array from `offset` on; returns fewer than its count at the end of the file.
+  /// Returns fewer than the array's count at the end of the file.
   package borrowing func fill(_ bytes: inout [UInt8], at offset: Int64) throws(Errno) -> Int {
     var filled = 0
     try bytes.withUnsafeMutableBufferPointer { all throws(Errno) in
@@ -77,9 +76,8 @@ package struct Descriptor: ~Copyable, Sendable {
     return filled
   }
 
-  /// Reads from the current position up to the end or `limit` bytes.
   package borrowing func readAll(atMost limit: Int = .max) throws(Errno) -> [UInt8] {
-    // One byte more than the file has, to find the end without growing the buffer.
+    // One byte more than the file has finds the end without growing the buffer.
     var room = max(Int(try status().sizeBytes) + 1, 4096)
     var bytes: [UInt8] = []
     while bytes.count < limit {
@@ -93,19 +91,19 @@ package struct Descriptor: ~Copyable, Sendable {
       }
       let count = bytes.count - start
       if count == 0 { break }
-      // More than is left would move all bytes to a larger buffer.
+      // More would move all bytes to a larger buffer.
       room = count < room ? room - count : min(max(bytes.count, 4096), 1 << 26)
     }
     return bytes
   }
 
-  /// Writes once; may write fewer bytes.
+  /// Writes once, maybe fewer bytes.
   package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
     // SAFETY: the kernel reads `count` bytes of the caller's buffer.
     return try call { Glibc.write(rawValue, bytes.baseAddress, bytes.count) }
   }
 
-  /// Writes from index `sent` on and advances it. Throws `wouldBlock` when it cannot go on.
+  /// Writes from index `sent` on and advances it. Throws `wouldBlock` when the descriptor is full.
   package borrowing func write(_ bytes: [UInt8], behind sent: inout Int) throws(Errno) {
     while sent < bytes.count {
       let from = sent
@@ -184,14 +182,12 @@ package struct Descriptor: ~Copyable, Sendable {
     try call { lseek(rawValue, off_t(offset), SEEK_SET) }
   }
 
-  /// Returns the new position.
   @discardableResult
   package borrowing func seekToEnd() throws(Errno) -> Int64 {
     return Int64(try call { lseek(rawValue, 0, SEEK_END) })
   }
 
-  /// Starts writing dirty pages without waiting (sync_file_range(2)); a later sync reports the
-  /// errors.
+  /// Starts writing dirty pages (sync_file_range(2)); a later sync reports errors.
   package borrowing func beginWriting() { _ = clinux_begin_writing(rawValue) }
 
   package borrowing func sync() throws(Errno) {
@@ -216,7 +212,6 @@ package struct Descriptor: ~Copyable, Sendable {
     try call { fchmod(rawValue, mode) }
   }
 
-  /// Of a pipe.
   package borrowing func readableByteCount() throws(Errno) -> Int32 {
     let count = clinux_readable_bytes(rawValue)
     if count < 0 { throw Errno.current }
@@ -227,25 +222,25 @@ package struct Descriptor: ~Copyable, Sendable {
     try call { clinux_set_nonblocking(rawValue, on ? 1 : 0) }
   }
 
-  /// Close-on-exec, with a number of at least `lowest`.
+  /// Returns a close-on-exec duplicate.
   package borrowing func duplicate(from lowest: Int32 = 3) throws(Errno) -> Descriptor {
     return Descriptor(owning: try call { clinux_duplicate(rawValue, lowest) })
   }
 
-  /// Replaces a number of 0, 1 or 2, which a parent that closed a standard stream causes: messages
-  /// would go to this file.
+  /// Replaces a number of 0, 1 or 2, free if the parent closed a standard stream: messages would go
+  /// to this file.
   package consuming func aboveStandard() throws(Errno) -> Descriptor {
     if rawValue > 2 { return self }
     return try duplicate()
   }
 
-  /// Makes `number` the same open file, kept open over exec (dup2(2)).
+  /// Makes `number` the same open file, kept over exec (dup2(2)).
   package borrowing func place(at number: Int32) throws(Errno) {
     try call { dup2(rawValue, number) }
   }
 }
 
-/// Both ends are close-on-exec.
+/// A close-on-exec pipe.
 package struct Pipe: ~Copyable {
   package let read: Descriptor
   package let write: Descriptor
@@ -257,15 +252,13 @@ package struct Pipe: ~Copyable {
     write = Descriptor(owning: ends.write)
   }
 
-  /// Closes the write end.
   package consuming func takeRead() -> Descriptor { read }
 
-  /// Closes the read end.
   package consuming func takeWrite() -> Descriptor { write }
 }
 
 package enum DescriptorNumber {
-  /// Whether `number` is open and survives an exec, unlike this program's own descriptors.
+  /// True if `number` is open and survives an exec, unlike this program's own descriptors.
   package static func isInherited(_ number: Int32) -> Bool {
     let flags = fcntl(number, F_GETFD)
     return flags >= 0 && flags & FD_CLOEXEC == 0

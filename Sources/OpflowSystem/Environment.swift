@@ -48,8 +48,8 @@ package enum Environment {
     }
   }
 
-  /// Removes variables that were set before main for the Swift runtime only. Call it before the
-  /// environment is read.
+  /// Removes variables set before main for the Swift runtime. Call it before reading the
+  /// environment.
   package static func restore() { clinux_forget_runtime_settings() }
 
   package static func bytes(_ name: String) -> [UInt8]? {
@@ -58,7 +58,7 @@ package enum Environment {
     return Array(UnsafeRawBufferPointer(start: value, count: strlen(value)))
   }
 
-  /// Removes variables and overwrites their memory, because the user's other processes can read the
+  /// Removes variables and overwrites their memory, since the user's other processes can read the
   /// initial environment in /proc/PID/environ. Only while no other thread uses the environment.
   package static func retract(_ names: [String]) {
     for name in names {
@@ -67,7 +67,7 @@ package enum Environment {
     }
   }
 
-  /// Sets variables again that `retract` removed. Only while no other thread uses the environment.
+  /// Restores variables that `retract` removed, under the same condition.
   package static func putBack(_ names: [String]) {
     for name in names where bytes(name) == nil {
       guard let value = retracted[name] else { continue }
@@ -79,7 +79,7 @@ package enum Environment {
   // SAFETY: used only while no other thread uses the environment.
   nonisolated(unsafe) private static var retracted: [String: [UInt8]] = [:]
 
-  /// Also for programs that inherit the environment. Only while the process has one thread.
+  /// Programs inherit the variable. Only while the process has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {
     try call { setenv(name, value, 1) }
   }

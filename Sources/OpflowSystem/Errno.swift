@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Why a system call failed (errno(3)); the only error type of this module.
+/// The error of a system call (errno(3)).
 package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
 
@@ -40,17 +40,17 @@ package struct Errno: Error, RawRepresentable, Hashable, Sendable, CustomStringC
   package static let connectionRefused = Errno(rawValue: ECONNREFUSED)
   package static let connectionReset = Errno(rawValue: ECONNRESET)
   package static let connectionAborted = Errno(rawValue: ECONNABORTED)
-  /// The limit of this process.
+  /// The process's limit.
   package static let tooManyFiles = Errno(rawValue: EMFILE)
-  /// The limit of the machine.
+  /// The machine's limit.
   package static let tooManyFilesOfAll = Errno(rawValue: ENFILE)
   package static let crossDevice = Errno(rawValue: EXDEV)
   package static let badMessage = Errno(rawValue: EBADMSG)
   package static let tooBig = Errno(rawValue: E2BIG)
-  /// A name is not UTF-8; this module throws it too.
+  /// This module also throws it for names.
   package static let notUTF8 = Errno(rawValue: EILSEQ)
 
-  /// Not a regular file; only this module throws it.
+  /// Thrown only by this module.
   package static let notRegular = Errno(rawValue: EBADFD)
   package static let fileTooBig = Errno(rawValue: EFBIG)
 
@@ -81,7 +81,7 @@ func call<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
   }
 }
 
-/// Like `call` for descriptors that this process was given: EBADF is thrown.
+/// Like `call` for inherited descriptors: throws EBADF.
 @inline(__always)
 @discardableResult
 func givenCall<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Result {
@@ -95,7 +95,7 @@ func givenCall<Result: SignedInteger>(_ body: () -> Result) throws(Errno) -> Res
   }
 }
 
-/// Returns what `body` returns, and throws a failed system call as `convert` names it.
+/// Converts the error of a failed system call.
 package func rethrowing<Result: ~Copyable, Outer: Error>(
   _ body: @autoclosure () throws(Errno) -> Result, as convert: (Errno) -> Outer
 ) throws(Outer) -> Result {

@@ -12,9 +12,9 @@ package struct FileStatus: Sendable, Equatable {
   package let group: UInt32
   package let sizeBytes: Int64
   package let modifiedNanoseconds: Int64
-  /// When content, mode, owner or links changed.
+  /// The last change of content, mode, owner or links.
   package let changedNanoseconds: Int64
-  /// 0 for an open file that was removed.
+  /// 0 for an open, removed file.
   package let linkCount: UInt64
   /// Equal for hard links to one file.
   package let identity: FileIdentity
@@ -46,7 +46,7 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 extension Descriptor {
-  /// Whether any process has this file, open here for reading, open or mapped for writing: writes
+  /// True if any process has this file, open here for reading, open or mapped for writing: writes
   /// through a mapping need not change its times. False if unknown. Close the file right
   /// afterwards.
   package borrowing func isOpenForWriting() -> Bool { clinux_is_open_for_writing(rawValue) == 1 }
@@ -64,7 +64,7 @@ package enum File {
   package struct Flags: OptionSet, Sendable {
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
-    // The standard library's initializer looks up types at run time when used from another module.
+    // The standard library's initializer looks up types at run time in another module.
     package init(arrayLiteral flags: Flags...) {
       rawValue = flags.reduce(0) { $0 | $1.rawValue }
     }
@@ -76,15 +76,14 @@ package enum File {
     package static let exclusive = Flags(rawValue: O_EXCL)
     package static let truncate = Flags(rawValue: O_TRUNC)
     package static let append = Flags(rawValue: O_APPEND)
-    /// Fail if the last component is a link.
+    /// Fails if the last component is a link.
     package static let noFollow = Flags(rawValue: O_NOFOLLOW)
     package static let directory = Flags(rawValue: O_DIRECTORY)
     package static let nonblocking = Flags(rawValue: O_NONBLOCK)
-    /// Do not become the controlling terminal.
     package static let noTerminal = Flags(rawValue: O_NOCTTY)
     /// Dropped when an existing file is opened.
     fileprivate static let making = Flags(rawValue: O_CREAT | O_EXCL | O_NOFOLLOW)
-    /// For resolving paths only (O_PATH): the folder need not be readable.
+    /// For resolving paths only (O_PATH), also through unreadable folders.
     package static let pathOnly = Flags(rawValue: clinux_path_only)
     /// Refused for files of other users.
     package static let noAccessTime = Flags(rawValue: clinux_no_access_time)
@@ -121,7 +120,7 @@ package enum File {
     do throws(Errno) {
       file = try open(flags.union([.nonblocking, .noTerminal]))
     } catch .wouldBlock {
-      // A file server must first revoke a lease that another machine has (fcntl(2), F_SETLEASE).
+      // A file server must first revoke another machine's lease (fcntl(2), F_SETLEASE).
       let place = try open(flags.intersection(.noFollow).union(.pathOnly))
       guard try place.status().kind == .file else { throw .notRegular }
       return try Self.open("/proc/self/fd/\(place.rawValue)", flags.subtracting(.making))
@@ -141,7 +140,7 @@ package enum File {
 
   package static let workingFolder = AT_FDCWD
 
-  /// Opens zero-terminated bytes, relative to an open folder or `workingFolder`.
+  /// `path` is zero-terminated and relative to an open folder or `workingFolder`.
   package static func open(
     ofBytes path: [UInt8], from folder: Int32, _ flags: Flags
   ) throws(Errno) -> Descriptor {
@@ -155,7 +154,7 @@ package enum File {
       })
   }
 
-  /// Reading it means setting it: only while the process has one thread.
+  /// The umask. Reading sets it: only while the process has one thread.
   package static var creationMask: UInt32 {
     let mask = umask(0o077)
     _ = umask(mask)
@@ -168,7 +167,6 @@ package enum File {
     return Descriptor(owning: try call { clinux_reopen_direct(descriptor.rawValue) })
   }
 
-  /// An anonymous file to exchange data with another program.
   package static func inMemory() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_memory_file() })
   }
@@ -189,7 +187,7 @@ package enum File {
     return try file.readAll(atMost: limit)
   }
 
-  /// Replaces a file atomically but without a sync: undefined after a machine crash.
+  /// Replaces a file atomically, without a sync: undefined after a machine crash.
   package static func put(_ bytes: [UInt8], at path: String, mode: UInt32 = 0o600) throws(Errno) {
     try bytes.withUnsafeBufferPointer { all throws(Errno) in
       try place(UnsafeRawBufferPointer(all), at: path, mode, isSynced: false)
@@ -229,12 +227,11 @@ extension Descriptor {
     try call { clinux_remove_tree(rawValue, name) }
   }
 
-  /// The bytes that a removal would free: files with links elsewhere do not count. 0 if unreadable.
+  /// The bytes that a removal would free, without files linked elsewhere; 0 if unreadable.
   package borrowing func treeBytes(_ name: String) -> Int64 {
     clinux_tree_bytes(rawValue, name)
   }
 
-  /// Both names are one component.
   package borrowing func rename(_ name: String, to new: String) throws(Errno) {
     try call { renameat(rawValue, name, rawValue, new) }
   }
@@ -269,8 +266,8 @@ package enum FolderEntries {
     case unknown
   }
 
-  /// Calls `body` with each name except `.` and `..`, unsorted and not always UTF-8, until it
-  /// returns false.
+  /// Calls `body` with each name except `.` and `..`, unsorted, maybe not UTF-8, until it returns
+  /// false.
   package static func forEach(
     in folder: String, _ body: (UnsafeRawBufferPointer, Kind) -> Bool
   ) throws(Errno) {

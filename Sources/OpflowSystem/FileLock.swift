@@ -7,16 +7,15 @@ package struct FileLock: ~Copyable, Sendable {
     case shared, exclusive
   }
 
-  /// The holder may write a note into it.
   package let file: Descriptor
 
-  /// Returns nil if another lock conflicts.
+  /// nil if another lock conflicts.
   package static func tryLock(_ path: String, _ mode: Mode) throws(Errno) -> FileLock? {
     let file = try File.openRegular(path, [.readWrite, .create])
     return try file.tryLock(mode) ? FileLock(file: file) : nil
   }
 
-  /// Whether the file is locked exclusively. The test takes a shared lock for a moment, during
+  /// True if the file is locked exclusively. The test takes a shared lock for a moment, during
   /// which exclusive locking fails.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
@@ -26,7 +25,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
   }
 
-  /// Blocks while the file is locked exclusively, and does not keep the lock.
+  /// Blocks while the file is locked exclusively.
   package static func waitUntilFree(_ path: String) throws(Errno) {
     do throws(Errno) {
       try File.openRegular(path, .readOnly).lock(.shared)
@@ -43,7 +42,7 @@ package struct FileLock: ~Copyable, Sendable {
 }
 
 extension Descriptor {
-  /// Locks until the file is closed; returns false if another lock conflicts.
+  /// Locks until the file is closed; false if another lock conflicts.
   package borrowing func tryLock(_ mode: FileLock.Mode = .exclusive) throws(Errno) -> Bool {
     do throws(Errno) {
       try call { flock(rawValue, mode.operation | LOCK_NB) }
@@ -58,7 +57,7 @@ extension Descriptor {
   }
 
   package borrowing func unlock() {
-    // Closing the file releases it at the latest.
+    // Closing the file releases the lock at the latest.
     _ = flock(rawValue, LOCK_UN)
   }
 }
@@ -100,7 +99,7 @@ package struct ByteLocks: ~Copyable, Sendable {
     file = opened
   }
 
-  /// Returns false if another open file holds the lock.
+  /// False if another open file holds the lock.
   package borrowing func take(_ place: Int64) throws(Errno) -> Bool {
     do throws(Errno) {
       try call { clinux_lock_byte(file.rawValue, place) }
@@ -114,19 +113,16 @@ package struct ByteLocks: ~Copyable, Sendable {
     try call { clinux_unlock_byte(file.rawValue, place) }
   }
 
-  /// Whether another open file holds the lock.
   package borrowing func isTaken(_ place: Int64) throws(Errno) -> Bool {
     return try call { clinux_byte_is_locked(file.rawValue, place) } == 1
   }
 
-  /// Whether another open file holds a lock on any byte.
   package borrowing func isAnyTaken() throws(Errno) -> Bool {
     return try call { clinux_any_byte_is_locked(file.rawValue) } == 1
   }
 }
 
-/// A shared lock on a file (fcntl_locking(2), "Open file description locks"), tested without taking
-/// it.
+/// A shared lock (fcntl_locking(2), "Open file description locks"), tested without taking it.
 package struct SharedLock: ~Copyable {
   private let file: Descriptor
   private let fork: ForkGuard
@@ -139,7 +135,6 @@ package struct SharedLock: ~Copyable {
     self.file = file
   }
 
-  /// False if the file is missing.
   package static func isHeld(_ path: String) throws(Errno) -> Bool {
     do throws(Errno) {
       let file = try File.openRegular(path, .readOnly)

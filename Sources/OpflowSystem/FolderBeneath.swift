@@ -2,7 +2,8 @@ internal import CLinux
 internal import Glibc
 
 /// A folder whose contents are reached without following a link or leaving it (openat2(2)),
-/// whatever others have written into it. A path is text, or bytes without a zero.
+/// whatever others have written into it. Paths must not contain zeros, `.`, `..` or empty
+/// components.
 package struct FolderBeneath: ~Copyable {
   private let folder: Descriptor
 
@@ -12,8 +13,7 @@ package struct FolderBeneath: ~Copyable {
       path, followsLink ? [.readOnly, .directory] : [.readOnly, .directory, .noFollow])
   }
 
-  /// Paths of this type must not contain `.`, `..` or empty components. An empty path is the folder
-  /// itself.
+  /// An empty path is the folder itself.
   package func open(
     _ path: String, _ flags: File.Flags, mode: UInt32 = 0o600
   ) throws(Errno) -> Descriptor {
@@ -44,7 +44,7 @@ package struct FolderBeneath: ~Copyable {
     try status(Array(path.utf8))
   }
 
-  /// Does not follow a link; nil if nothing is there.
+  /// nil if missing; does not follow a link.
   package func status(_ path: [UInt8]) throws(Errno) -> FileStatus? {
     do throws(Errno) {
       let entry = try entry(at: path)
@@ -98,7 +98,6 @@ package struct FolderBeneath: ~Copyable {
       ofBytes: Array("/proc/self/fd/\(entry.folder.rawValue)/".utf8) + entry.name + [0])
   }
 
-  /// Replaces an entry that is not a folder.
   package func placeLink(to target: String, at path: [UInt8]) throws(Errno) {
     let entry = try entry(at: path)
     let draft = Self.draft
@@ -106,7 +105,7 @@ package struct FolderBeneath: ~Copyable {
     try entry.replace(withDraft: draft)
   }
 
-  /// Replaces an entry that is not a folder with a copy of a file from another file system.
+  /// Replaces an entry with a copy of a file from another file system; not a folder.
   package func placeCopy(of file: String, at path: [UInt8]) throws(Errno) {
     let entry = try entry(at: path)
     let draft = Self.draft
@@ -143,7 +142,7 @@ package struct FolderBeneath: ~Copyable {
       try FolderBeneath.calling(name) { renameat(other, new, folder.rawValue, $0) }
     }
 
-    /// Removes the draft, which is in the same folder, if that fails.
+    /// Removes the draft on failure.
     func replace(withDraft draft: String) throws(Errno) {
       do throws(Errno) {
         try replace(with: draft, in: folder.rawValue)

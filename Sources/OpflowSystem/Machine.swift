@@ -13,14 +13,14 @@ package enum Machine {
     }
   }
 
-  /// The CPU affinity, limited by the cgroup quota; at least 1.
+  /// The CPU affinity, limited by the cgroup quota.
   package static let cores: Int = {
     let affinity = max(1, Int(clinux_affinity_count()))
     guard let quota = ControlGroup.current.processorQuota else { return affinity }
     return max(1, min(affinity, quota))
   }()
 
-  /// The machine's memory, or the cgroup limit if lower.
+  /// The physical memory, or a lower cgroup limit.
   package static let memoryBytes: UInt64 = {
     let physical = clinux_memory_bytes()
     guard let limit = ControlGroup.current.memoryLimitBytes else { return physical }
@@ -35,22 +35,21 @@ package enum Machine {
 }
 
 /// The GPUs that this process may use, named as in CUDA_VISIBLE_DEVICES (CUDA C++ Programming
-/// Guide, "CUDA Environment Variables").
+/// Guide).
 package enum GraphicsProcessors {
   package static let variable = "CUDA_VISIBLE_DEVICES"
-  /// srun(1) sets this, and not always CUDA_VISIBLE_DEVICES.
+  /// srun(1) sets it, and not always CUDA_VISIBLE_DEVICES.
   private static let variableOfSlurm = "SLURM_STEP_GPUS"
 
-  /// Those that this process was given, else all of the machine, in the order in which tasks get
-  /// them.
+  /// The GPUs of the environment, else of the machine, in the order in which tasks get them.
   package static let names: [String] = names(
     variable: Environment.value(variable) ?? Environment.value(variableOfSlurm),
     devices: { (try? Path.names(in: "/dev")) ?? [] })
 
-  /// `variable` is the environment variable's value, `devices` the names in /dev.
+  /// `devices` returns the names in /dev.
   package static func names(variable: String?, devices: () -> [String]) -> [String] {
     guard let variable else {
-      // Programs number GPUs from 0, whatever the device files are called.
+      // Programs number GPUs from 0, whatever the device files' names.
       return (0..<devices().count(where: isDevice)).map { "\($0)" }
     }
     var names: [String] = []
@@ -63,7 +62,6 @@ package enum GraphicsProcessors {
     return names
   }
 
-  /// `nvidia0`, `nvidia1` and so on.
   private static func isDevice(_ name: String) -> Bool {
     let prefix = "nvidia"
     let rest = name.utf8.dropFirst(prefix.utf8.count)

@@ -7,7 +7,6 @@ package struct MappedFile: Sendable {
   package let byteCount: Int
   private let address: UInt
 
-  /// Maps one of opflow's own files.
   package init(_ path: String) throws(Errno) {
     let file = try File.openRegular(path, .readOnly)
     try self.init(file)
@@ -39,8 +38,7 @@ package struct MappedFile: Sendable {
     _ = munmap(UnsafeMutableRawPointer(mutating: start), bytes.count)
   }
 
-  /// Makes a bus error, from a truncated file or a failing disk, end this process with exit code 74
-  /// and a message.
+  /// Makes a bus error, from a truncated file or a failing disk, exit with a message and code 74.
   package static func exitOnBusError() throws(Errno) {
     try call { clinux_exit_on_bus_error(busErrorText.cString) }
   }
@@ -64,7 +62,7 @@ package final class SharedMapping: Sendable {
   private let identity: FileIdentity
   private let isNetwork: Bool
 
-  /// `path` is the file, or a folder that contains it.
+  /// `path` is the file or its folder.
   package init(_ file: borrowing Descriptor, at path: String) throws(Errno) {
     identity = try file.status().identity
     self.file = try MappedFile(file)
@@ -75,7 +73,7 @@ package final class SharedMapping: Sendable {
 
   package var bytes: UnsafeRawBufferPointer { file.bytes }
 
-  /// Whether the mapping shows all content of the file with that `status`. The inode cannot be
+  /// True if the mapping shows all content of the file with that `status`. The inode cannot be
   /// reused while the file is mapped.
   package func isAll(of status: FileStatus) -> Bool {
     !isNetwork && status.identity == identity && status.sizeBytes == Int64(file.byteCount)
@@ -88,10 +86,10 @@ package final class SharedMapping: Sendable {
 }
 
 package enum Memory {
-  /// Below this, large pages do not pay for the call.
+  /// Below this size, large pages do not pay for the call.
   private static let largeBytes = 4 << 20
 
-  /// Asks for huge pages in memory about to be written for the first time (madvise(2)).
+  /// Asks for huge pages in memory not yet written (madvise(2)).
   @Sendable
   package static func wantsLargePages(_ buffer: UnsafeMutableRawBufferPointer) {
     guard buffer.count >= largeBytes, let start = buffer.baseAddress else { return }

@@ -1,13 +1,12 @@
 internal import CLinux
 
-/// Whether files are on a network file system: cached metadata may be stale there, and unchanged
-/// times prove nothing.
+/// Detects network file systems: cached metadata may be stale there, and unchanged times prove
+/// nothing.
 package final class NetworkFiles {
   private let isNetwork: (String) -> Bool
   private var known: [UInt64: Bool] = [:]
   private var last: (device: UInt64, isNetwork: Bool)?
 
-  /// Tests replace `isNetwork`.
   package init(_ isNetwork: @escaping (String) -> Bool = { NetworkFiles.isNetwork(at: $0) }) {
     self.isNetwork = isNetwork
   }
@@ -38,7 +37,7 @@ package final class NetworkFiles {
     }
   }
 
-  /// Makes the kernel refresh its cache of a folder, or of its nearest ancestor, by listing it.
+  /// Lists a folder or its nearest ancestor, which makes the kernel refresh its cache.
   package static func refresh(folder: String) {
     do throws(Errno) {
       _ = try Path.names(in: folder)
@@ -57,7 +56,7 @@ package final class NetworkFiles {
 
   package static func isNetwork(type: UInt32) -> Bool { types.contains(type) }
 
-  /// From statfs(2) and from the headers of file systems outside the kernel.
+  /// From statfs(2) and the headers of file systems outside the kernel.
   private static let types: [UInt32] = [
     0x6969,  // NFS
     0x517B,  // SMB
@@ -78,12 +77,12 @@ package final class NetworkFiles {
     0x2003_0528,  // OrangeFS
   ]
 
-  /// Whether file locks of other machines are visible at the existing `path`. Often they are not.
+  /// True if file locks of other machines are visible at the existing `path`. Often they are not.
   package static func carriesLocks(at path: String) -> Bool {
     carriesLocks(type: clinux_file_system_type(path)) { mountType(at: path) }
   }
 
-  /// `mountType` is the type name from the mount table.
+  /// `mountType` is the type in the mount table.
   package static func carriesLocks(type: UInt32, mountType: () -> String?) -> Bool {
     switch type {
     // The FUSE server decides.
@@ -104,7 +103,7 @@ package final class NetworkFiles {
     guard let device = try? Path.status(path).identity.device,
       let bytes = try? File.read("/proc/self/mountinfo")
     else { return nil }
-    // As makedev(3) splits it.
+    // As in makedev(3).
     let (major, minor) = (
       device >> 8 & 0xFFF | device >> 32 & ~0xFFF, device & 0xFF | device >> 12 & 0xFFFF_FF00
     )

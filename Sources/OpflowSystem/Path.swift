@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 package enum Path {
-  /// Without symbolic links (realpath(3)).
+  /// Resolves symbolic links (realpath(3)).
   package static func real(_ path: String) throws(Errno) -> String {
     try text(owning: realpath(path, nil))
   }
@@ -31,7 +31,6 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// Does not follow links.
   package static func linkStatus(_ path: String) throws(Errno) -> FileStatus {
     var status = clinux_status()
     try call { clinux_stat(path, 0, &status) }
@@ -50,7 +49,7 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// Does not follow links; `path` is zero-terminated, relative to an open folder or
+  /// Does not follow links. `path` is zero-terminated, relative to an open folder or
   /// `File.workingFolder`.
   package static func linkStatus(
     ofBytes path: [UInt8], from folder: Int32
@@ -65,7 +64,7 @@ package enum Path {
     return FileStatus(status)
   }
 
-  /// Throws `invalid` if it is not a link.
+  /// Throws `invalid` for other files.
   package static func linkTarget(_ path: String) throws(Errno) -> String {
     String(decoding: try linkBytes(path), as: UTF8.self)
   }
@@ -101,7 +100,7 @@ package enum Path {
     }
   }
 
-  /// Whether not even a link exists there; false if unknown.
+  /// True if not even a link exists; false if unknown.
   package static func isMissing(_ path: String) -> Bool {
     do throws(Errno) {
       _ = try linkStatus(path)
@@ -140,7 +139,7 @@ package enum Path {
         try makeDirectory(folder, mode: mode)
         made.append(folder)
       } catch {
-        // Another process may have made it first.
+        // Another process may have made the folder.
         guard error == .exists else { throw error }
         guard isDirectory(folder) else { throw .notADirectory }
       }
@@ -186,7 +185,7 @@ package enum Path {
     return names
   }
 
-  /// Makes changes of a folder's entries durable (fsync(2)).
+  /// Makes changes of entries durable (fsync(2)).
   package static func syncFolder(_ path: String) throws(Errno) {
     try File.open(path, [.readOnly, .directory]).sync()
   }

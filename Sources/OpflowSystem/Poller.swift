@@ -45,8 +45,7 @@ package struct Poller: ~Copyable {
     try control(CLINUX_REMOVE, rawDescriptor, 0, [])
   }
 
-  /// Replaces `events`, waiting at most `timeout` (nil: forever). Further events come with the next
-  /// wait.
+  /// Waits at most `timeout` (nil: forever). Further events come with the next wait.
   package mutating func wait(timeout: Duration?, into events: inout [PollEvent]) throws(Errno) {
     events.removeAll(keepingCapacity: true)
     let count = try buffer.withUnsafeMutableBufferPointer { buffer throws(Errno) in
@@ -85,8 +84,7 @@ extension Duration {
   }
 }
 
-/// Waits for a few descriptors (ppoll(2)) where they change so often that epoll registration costs
-/// more.
+/// Waits for a few descriptors (ppoll(2)) that change so often that epoll registration costs more.
 package struct PollSet: ~Copyable {
   package static let capacity = 8
   private var watched: [clinux_watched]
@@ -108,7 +106,6 @@ package struct PollSet: ~Copyable {
 
   package mutating func clear(_ slot: Int) { set(slot, -1) }
 
-  /// For callers that wait in another set.
   package var rawDescriptors: [Int32] { watched.map(\.descriptor).filter { $0 >= 0 } }
 
   package mutating func forget() {
@@ -117,10 +114,9 @@ package struct PollSet: ~Copyable {
 
   package subscript(slot: Int) -> Readiness { Readiness(rawValue: watched[slot].readiness) }
 
-  /// Readable, hung up or failed.
   package func isReady(_ slot: Int) -> Bool { watched[slot].readiness != 0 }
 
-  /// Returns whether a descriptor is ready. A negative time means forever.
+  /// Returns true if a descriptor is ready. A negative time means forever.
   package mutating func wait(nanoseconds: Int64) throws(Errno) -> Bool {
     let count = try watched.withUnsafeMutableBufferPointer { watched throws(Errno) in
       // SAFETY: the shim reads and fills exactly `count` entries.
@@ -139,7 +135,7 @@ extension PollSet {
   }
 }
 
-/// An eventfd(2) with which one thread wakes the poller of another.
+/// An eventfd(2) with which one thread wakes another's poller.
 package struct EventDescriptor: ~Copyable, Sendable {
   private let descriptor: Descriptor
   package var rawValue: Int32 { descriptor.rawValue }

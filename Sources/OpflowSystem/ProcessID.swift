@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 package enum ProcessID {
-  /// Effective.
+  /// The effective user.
   package static var ownUser: UInt32 { UInt32(geteuid()) }
 
   package static var own: Int32 { getpid() }
@@ -13,7 +13,7 @@ package enum ProcessID {
 
     package var userMicroseconds: Int64 = 0
     package var systemMicroseconds: Int64 = 0
-    /// Resident set size.
+    /// The peak resident set size.
     package var peakKibibytes: Int64 = 0
   }
 
@@ -63,7 +63,7 @@ package enum ProcessID {
 /// From /proc/PID/stat (proc(5)).
 package struct ProcessStatus: Sendable, Equatable {
   package let pid: Int32
-  /// Cut at 15 bytes.
+  /// Cut off at 15 bytes.
   package let name: String
   package let state: UInt8
   package let parent: Int32
@@ -89,7 +89,7 @@ package struct ProcessStatus: Sendable, Equatable {
       ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
   }
 
-  /// `4711 (sleep)`, or `4711 (sleep, user root)` if another user's.
+  /// `4711 (sleep)`, or `4711 (sleep, user root)` for another user.
   package var title: String {
     guard let user = Self.user(of: pid), user != ProcessID.ownUser else {
       return "\(pid) (\(name))"
@@ -97,7 +97,6 @@ package struct ProcessStatus: Sendable, Equatable {
     return "\(pid) (\(name), user \(user == 0 ? "root" : "\(user)"))"
   }
 
-  /// The effective user; nil if the process does not exist.
   private static func user(of pid: Int32) -> UInt32? {
     guard let bytes = try? File.read("/proc/\(pid)/status") else { return nil }
     // Real, effective, saved and file system user, each after a tab.
@@ -106,7 +105,6 @@ package struct ProcessStatus: Sendable, Equatable {
     return words?.first.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
   }
 
-  /// Returns nil if the process does not exist.
   package static func read(_ pid: Int32) -> ProcessStatus? {
     guard let bytes = try? File.read("/proc/\(pid)/stat") else { return nil }
     return ProcessStatus(stat: bytes)
@@ -117,16 +115,15 @@ package struct ProcessStatus: Sendable, Equatable {
     try? File.read("/proc/\(pid)/environ")
   }
 
-  /// The number of the session's autogroup (`/autogroup-NUMBER nice VALUE`), never reused, unlike a
-  /// session ID; nil if the kernel makes none.
+  /// The session's autogroup (`/autogroup-NUMBER nice VALUE`), never reused, unlike a session ID;
+  /// nil if the kernel makes none.
   package static func autogroup(of pid: Int32) -> UInt64? {
     guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }
     let number = bytes.drop { $0 != UInt8(ascii: "-") }.dropFirst().prefix { $0 != 32 }
     return UInt64(String(decoding: number, as: UTF8.self))
   }
 
-  /// The name in parentheses may contain spaces, parentheses and newlines, hence the search from
-  /// the end.
+  /// Searches from the end: the name in parentheses may contain spaces, parentheses and newlines.
   package init?(stat bytes: [UInt8]) {
     guard let open = bytes.firstIndex(of: UInt8(ascii: "(")),
       let close = bytes.lastIndex(of: UInt8(ascii: ")")), open < close,

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// The descendants of this process. After `becomeSubreaper`, orphans among them become its
-/// children, even after double forks and setsid.
+/// The descendants of this process. After `becomeSubreaper`, orphans become its children, even
+/// after double forks and setsid.
 package enum ProcessTree {
   package static func becomeSubreaper() throws(Errno) {
     try call { clinux_become_subreaper() }
@@ -20,19 +20,18 @@ package enum ProcessTree {
     try call { kill(child, signal.rawValue) }
   }
 
-  /// nil if no process has the pid.
   package static func open(_ pid: Int32) throws(Errno) -> Descriptor? {
     do throws(Errno) {
       return Descriptor(owning: try call { clinux_pidfd_open(pid) })
     } catch .noSuchProcess {
       return nil
     } catch .invalid {
-      // The number of a thread, or not a valid pid.
+      // A thread's number, or not a valid pid.
       return nil
     }
   }
 
-  /// Includes zombies. May be incomplete while others exit: callers that need all must repeat it.
+  /// Includes zombies. May be incomplete while others exit: repeat it to find all.
   package static func children(of pid: Int32) -> [Int32] {
     guard let threads = try? Path.names(in: "/proc/\(pid)/task") else { return [] }
     var children: [Int32] = []
@@ -45,7 +44,7 @@ package enum ProcessTree {
     return children
   }
 
-  /// Parents come before children.
+  /// Returns parents before their children.
   package static func descendants(of pid: Int32) -> [Int32] {
     var walk = Walk(from: pid)
     while let next = walk.next() { walk.append(childrenOf: next) }
@@ -76,7 +75,7 @@ package enum ProcessTree {
   }
 
   package struct Delivery: Sendable {
-    /// In this call or an earlier one.
+    /// Processes that got the signal in this call or an earlier one.
     package var reached: Set<Int32> = []
     /// Processes of other users.
     package var refused: Set<Int32> = []
@@ -85,14 +84,13 @@ package enum ProcessTree {
 
   /// Sends `signal` to every descendant not in `delivery` yet, except `exempt` and their
   /// descendants. Repeats until a pass finds no new process, at most `passes` times (a fork bomb
-  /// never ends). Returns whether any was new.
+  /// never ends). Returns true if it signaled any.
   ///
-  /// A process may start others in response (a shell's cleanup trap), which must not get the
-  /// signal: later passes skip processes that started after the first pass began, except for KILL,
-  /// STOP and CONT.
-  ///
-  /// - Parameter isSpared: processes that get the signal another way, skipped with their
-  ///   descendants, except for KILL, STOP and CONT.
+  /// KILL, STOP and CONT go to all these processes. Other signals skip:
+  /// - processes that started after the first pass began: a process may start them in response (a
+  ///   shell's cleanup trap).
+  /// - processes for which `isSpared` is true, with their descendants: they get the signal another
+  ///   way.
   @discardableResult
   package static func signalAll(
     _ signal: Signal, exempt: Set<Int32> = [], passes: Int = 8,
@@ -105,7 +103,7 @@ package enum ProcessTree {
       var walk = Walk(from: ProcessID.own)
       var belowSpared: Set<Int32> = []
       while let pid = walk.next() {
-        // Existing children get the signal too, those started in response do not.
+        // Read before the signal: processes started in response do not get it.
         let children = walk.append(childrenOf: pid)
         guard !delivery.reached.contains(pid), !delivery.refused.contains(pid) else { continue }
         // In the middle of an exec nothing may identify a process, so its parent decides.
@@ -132,10 +130,9 @@ package enum ProcessTree {
     return sentAny
   }
 
-  /// Kills an unreaped child and all its descendants.
+  /// `child` must not be reaped.
   package static func killAll(from child: Int32) {
     for pid in [child] + descendants(of: child) {
-      // The descriptor pins one process.
       guard let descriptor = (try? open(pid)) ?? nil,
         descends(pid, from: child, exempt: [])
       else { continue }
@@ -143,7 +140,7 @@ package enum ProcessTree {
     }
   }
 
-  /// Not at or below one of `exempt`.
+  /// True if `pid` is a descendant, not at or below one of `exempt`.
   private static func descends(_ pid: Int32, from ancestor: Int32, exempt: Set<Int32>) -> Bool {
     var current = pid
     // The chain may change while it is read.
@@ -174,11 +171,11 @@ package enum ProcessGroup {
   /// not reused. Misses processes that left the group after the leader ended.
   package static func killAll(ledBy leader: Int32) {
     ProcessTree.killAll(from: leader)
-    // Fails if none is left, or for another user's.
+    // Fails for an empty group or another user's processes.
     if leader > 0 { _ = kill(-leader, Signal.kill.rawValue) }
   }
 
-  /// Whether this process's group is orphaned (setpgid(2)): no shell continues it and stop keys
+  /// True if this process's group is orphaned (setpgid(2)): no shell continues it and stop keys
   /// have no effect. Checks the ancestors, which started the rest of the group.
   package static var isOrphaned: Bool {
     let group = getpgrp()
@@ -202,7 +199,7 @@ package enum ProcessGroup {
   package static func signalGrandchildren(_ signal: Signal) {
     for pid in grandchildren() {
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
-      // Fails if the process is gone or became another user's.
+      // Fails if the process is gone or another user's.
       try? ProcessTree.send(signal, through: descriptor.rawValue)
     }
   }
@@ -226,17 +223,17 @@ package enum ProcessGroup {
   private static func halt(of pid: Int32) -> Halt {
     guard let signals = SignalState(of: pid), !signals.ignores(.terminalStop) else { return .none }
     if signals.catches(.terminalStop) {
-      // Its handler is pending or runs, with the signal blocked, wherever it sleeps in the kernel.
+      // The handler is pending or runs with the signal blocked, wherever it sleeps in the kernel.
       return isAny(of: pid, in: "RSD") ? .perhaps : .none
     }
-    // State D does not wait for input: it handles the signal first, or is a vfork parent whose
-    // child stopped before its exec.
+    // State D does not wait for input: the process handles the signal first, or is a vfork parent
+    // whose child stopped before its exec.
     guard isAny(of: pid, in: "RS") else { return .none }
     if signals.blocks(.terminalStop) { return signals.awaits(.terminalStop) ? .perhaps : .none }
     return .certain
   }
 
-  /// Whether a thread is in one of these states (proc(5), stat).
+  /// True if a thread is in one of these states (proc(5), stat).
   private static func isAny(of pid: Int32, in states: String) -> Bool {
     let threads = (try? Path.names(in: "/proc/\(pid)/task")) ?? []
     return threads.contains { thread in
@@ -282,7 +279,6 @@ private struct SignalState {
   }
 }
 
-/// A reaped process.
 package struct EndedProcess: Sendable, Equatable {
   package enum Which: Sendable {
     case any
@@ -297,12 +293,12 @@ package struct EndedProcess: Sendable, Equatable {
   }
   package let pid: Int32
   package let status: Status
-  /// Including children that it waited for.
+  /// Includes children that the process waited for.
   package let userMicroseconds: Int64
   package let systemMicroseconds: Int64
   package let peakKibibytes: Int64
 
-  /// Returns nil while the child runs; throws `noChild` if it does not exist.
+  /// nil while the child runs; throws `noChild` if it does not exist.
   package static func reap(_ which: Which, block: Bool) throws(Errno) -> EndedProcess? {
     var ended = clinux_ended()
     let (kind, id): (Int, Int32) =

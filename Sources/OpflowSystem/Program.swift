@@ -1,12 +1,12 @@
 internal import CLinux
 
-/// Pointers must stay valid for the call only.
+/// The pointers must stay valid only for the call.
 package struct ProgramStart: ~Copyable {
-  /// A path, or a name to look up in `searchPath`.
+  /// A path, or a name to find in `searchPath`.
   package var file: UnsafePointer<CChar>
   /// Colon-separated folders, searched after the change of directory.
   package var searchPath: UnsafePointer<CChar>?
-  /// Null-terminated, the program's own name first.
+  /// Null-terminated, the program's name first.
   package var arguments: UnsafePointer<UnsafeMutablePointer<CChar>?>
   /// Null-terminated entries `NAME=VALUE`.
   package var environment: UnsafePointer<UnsafeMutablePointer<CChar>?>
@@ -15,9 +15,9 @@ package struct ProgramStart: ~Copyable {
   package var output: Int32
   package var error: Int32
   package var options: Program.Options
-  /// An open cgroup folder to start the program in, if the kernel permits.
+  /// An open cgroup folder to start in, if the kernel permits.
   package var group: Int32?
-  /// They become 3 and 4 in the program.
+  /// Become 3 and 4 in the program.
   package var further: (Int32, Int32)?
 
   package init(
@@ -56,13 +56,11 @@ package struct ProgramError: Error, Equatable, Sendable {
   package let step: Step
 }
 
-/// Starts programs with only the given descriptors, an empty signal mask and default signal
-/// actions.
+/// Starts programs with only the given descriptors, an empty signal mask and default actions.
 package enum Program {
   package struct Options: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
-    // The standard library's initializer looks up types at run time when used from another module.
     package init(arrayLiteral options: Options...) {
       rawValue = options.reduce(0) { $0 | $1.rawValue }
     }
@@ -81,8 +79,8 @@ package enum Program {
     package static let signalsPrepared = Options(rawValue: UInt32(CLINUX_SPAWN_SIGNALS_PREPARED))
   }
 
-  /// Uses clone(2) and shares memory until the exec, so the cost does not depend on this process's
-  /// size. Returns after the exec.
+  /// Shares memory until the exec (clone(2)), so the cost does not depend on this process's size.
+  /// Returns after the exec.
   package static func spawn(_ start: borrowing ProgramStart) throws(ProgramError) -> SpawnedProcess
   {
     var program = start.program
@@ -95,8 +93,7 @@ package enum Program {
     return SpawnedProcess(pid: spawned.pid, descriptor: Descriptor(owning: spawned.pidfd))
   }
 
-  /// `additions` (`NAME=VALUE`) override this process's environment. `shared` becomes
-  /// `ByteLocks.shared`.
+  /// `additions` override this process's environment. `shared` becomes `ByteLocks.shared`.
   package static func spawn(
     _ path: String, arguments: [String], additions: [String] = [], input: Int32, output: Int32,
     error: Int32, options: Options, group: Int32? = nil, shared: Int32? = nil
@@ -130,7 +127,6 @@ package enum Program {
     }
   }
 
-  /// The same in a folder, with entries `NAME=VALUE`.
   package static func spawn(
     searching words: [String], in folder: String?, environment: [[UInt8]], input: Int32,
     output: Int32, error: Int32, options: Options
@@ -195,7 +191,6 @@ package struct SpawnedProcess: ~Copyable, Sendable {
   /// A pidfd, readable once the process has ended.
   package let descriptor: Descriptor
 
-  /// Does nothing if the process is already reaped.
   package func signal(_ signal: Signal) throws(Errno) {
     try ProcessTree.send(signal, through: descriptor.rawValue)
   }
@@ -205,7 +200,7 @@ package struct SpawnedProcess: ~Copyable, Sendable {
     do throws(Errno) {
       try signal(.kill)
     } catch {
-      // If this fails too, waiting for its end shows it.
+      // Waiting for the end shows a failure.
       try? ProcessTree.send(.kill, to: pid)
     }
   }
@@ -224,7 +219,7 @@ package struct SpawnedProcess: ~Copyable, Sendable {
   }
 }
 
-/// A null-terminated array of C strings for execve(2), reused between calls to save building it.
+/// A null-terminated array of C strings for execve(2), reused between calls.
 package final class StringBlock {
   // SAFETY: allocated here, sized by what was appended, freed in deinit. Pointers are made only
   // once the bytes have their final place.
@@ -323,7 +318,7 @@ package final class StringBlock {
 
   package func end() { add(0) }
 
-  /// Its zero included.
+  /// Zero included.
   package func byteCount(_ index: Int) -> Int {
     (index + 1 < starts.count ? starts[index + 1] : byteCount) - starts[index]
   }

@@ -20,7 +20,7 @@ package struct Signal: Hashable, Sendable {
   package static let fileTooLarge = Signal(rawValue: SIGXFSZ)
   package static let windowChange = Signal(rawValue: SIGWINCH)
 
-  /// Whether a process can handle the signal.
+  /// False for KILL, STOP and CONT, which must reach all processes.
   var canBeAnswered: Bool { self != .kill && self != .stop && self != .proceed }
 }
 
@@ -53,8 +53,8 @@ package struct SignalSet: Sendable, ExpressibleByArrayLiteral {
 }
 
 package enum Dispositions {
-  /// Sets default actions for all signals, also those ignored at start, but not an ignored SIGHUP:
-  /// nohup(1) is meant for everything started under it.
+  /// Sets default actions, also for signals ignored at start, except an ignored SIGHUP: nohup(1) is
+  /// meant for everything started under it.
   package static func resetAll() { clinux_reset_dispositions() }
 
   package static func restore(_ signal: Signal) throws(Errno) {
@@ -70,19 +70,17 @@ package enum Dispositions {
   }
 }
 
-/// Signals to read from a descriptor (signalfd(2)).
 package struct SignalDescriptor: ~Copyable {
   private let descriptor: Descriptor
   package var rawValue: Int32 { descriptor.rawValue }
 
-  /// Blocks the signals in this thread. Threads started later inherit the mask; spawned programs do
-  /// not.
+  /// Blocks the signals in this thread. Later threads inherit the mask; spawned programs do not.
   package init(_ signals: SignalSet) throws(Errno) {
     try signals.block()
     descriptor = Descriptor(owning: try call { clinux_signal_descriptor(signals.bits) })
   }
 
-  /// nil if none is pending. Sender 0 is the kernel (a key), -1 another PID namespace.
+  /// nil if no signal is pending. Sender 0 is the kernel (a key), -1 another PID namespace.
   package func next() throws(Errno) -> (signal: Signal, senderPID: Int32)? {
     var received = clinux_signal()
     do throws(Errno) {

@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// Stream sockets of one machine (unix(7)), named in an open folder. A closed peer shows as the end
-/// of the file, or as `brokenPipe` if SIGPIPE is ignored.
+/// Unix stream sockets (unix(7)), named in an open folder. A closed peer shows as the end of the
+/// file, or as `brokenPipe` if SIGPIPE is ignored.
 package enum UnixSocket {
-  /// A non-blocking listener that admits only this user. Beyond `backlog` clients, connect(2)
+  /// Returns a non-blocking listener for this user only. Beyond `backlog` clients, connect(2)
   /// blocks. Throws `addressInUse` if the name exists.
   package static func listen(
     _ name: String, in folder: borrowing Descriptor, backlog: Int32
@@ -26,8 +26,8 @@ package enum UnixSocket {
     package consuming func takeDescriptor() -> Descriptor { descriptor }
   }
 
-  /// Returns a non-blocking connection; nil if none waits. It keeps waiting after `tooManyFiles`
-  /// and the like.
+  /// Returns a non-blocking connection; nil if no client waits. Clients keep waiting after errors
+  /// such as `tooManyFiles`.
   package static func accept(_ listener: borrowing Descriptor) throws(Errno) -> Accepted? {
     while true {
       do throws(Errno) {
@@ -44,7 +44,7 @@ package enum UnixSocket {
     }
   }
 
-  /// The process that made them is the peer of both.
+  /// Both sockets have this process as peer.
   package struct Pair: ~Copyable {
     package let first: Descriptor
     package let second: Descriptor
@@ -56,7 +56,6 @@ package enum UnixSocket {
       second = Descriptor(owning: ends.1)
     }
 
-    /// Closes the other socket.
     package consuming func takeFirst() -> Descriptor { first }
   }
 
@@ -105,7 +104,6 @@ extension Descriptor {
   }
 }
 
-/// A TCP port on the loopback addresses.
 package struct LocalPort: Sendable {
   package let number: UInt16
 
@@ -132,7 +130,6 @@ package struct LocalPort: Sendable {
   /// A local connection is made or refused at once, unless the backlog is full.
   private static let patienceMilliseconds: Int32 = 50
 
-  /// Over IPv4 or IPv6.
   package var answers: Bool {
     for isIPv6 in [false, true] {
       guard let connection = try? connect(isIPv6: isIPv6) else { continue }
@@ -162,7 +159,7 @@ package struct LocalPort: Sendable {
     return found
   }
 
-  /// Returns the inodes of listening sockets in a table (proc_net(5)).
+  /// Returns inodes of listening sockets (proc_net(5)).
   private func listeningSockets(_ table: [UInt8]) -> [String] {
     let port = String(number, radix: 16, uppercase: true)
     let suffix = ":" + String(repeating: "0", count: 4 - port.count) + port
@@ -176,8 +173,8 @@ package struct LocalPort: Sendable {
 }
 
 /// A free TCP port reserved for a program. A bound socket holds it until `open`, because many
-/// programs cannot bind a port that is bound. A claim then keeps other reservations away until the
-/// program binds it.
+/// programs cannot bind a bound port. A claim then keeps other reservations away until the program
+/// binds it.
 package final class ReservedPort {
   package let number: UInt16
   private var socket: Descriptor?

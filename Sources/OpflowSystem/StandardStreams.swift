@@ -5,18 +5,18 @@ package enum StandardStream: Int32, Sendable {
   case input = 0
   case output, error
 
-  /// Opens closed standard streams on /dev/null, before another file gets such a number and then
+  /// Opens closed standard streams on /dev/null, before another file gets such a number and
   /// receives messages.
   package static func openClosed() throws(Errno) {
     try call { clinux_open_standard_streams() }
   }
 
-  /// To a number above 2.
+  /// Duplicates to a number above 2.
   package func duplicate() throws(Errno) -> Descriptor {
     Descriptor(owning: try call { clinux_duplicate(rawValue, 3) })
   }
 
-  /// Throws `badDescriptor` if the stream is write-only.
+  /// Throws `badDescriptor` for a write-only stream.
   package func duplicateToRead() throws(Errno) -> Descriptor {
     let flags = try call { fcntl(rawValue, F_GETFL) }
     if flags & O_ACCMODE == O_WRONLY { throw .badDescriptor }
@@ -40,7 +40,7 @@ package enum StandardStream: Int32, Sendable {
     return own.device == others.device && own.inode == others.inode
   }
 
-  /// Whether a write may block; never for a file or /dev/null.
+  /// False for a file or /dev/null.
   package var mayStall: Bool {
     var own = clinux_status()
     guard clinux_fstat(rawValue, &own) == 0 else { return true }
@@ -70,8 +70,8 @@ package enum StandardStream: Int32, Sendable {
     }
   }
 
-  /// Waits for a slow reader, even on a non-blocking stream. Throws `badDescriptor` if it is
-  /// read-only.
+  /// Waits for a slow reader, even on a non-blocking stream. Throws `badDescriptor` for a read-only
+  /// stream.
   package func writeAll(_ bytes: [UInt8]) throws(Errno) {
     var written = 0
     while written < bytes.count {
@@ -106,7 +106,6 @@ package final class StreamWriter {
   /// Does not wait for the thread.
   deinit { clinux_writer_leave(writer) }
 
-  /// All bytes are written or have failed.
   package var isIdle: Bool { clinux_writer_is_idle(writer) != 0 }
 
   /// The writer must be idle.

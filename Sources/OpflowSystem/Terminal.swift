@@ -8,7 +8,7 @@ package enum Terminal {
 
   package static func isTerminal(_ rawDescriptor: Int32) -> Bool { isatty(rawDescriptor) == 1 }
 
-  /// nil if it is not a terminal or does not say.
+  /// nil if unknown.
   package static func size(_ rawDescriptor: Int32) -> (columns: Int, rows: Int)? {
     var columns: Int32 = 0
     var rows: Int32 = 0
@@ -49,7 +49,7 @@ package final class ControllingTerminal {
 
   package var rawValue: Int32 { descriptor.rawValue }
 
-  /// The group may be empty by now.
+  /// The foreground process group, which may be empty by now.
   package var foreground: Int32 {
     get throws(Errno) {
       return try call { tcgetpgrp(descriptor.rawValue) }
@@ -68,8 +68,7 @@ package final class ControllingTerminal {
     }
   }
 
-  /// Turns off line buffering and echo; keys still send signals. Returns the old settings for
-  /// `restore`.
+  /// Turns off line buffering and echo; keys still send signals. Returns the old settings.
   package func takeKeys() throws(Errno) -> Modes {
     let before = try modes
     var old = before.modes
@@ -94,7 +93,7 @@ package final class ControllingTerminal {
     }
   }
 
-  /// Unread input stays readable.
+  /// Keeps unread input readable.
   package func restore(_ modes: Modes) throws(Errno) {
     clinux_give_back_at_death(-1, nil)
     try set(modes)

@@ -10,7 +10,7 @@ package final class ThreadPool {
   /// Readable after each finished job; call `takeDone` then.
   package var rawDescriptor: Int32 { notification.rawValue }
 
-  /// The default stack is enough for system calls.
+  /// The default stack suffices for system calls.
   package init(threads: Int32, stackBytes: Int = 256 << 10) throws(Errno) {
     notification = try EventDescriptor()
     guard let pool = clinux_thread_pool_create(threads, stackBytes, notification.rawValue) else {
@@ -22,9 +22,9 @@ package final class ThreadPool {
   /// Finishes pending jobs first.
   deinit { clinux_thread_pool_destroy(pool) }
 
-  /// Detaches the pool: pending jobs go on until the process ends.
+  /// Detaches the pool: pending jobs continue until the process ends.
   package func abandon() {
-    // Leaks the pool, because its threads use what deinit frees.
+    // Leaked, because its threads use what deinit frees.
     _ = Unmanaged.passRetained(self)
   }
 
@@ -37,7 +37,7 @@ package final class ThreadPool {
     return lastTicket
   }
 
-  /// Calls `body` for each finished job, whose memory writes are visible from then on.
+  /// Calls `body` for each finished job, whose memory writes are then visible.
   package func takeDone(_ body: (UInt64) -> Void) throws(Errno) {
     try notification.take()
     var ticket: UInt64 = 0
@@ -45,7 +45,7 @@ package final class ThreadPool {
   }
 }
 
-/// What a thread of the shim runs once.
+/// A closure that a thread runs once.
 private final class Work: Sendable {
   private let body: @Sendable () -> Void
 
@@ -81,8 +81,8 @@ package enum OwnThread {
   }
 }
 
-/// Closes a descriptor in children made by fork(3), which could outlive this process and hide its
-/// end from the peer. An exec never keeps it.
+/// Closes a descriptor in children made by fork(3): they could outlive this process and hide its
+/// end from the peer. Exec closes it anyway.
 package struct ForkGuard: ~Copyable {
   private let place: Int32
 
@@ -91,7 +91,6 @@ package struct ForkGuard: ~Copyable {
   deinit { clinux_unguard_fork(place) }
 }
 
-/// Calls fdatasync(2) on a thread.
 package struct Syncer: ~Copyable {
   private let thread: OpaquePointer
   private let notification: EventDescriptor

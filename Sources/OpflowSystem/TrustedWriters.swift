@@ -11,8 +11,8 @@ internal import CLinux
 /// - Sticky folder (`/tmp`): only the owner can replace an entry, so the entry decides.
 /// - Current folder: the user chose it. Its owner and the entry decide, since another user can only
 ///   add own files.
-/// - Link: its owner and folder are checked, as are those of all links on the way to its target,
-///   the target itself and the target's folder.
+/// - Link: its owner and folder are checked, as are those of all links up to its target, the target
+///   and the target's folder.
 package struct TrustedWriters: Equatable, Sendable {
   private var users: [UInt32]
   private var groups: [UInt32] = []
@@ -27,7 +27,7 @@ package struct TrustedWriters: Equatable, Sendable {
     return TrustedWriters(users: [user, 0] + (caller.map { [$0] } ?? []))
   }
 
-  /// Adds all who may write a file that the user named: opflow runs its commands anyway.
+  /// Adds all users who may write a file that the user named: opflow runs its commands anyway.
   package func including(writersOf path: String) -> TrustedWriters {
     guard let path = try? Path.real(path), let file = try? Path.status(path),
       let folder = try? Path.status(Path.parent(of: path))
@@ -58,7 +58,7 @@ package struct TrustedWriters: Equatable, Sendable {
     return doubt(parent, folder, isSafe: folder.isSticky || isHere)
   }
 
-  /// Follows a link like the kernel, and checks it and each link on the way.
+  /// Follows a link like the kernel, and checks each link on the way.
   private func doubtOfLinks(behind path: String, _ status: FileStatus) -> ForeignFile? {
     guard var current = try? Path.real(Path.parent(of: path)) else { return nil }
     var (link, status) = (path, status)
@@ -75,7 +75,7 @@ package struct TrustedWriters: Equatable, Sendable {
     return nil
   }
 
-  /// Walks on to the next link; nil if there is no more.
+  /// nil at the end of the path.
   private func nextLink(
     from current: inout String, _ left: inout [Substring]
   ) -> (String, FileStatus)? {
@@ -96,8 +96,8 @@ package struct TrustedWriters: Equatable, Sendable {
   /// The kernel's limit for one path (path_resolution(7)).
   private static let mostLinks = 40
 
-  /// Whether others cannot change a checked file later. Another user's file in a sticky folder can
-  /// change; elsewhere only those who may write there can replace it.
+  /// True if others cannot change a checked file later. Another user's file in a sticky folder can
+  /// change; elsewhere only users who may write there can replace it.
   package func mayKeep(_ status: FileStatus, in folder: String) -> Bool {
     trusts(owner: status) || (try? Path.status(folder))?.isSticky != true
   }
@@ -123,8 +123,8 @@ package struct TrustedWriters: Equatable, Sendable {
     }
   }
 
-  /// Whether a group has its user's name and no other members. If the texts of passwd(5) and
-  /// group(5) list neither (LDAP), its number must equal the user's.
+  /// True if a group has its user's name and no other members. If passwd(5) and group(5) list
+  /// neither (LDAP), the group number must equal the user's.
   package static func isPrivate(
     _ group: UInt32, of user: UInt32, accounts: [UInt8], groups: [UInt8]
   ) -> Bool {

@@ -10,23 +10,22 @@ struct clinux_pipe_ends {
   int32_t write;
 };
 
-/// pipe2(2) with O_CLOEXEC.
+/// pipe2(2), O_CLOEXEC.
 int32_t clinux_pipe(struct clinux_pipe_ends *ends);
 
-/// The number of readable bytes (ioctl(2), FIONREAD), or -1 with errno.
+/// ioctl(2), FIONREAD.
 int32_t clinux_readable_bytes(int32_t descriptor);
 
-/// Opens closed standard descriptors on /dev/null, so that files opened later do not get their
-/// numbers. Without /dev/null it uses pipes whose other end is closed.
+/// Opens closed standard descriptors on /dev/null. Without /dev/null it uses pipes whose other end
+/// is closed.
 int32_t clinux_open_standard_streams(void);
 
-/// Duplicates to the lowest free number from `lowest` on (fcntl(2), F_DUPFD_CLOEXEC).
+/// fcntl(2), F_DUPFD_CLOEXEC.
 int32_t clinux_duplicate(int32_t descriptor, int32_t lowest);
 
-/// Starts writing all dirty pages of a file (sync_file_range(2), SYNC_FILE_RANGE_WRITE).
+/// sync_file_range(2), SYNC_FILE_RANGE_WRITE, for the whole file.
 int32_t clinux_begin_writing(int32_t descriptor);
 
-/// Opens the file of `descriptor` again for writing with O_DIRECT.
 int32_t clinux_reopen_direct(int32_t descriptor);
 
 /// open(2), O_NOATIME and O_PATH.
@@ -43,29 +42,25 @@ int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uin
 int32_t clinux_is_open_for_writing(int32_t descriptor);
 
 /// Returns 1 if `path` is a folder reached without links (openat2(2)); 0 if not, or if one call
-/// cannot tell.
+/// cannot show it.
 int32_t clinux_is_folder_without_links(const char *path);
 
-/// Sets or clears O_NONBLOCK (fcntl(2), F_SETFL).
 int32_t clinux_set_nonblocking(int32_t descriptor, int32_t on);
 
 /// Locks one byte exclusively for the open file (fcntl(2), F_OFD_SETLK). Fails with EAGAIN if
-/// another one holds it.
+/// another open file holds the lock.
 int32_t clinux_lock_byte(int32_t descriptor, int64_t place);
 
-/// Releases the lock.
 int32_t clinux_unlock_byte(int32_t descriptor, int64_t place);
 
 /// Returns 1 if another open file holds the lock, else 0 (F_OFD_GETLK).
 int32_t clinux_byte_is_locked(int32_t descriptor, int64_t place);
 
-/// Returns 1 if another open file holds a lock on any byte, else 0.
 int32_t clinux_any_byte_is_locked(int32_t descriptor);
 
 /// close_range(2) from `lowest` on; closes one by one before kernel 5.9.
 int32_t clinux_close_from(uint32_t lowest);
 
-/// The fields of stat(2) that opflow uses.
 struct clinux_status {
   uint64_t device;
   uint64_t inode;
@@ -84,13 +79,13 @@ int32_t clinux_stat(const char *path, int32_t follow, struct clinux_status *stat
 /// fstatat(2), AT_SYMLINK_NOFOLLOW.
 int32_t clinux_stat_in(int32_t folder, const char *name, struct clinux_status *status);
 int32_t clinux_fstat(int32_t descriptor, struct clinux_status *status);
-/// Returns 1 if the file has an access control list, else 0. With one, the group bits are its mask.
+/// Returns 1 if the file has an access control list, else 0. The group bits are then its mask.
 int32_t clinux_has_access_list(const char *path);
 
-/// The size of the terminal (ioctl TIOCGWINSZ).
+/// ioctl_tty(2), TIOCGWINSZ.
 int32_t clinux_terminal_size(int32_t descriptor, int32_t *columns, int32_t *rows);
 
-/// Creates an anonymous in-memory file, close-on-exec (memfd_create(2)).
+/// memfd_create(2), close-on-exec.
 int32_t clinux_memory_file(void);
 
 /// Takes a shared lock of the whole file for the open file (fcntl(2), F_OFD_SETLK).

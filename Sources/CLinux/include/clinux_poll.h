@@ -26,7 +26,7 @@ int32_t clinux_epoll_create(void);
 int32_t clinux_epoll_control(
     int32_t epoll, int32_t operation, int32_t descriptor, uint32_t interest, uint64_t token);
 
-/// Waits until something is ready or the time is over (negative: forever). Returns at most
+/// Waits until a descriptor is ready or the time is over (negative: forever). Returns at most
 /// `capacity` events and at most 256. Uses epoll_pwait2(2); before kernel 5.11 epoll_wait(2),
 /// rounding up to milliseconds.
 int32_t clinux_epoll_wait(

@@ -1,7 +1,7 @@
 #pragma once
 #include <stdint.h>
 
-/// Makes this process adopt its orphaned descendants (prctl(2), PR_SET_CHILD_SUBREAPER).
+/// prctl(2), PR_SET_CHILD_SUBREAPER.
 int32_t clinux_become_subreaper(void);
 
 enum {
@@ -11,7 +11,7 @@ enum {
 };
 
 struct clinux_ended {
-  /// 0: no child has ended yet.
+  /// 0 if no child has ended.
   int32_t pid;
   /// The exit code or the signal.
   int32_t status;
@@ -21,12 +21,10 @@ struct clinux_ended {
   int64_t peak_kibibytes;
 };
 
-/// waitid(2) with WEXITED. Only the raw call also returns the rusage of the child and of the
-/// descendants that it waited for. ECHILD if there is no such child.
+/// waitid(2), WEXITED. Only the raw call also returns the rusage of the child and of the
+/// descendants that it waited for. Fails with ECHILD without such a child.
 int32_t clinux_reap(int32_t kind, int32_t id, int32_t block, struct clinux_ended *ended);
 
-/// pidfd_open(2)
 int32_t clinux_pidfd_open(int32_t pid);
 
-/// pidfd_send_signal(2)
 int32_t clinux_pidfd_signal(int32_t pidfd, int32_t signal);

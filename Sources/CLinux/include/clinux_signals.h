@@ -1,12 +1,10 @@
 #pragma once
 #include <stdint.h>
 
-/// Sets of signals are bit masks: signal N is bit N - 1.
+/// Signal sets are bit masks: signal N is bit N - 1.
 
-/// pthread_sigmask(3), SIG_BLOCK.
 int32_t clinux_block_signals(uint64_t signals);
 
-/// pthread_sigmask(3), SIG_UNBLOCK.
 int32_t clinux_unblock_signals(uint64_t signals);
 
 /// signalfd(2), close-on-exec and non-blocking. The signals must be blocked.
@@ -23,13 +21,11 @@ int32_t clinux_read_signal(int32_t descriptor, struct clinux_signal *signal);
 int32_t clinux_ignore_signal(int32_t number);
 int32_t clinux_default_signal(int32_t number);
 
-/// Whether the signal is ignored.
 int32_t clinux_is_ignored(int32_t number);
 
-/// Sets all signals to their default actions, also those ignored at exec, except an ignored SIGHUP:
-/// nohup(1) is meant for everything started under it.
+/// Sets default actions, also for signals ignored at exec, except an ignored SIGHUP.
 void clinux_reset_dispositions(void);
 
-/// From now on SIGBUS (a truncated or unreadable mapped file) writes `text` to standard error and
-/// exits with code 74. `text` must stay valid forever.
+/// Makes SIGBUS (a truncated or unreadable mapped file) write `text` to standard error and exit
+/// with code 74. `text` must stay valid forever.
 int32_t clinux_exit_on_bus_error(const char *text);

@@ -11,7 +11,7 @@ enum {
 };
 
 enum {
-  /// setsid(2)
+  /// setsid(2).
   CLINUX_SPAWN_SESSION = 1,
   /// Send SIGKILL to the child when the spawning thread ends (prctl(2), PR_SET_PDEATHSIG).
   CLINUX_SPAWN_DIES_WITH_PARENT = 2,
@@ -19,9 +19,9 @@ enum {
   CLINUX_SPAWN_SIGNALS_PREPARED = 4,
   /// setpgid(2): lead a process group in the caller's session.
   CLINUX_SPAWN_GROUP = 8,
-  /// Send SIGTERM to the child when the spawning thread ends (prctl(2), PR_SET_PDEATHSIG).
+  /// The same with SIGTERM.
   CLINUX_SPAWN_ENDS_WITH_PARENT = 16,
-  /// Send SIGCONT to the child when the spawning thread ends (prctl(2), PR_SET_PDEATHSIG).
+  /// The same with SIGCONT.
   CLINUX_SPAWN_WAKES_WITH_PARENT = 32,
 };
 
@@ -37,8 +37,8 @@ struct clinux_program {
   int32_t input;
   int32_t output;
   int32_t error;
-  /// -1, or the folder of the cgroup to start in (cgroups(7)); if that fails, the program starts in
-  /// the caller's group.
+  /// -1, or the cgroup folder to start in (cgroups(7)); if that fails, the program starts in the
+  /// caller's group.
   int32_t group;
   uint32_t flags;
   /// -1, or one or two more descriptors, which become 3 and 4 in the program.
@@ -48,15 +48,15 @@ struct clinux_program {
 struct clinux_spawned {
   int32_t pid;
   int32_t pidfd;
-  /// The step that failed, if the call returns -1.
+  /// Set if the call returns -1.
   int32_t step;
 };
 
 /// Starts a program with only the given descriptors, an empty signal mask and default actions.
-/// Returns 0 after the exec, or -1 with errno and the step; a failed child is reaped.
+/// Returns 0 after the exec; a failed child is reaped.
 int32_t clinux_spawn(const struct clinux_program *program, struct clinux_spawned *spawned);
 
 /// Starts a program in a new session that is not a child of this process: no SIGCHLD arrives, and
 /// no wait finds it unless this process adopts orphans (init, PR_SET_CHILD_SUBREAPER). Safe in any
-/// thread. Ignores `group`. Returns 0 after the exec, or -1 with errno and the step.
+/// thread. Ignores `group`. Returns 0 after the exec.
 int32_t clinux_spawn_detached(const struct clinux_program *program, int32_t *step);

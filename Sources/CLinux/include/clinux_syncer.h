@@ -8,13 +8,12 @@ struct clinux_syncer;
 struct clinux_syncer *clinux_syncer_start(int32_t descriptor, int32_t notify);
 
 /// Requests a sync of everything written so far, with the caller's increasing number `sequence`.
-///
 /// `first`, unless -1, is a descriptor of another file, which is synced before and closed. It
-/// replaces one of an earlier request that still waits: both must be of the same file.
+/// replaces the waiting `first` of an earlier request: both must be of the same file.
 void clinux_syncer_request(struct clinux_syncer *syncer, uint64_t sequence, int32_t first);
 
-/// The number of the last request that is synced. Returns 0, or the errno of the first failed sync,
-/// after which none is tried again.
+/// Sets the number of the last synced request. Returns 0, or the errno of the first failed sync,
+/// after which nothing is synced.
 int32_t clinux_syncer_result(struct clinux_syncer *syncer, uint64_t *sequence);
 
 /// Finishes pending requests and ends the thread.

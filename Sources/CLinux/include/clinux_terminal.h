@@ -1,8 +1,8 @@
 #pragma once
 #include <stdint.h>
 
-/// Opens the controlling terminal: by its own name if possible, since some programs refuse
-/// /dev/tty, else as /dev/tty (tty(4)). Fails with ENXIO if there is none.
+/// Opens the controlling terminal by its own name if possible, since some programs refuse /dev/tty,
+/// else as /dev/tty (tty(4)). Fails with ENXIO if there is none.
 int32_t clinux_open_terminal(void);
 
 /// Opaque settings of a terminal (termios(3)).
@@ -13,7 +13,7 @@ struct clinux_terminal_modes {
 /// tcgetattr(3).
 int32_t clinux_terminal_modes(int32_t descriptor, struct clinux_terminal_modes *modes);
 
-/// tcsetattr(3) at once, if the settings differ: unread input stays, and held-back output does not
+/// tcsetattr(3), TCSANOW, if the settings differ: unread input stays, and held-back output does not
 /// block the call. SIGTTOU does not stop it in the background.
 int32_t clinux_set_terminal_modes(int32_t descriptor, const struct clinux_terminal_modes *modes);
 

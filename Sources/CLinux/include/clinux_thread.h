@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 /// Calls `work` with `context` on a new detached thread with all signals blocked. The name has at
-/// most 15 bytes. Returns 0, or -1 with errno; `work` is then not called.
+/// most 15 bytes. On failure `work` is not called.
 int32_t clinux_thread_start(const char *name, size_t stack_bytes, void (*work)(void *), void *context);
 
 /// Closes the descriptor in children made by fork(3), so that the other end sees the end of this

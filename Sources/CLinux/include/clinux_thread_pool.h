@@ -4,14 +4,14 @@
 
 struct clinux_thread_pool;
 
-/// A pool of at most `most` threads with `stack_bytes` of stack each, started on demand, for work
-/// that would block the caller on the disk. Each finished job adds one to the eventfd `notify`.
-/// Returns NULL with errno if there is no memory.
+/// Creates a pool of at most `most` threads with `stack_bytes` of stack each, started on demand.
+/// Each finished job adds one to the eventfd `notify`. Returns NULL with errno if there is no
+/// memory.
 struct clinux_thread_pool *clinux_thread_pool_create(int32_t most, size_t stack_bytes,
                                                      int32_t notify);
 
-/// Calls `work` with `context` on a thread. Returns 0, or -1 with errno if not even one thread can
-/// start; `work` is then not called.
+/// Calls `work` with `context` on a thread. Fails if not even one thread can start; `work` is then
+/// not called.
 int32_t clinux_thread_pool_submit(struct clinux_thread_pool *pool, uint64_t ticket,
                                   void (*work)(void *), void *context);
 

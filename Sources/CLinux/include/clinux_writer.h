@@ -8,11 +8,11 @@ struct clinux_writer;
 /// failure.
 struct clinux_writer *clinux_writer_start(int32_t notify);
 
-/// Whether all bytes are written. If not, the eventfd `notify` gets one once they are.
+/// Returns 1 if all bytes are written. If not, the eventfd `notify` gets one once they are.
 int32_t clinux_writer_is_idle(struct clinux_writer *writer);
 
-/// Copies bytes to be written to `descriptor`. The thread must be idle. Returns -1 with errno if
-/// there is no memory.
+/// Copies bytes to be written to `descriptor`. The thread must be idle. Fails if there is no
+/// memory.
 int32_t clinux_writer_put(struct clinux_writer *writer, int32_t descriptor, const void *bytes,
                           size_t count);
 

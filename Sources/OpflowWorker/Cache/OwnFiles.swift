@@ -2,8 +2,8 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// The files under a task's outputs that its earlier attempts left and that still exist. Only these
-/// may be replaced or removed without losing other people's work. Links are not followed.
+/// The files that a task's earlier attempts left under its outputs and that still exist. Only these
+/// may be replaced or removed without losing other people's work. Does not follow links.
 final class OwnFiles {
   let project: FolderBeneath
   /// Folders come before their contents.
@@ -11,13 +11,11 @@ final class OwnFiles {
   private let places: [[UInt8]: Int]
   private let strangersOfLost: Set<[UInt8]>?
   private let hash: ContentHash
-  /// Folders that nobody may write to, with their modes, while they may be written to.
+  /// The task's read-only folders, while writable, with their modes.
   private var opened: [[UInt8]: UInt32] = [:]
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
-  /// - Parameters:
-  ///   - strangersOfLost: as in `LeftFiles`.
-  ///   - hash: the hash in `files`.
+  /// `strangersOfLost` is as in `LeftFiles`; `hash` is the hash in `files`.
   init(
     _ folder: String, _ files: [ProjectFile], strangersOfLost: Set<[UInt8]>? = nil,
     hash: ContentHash = .strong
@@ -30,7 +28,6 @@ final class OwnFiles {
       files.indices.map { (files[$0].path, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Whether a file or link is there that the task made, as it left it.
   func isAsLeft(_ path: [UInt8]) -> Bool {
     guard let place = places[path], let status = (try? project.status(path)) ?? nil else {
       return false
@@ -42,8 +39,8 @@ final class OwnFiles {
     return content(of: path, seen.kind, hash) == seen.content
   }
 
-  /// Whether the task would overwrite the changed file at `path`: it wrote that file the last time,
-  /// or may have done so in an attempt whose end opflow did not see.
+  /// True if the task would overwrite the changed file: it wrote that file the last time, or may
+  /// have done so in an attempt whose end opflow did not see.
   func wouldOverwrite(_ path: [UInt8], _ status: FileStatus) -> Bool {
     guard let place = places[path] else {
       guard let strangersOfLost, !strangersOfLost.contains(path) else { return false }
@@ -57,23 +54,21 @@ final class OwnFiles {
     }
   }
 
-  /// Makes the task's read-only folders writable, so that files in them can be replaced.
+  /// Makes the task's read-only folders writable, to replace files in them.
   func openFolders() {
     for file in files where file.seen.kind == .folder {
       guard let status = (try? project.status(file.path)) ?? nil, status.kind == .directory,
         status.mode & 0o300 != 0o300
       else { continue }
-      // A failure shows when the file is replaced.
+      // Replacing the file reports the failure.
       try? project.setMode(ofFolder: file.path, status.mode | 0o700)
       opened[file.path] = status.mode
     }
   }
 
-  /// Gives these folders their modes again.
-  ///
-  /// - Parameter new: modes of these and of others.
+  /// Restores the modes of opened folders and sets the `new` modes, which take precedence.
   func closeFolders(_ new: [[UInt8]: UInt32] = [:]) {
-    // Those within others first.
+    // Inner folders first.
     for (path, mode) in opened.merging(new, uniquingKeysWith: { $1 })
       .sorted(by: { $1.key.lexicographicallyPrecedes($0.key) })
     {
@@ -82,12 +77,11 @@ final class OwnFiles {
     opened.removeAll()
   }
 
-  /// Whether the task made a folder there.
   func hasFolder(_ path: [UInt8]) -> Bool {
     places[path].map { files[$0].seen.kind == .folder } ?? false
   }
 
-  /// Nil for what has none, or cannot be read.
+  /// nil for a folder or an unreadable file.
   func content(of path: [UInt8], _ kind: SeenFile.Kind, _ hash: ContentHash) -> PlanKey? {
     switch kind {
     case .folder, .other: return nil
@@ -115,15 +109,13 @@ final class OwnFiles {
 
 /// A file, folder or link that a task left, as recorded for the cache.
 struct ProjectFile {
-  /// As seen from the manifest's folder.
+  /// Relative to the manifest's folder.
   let path: [UInt8]
-  /// What it was when it was looked at.
   let seen: SeenFile
-  /// Whether an edit of it is to stay: the task's last attempt did not write it, or it was there
-  /// before the first attempt and is an input as well.
+  /// A restore must not overwrite the user's edits: the task's last attempt did not write the file,
+  /// or it existed before the first attempt and is also an input.
   var keepsEdits = false
-  /// It was not there before the task's first attempt, so that it may be removed.
+  /// False for a file from before the task's first attempt, which may not be removed.
   var isMade = true
-  /// Its path for people.
   var name: String { NameCharacters.text(path) }
 }

@@ -3,10 +3,11 @@ internal import OpflowSystem
 
 /// A folder of cached results, which several programs may use at once.
 ///
-/// An entry is one file, renamed to its key when complete and never changed, so readers always see
-/// all of it. Reads check hashes, so nothing is synced. The total size is in a locked file; it may
-/// be wrong after a crash and is recounted before an eviction. Others may write to the folder:
-/// links are not followed, and only regular files count.
+/// - An entry is one file, renamed to its key when complete and never changed, so readers always
+///   see all of it. Reads check hashes, so nothing is synced.
+/// - The total size is in a locked file. It may be wrong after a crash and is recounted before an
+///   eviction.
+/// - Others may write to the folder: links are not followed, and only regular files count.
 package struct ResultCache {
   private let folder: String
   private let isOwn: Bool
@@ -28,7 +29,7 @@ package struct ResultCache {
     try FolderBeneath(folder, followsLink: !isOwn)
   }
 
-  /// So different versions of opflow do not disturb each other.
+  /// Keeps different versions of opflow apart.
   private static let root = "\(CacheEntry.version)"
   private static let drafts = root + "/new"
   private static let size = root + "/size"
@@ -38,7 +39,6 @@ package struct ResultCache {
     return "\(root)/\(digits.prefix(2))/\(digits.dropFirst(2))"
   }
 
-  /// For messages.
   func place(of key: SHA256.Digest) -> String { folder + "/" + Self.path(key) }
 
   /// `path` is relative to the cache folder; nil for the folder itself.
@@ -64,7 +64,7 @@ package struct ResultCache {
     }
   }
 
-  /// nil for an entry that is readable for its owner only.
+  /// nil if only the owner can read the entry.
   private static func readable(
     _ path: String, in store: borrowing FolderBeneath
   ) throws(Errno) -> Descriptor? {
@@ -99,7 +99,7 @@ package struct ResultCache {
     return Draft(file: file, store: store, path: path)
   }
 
-  /// Of crashed programs: no result takes a day to write.
+  /// Removes drafts of crashed programs: no result takes a day to write.
   private static func removeOldDrafts(in store: borrowing FolderBeneath) {
     let old = (Clock.wallMilliseconds - 86_400_000) * 1_000_000
     for (path, status) in files(of: drafts, in: store) where status.modifiedNanoseconds < old {
@@ -107,7 +107,6 @@ package struct ResultCache {
     }
   }
 
-  /// Regular files; none if the folder is a link.
   private static func files(
     of folder: String, in store: borrowing FolderBeneath
   ) -> [(path: String, status: FileStatus)] {
@@ -152,28 +151,29 @@ package struct ResultCache {
 
   // MARK: - Its size
 
-  /// Added by this session while another process held the lock on the size.
+  /// Bytes added while another process held the lock on the size.
   private final class Uncounted {
     var bytes: Int64 = 0
     var hasWaited = false
   }
 
-  /// Of the limit, so that the next entries do not trigger another scan.
+  /// The part of the limit left by an eviction, so that the next entries do not trigger another
+  /// scan.
   private static let emptiedPercent: Int64 = 90
   /// Waited only once per session: a stopped opflow, or any user who can read the file, may hold
   /// the lock forever.
   private static let lockPatience: Int64 = 200_000_000
   private static let lockPauseMilliseconds: Int32 = 20
-  /// Of the limit; after that the entries are recounted.
+  /// The part of the limit after which the entries are recounted.
   private static let uncountedPercent: Int64 = 10
 
-  /// Evicts if the limit is exceeded; postpones both while another process holds the lock.
+  /// Evicts if the limit is exceeded; waits with that while another process holds the lock.
   private func count(_ added: Int64, in store: borrowing FolderBeneath) throws(Errno) {
     uncounted.bytes += added
     let file = try store.open(
       Self.size, [.readWrite, .create, .noFollow, .nonblocking], mode: 0o666)
     let status = try file.status()
-    // A file with a second hard link may be someone's file elsewhere.
+    // A file with a second hard link may belong to someone elsewhere.
     guard status.kind == .file, status.linkCount == 1 else { throw .notSupported }
     guard try lock(file) else {
       if uncounted.bytes > limitBytes / 100 * Self.uncountedPercent { try forgetSize(in: store) }
@@ -202,16 +202,16 @@ package struct ResultCache {
     return true
   }
 
-  /// By removing the size file: the next writer recounts all entries.
+  /// The next writer then recounts all entries.
   private func forgetSize(in store: borrowing FolderBeneath) throws(Errno) {
     try store.remove(Self.size, isFolder: false)
     uncounted.bytes = 0
   }
 
-  /// Call when no more results will be added.
+  /// Call it when no more results will be added.
   func leave() {
     guard uncounted.bytes != 0, let store = try? store() else { return }
-    // Otherwise the recorded size is too small, as after a crash.
+    // The recorded size is too small, as after a crash.
     try? forgetSize(in: store)
   }
 
@@ -235,7 +235,6 @@ package struct ResultCache {
   }
 }
 
-/// A message for the user.
 struct CacheFault: Error, Equatable {
   let detail: String
   /// The cause is in the project, so other results may still work.

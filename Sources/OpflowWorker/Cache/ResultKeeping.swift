@@ -5,7 +5,7 @@ internal import OpflowSystem
 final class ResultKeeping {
   private enum Source {
     case project(ProjectFile)
-    /// What the link `link` leads to, where that is not part of the result.
+    /// The target of `link` if it is not part of the result.
     case target(link: ProjectFile, path: [UInt8])
     case value(SuccessRecord.Value)
     case output(path: String, bytes: Int64)
@@ -16,7 +16,6 @@ final class ResultKeeping {
   private let folder: FolderBeneath
   private let folderPath: String
   private let reach: LinkReach
-  /// Why a link cannot be kept.
   private var badLink: String?
   private var sources: [Source]
   private var draft: ResultCache.Draft?
@@ -64,7 +63,7 @@ final class ResultKeeping {
 
   deinit { if let draft = draft.take() { cache.drop(draft) } }
 
-  /// Continues until the deadline; returns whether the entry is complete.
+  /// Returns true once the entry is complete.
   func goOn(until deadline: Int64) throws(CacheFault) -> Bool {
     repeat {
       if let copying {

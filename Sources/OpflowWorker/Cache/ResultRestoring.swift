@@ -2,30 +2,29 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// Restores a cached result, one piece at a time. All contents are verified in a staging folder
-/// before the first one is moved to its place.
+/// Restores a cached result in pieces. All contents are verified in a staging folder before the
+/// first file is moved to its place.
 final class ResultRestoring {
   /// The restored parts that are not project files.
   struct Brought {
     let entry: CacheEntry
-    /// The names of values and their files in the staging folder.
+    /// Names of values and their files in the staging folder.
     var values: [(name: String, path: String)] = []
     var output: String?
   }
 
   private let entry: CacheEntry
-  /// The path of the entry, for messages.
+  /// For messages.
   private let entryPlace: String
   private let file: Descriptor
   private let placing: ResultPlacing
   private let folder: String
-  /// The staging folder.
   private let stage: String
   private var next = 0
   private var checked = 0
   private var offset: Int64 = 0
   private var copying: Copying?
-  /// A link that leads out of the manifest's folder; the cache never writes such links.
+  /// A link out of the manifest's folder; the cache never writes such links.
   private var badLink: String?
   private var chunk = [UInt8](repeating: 0, count: 256 << 10)
 
@@ -42,12 +41,8 @@ final class ResultRestoring {
     }
   }
 
-  /// nil if there is no complete entry.
-  ///
-  /// - Parameters:
-  ///   - stage: the staging folder, made and removed by this object.
-  ///   - own: the files of earlier attempts.
-  ///   - isResult: whether the items cover all outputs of the task.
+  /// nil if there is no complete entry. `stage` is made and removed by this object; `own` are the
+  /// files of earlier attempts; `isResult` is true if the items cover all outputs of the task.
   init?(
     _ cache: ResultCache, _ key: SHA256.Digest, folder: String, stage: String,
     own: OwnFiles, isResult: ([CacheEntry.Item]) -> Bool
@@ -109,8 +104,7 @@ final class ResultRestoring {
 
   // MARK: - Contents
 
-  /// Continues until the deadline; nil if there is more to do. After an error, files of the last
-  /// attempt may be gone.
+  /// nil if there is more to do. After an error, files of the last attempt may be gone.
   func goOn(until deadline: Int64) throws(CacheFault) -> Brought? {
     repeat {
       if copying != nil || next < entry.items.count {
@@ -151,7 +145,7 @@ final class ResultRestoring {
     }
   }
 
-  /// Of a file; links are followed.
+  /// Follows links.
   private func digest(_ path: String) throws(Errno) -> SHA256.Digest {
     let file = try File.openRegular(path, .readOnly, followsLink: true)
     let hash = SHA256()
@@ -240,20 +234,19 @@ extension CacheEntry.Item.Kind {
 }
 
 extension Errno {
-  /// The data read is not what was written.
   static var damaged: Errno { .badMessage }
 }
 
-/// Moves restored files to their places, replacing only files of the same task; undoes it if the
-/// result turns out to be incomplete.
+/// Moves restored files to their places, replacing only files of the same task, and undoes this for
+/// an incomplete result.
 final class ResultPlacing {
   private let own: OwnFiles
   private let kept: Set<[UInt8]>
-  /// What the task left last and leaves no more, as it left it.
+  /// Unchanged files of the last attempt that the result does not contain.
   private var leaving: Set<[UInt8]> = []
-  /// Folders that are there, or will be, as far as they were looked at.
+  /// Checked folders that exist or will exist.
   private var folders: Set<[UInt8]> = []
-  /// Items that stand there already as they are to be.
+  /// Items already in place.
   private var inPlace: Set<[UInt8]> = []
   private var placed: [(path: [UInt8], identity: FileIdentity)] = []
   private var made: Set<[UInt8]> = []
@@ -272,7 +265,7 @@ final class ResultPlacing {
 
   // MARK: - What stands there
 
-  /// Throws if something is in the item's place.
+  /// Throws if another file is in the item's place.
   func check(_ item: CacheEntry.Item) throws(CacheFault) {
     let path = item.name
     var end = 0
@@ -340,19 +333,19 @@ final class ResultPlacing {
 
   // MARK: - Putting
 
-  /// Puts all items in their places, after `check` passed for each; `new` is an item's current
+  /// Puts all items in their places, after `check` passed for each; `new` returns an item's current
   /// path. Removes unchanged files of the last attempt that are not in the result.
   func put(_ items: [CacheEntry.Item], _ new: (Int) -> String) throws(CacheFault) {
     own.openFolders()
     defer { closeFolders(items) }
-    // Reversed, because folders come before their contents.
+    // Folders come before their contents.
     for file in own.files.reversed() {
       if leaving.contains(file.path) {
         try naming(file.path) { () throws(Errno) in
           try own.project.remove(file.path, isFolder: false)
         }
       } else if file.seen.kind == .folder, !kept.contains(file.path) {
-        // Somebody else may have put something there.
+        // Fails if others have put files into the folder.
         try? own.project.remove(file.path, isFolder: true)
       }
     }
@@ -362,7 +355,7 @@ final class ResultPlacing {
     }
   }
 
-  /// Sets the modes that the task's folders had when they were cached.
+  /// Sets the modes that the task's folders had when cached.
   private func closeFolders(_ items: [CacheEntry.Item]) {
     var modes: [[UInt8]: UInt32] = [:]
     for item in items where item.kind == .folder && item.mode != Self.modeOfOldFolders {
@@ -395,8 +388,7 @@ final class ResultPlacing {
     if let status = try own.project.status(path) { placed.append((path, status.identity)) }
   }
 
-  /// Removes what was put, after an incomplete restore, so that the task, which then runs, does not
-  /// see it.
+  /// Undoes an incomplete restore: the task, which then runs, must not see the files.
   func takeAway() {
     for path in made.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
       try? own.project.setMode(ofFolder: path, 0o700)
@@ -413,25 +405,24 @@ final class ResultPlacing {
   }
 }
 
-/// What the links of a result lead to. A result restores what it keeps, and its key stands for what
-/// the task reads. Other files behind a link belong to no result, so that they must be compared.
+/// Classifies the targets of a result's links. The result restores its own files, and its key
+/// covers the inputs. Other files behind a link belong to no result, so their content must be
+/// compared.
 struct LinkReach {
   enum End {
-    /// Kept with the result, or in its key.
+    /// Part of the result or of its key.
     case known
-    /// A file, as seen from the manifest's folder.
+    /// Relative to the manifest's folder.
     case file([UInt8])
-    /// What no result can keep.
+    /// A target that no result can contain.
     case unknown([UInt8])
-    /// The manifest's folder does not contain it.
     case outside
   }
 
   private let folder: String
-  /// The files kept, the inputs and the links on the way to them.
+  /// The result's files, the inputs and the links on the way to them.
   private let known: Set<[UInt8]>
 
-  /// - Parameter known: paths relative to `folder`, the manifest's folder.
   init(folder: String, known: some Sequence<[UInt8]>) {
     self.folder = folder
     self.known = Set(known)
@@ -441,9 +432,9 @@ struct LinkReach {
   /// The kernel's limit for one path.
   private static let mostLinks = 40
 
-  /// Where the link `path` leads to if no other link is on the way, both relative to the manifest's
-  /// `folder`; nil if that is outside of it. `..` is allowed only at the beginning of the target:
-  /// after a name that may be a link, its meaning is unknown.
+  /// The target of the link `path` if no other link is on the way, both relative to the manifest's
+  /// `folder`; nil if outside. `..` is allowed only at the beginning of the target: after a name
+  /// that may be a link, its meaning is unknown.
   static func destination(of target: String, at path: [UInt8], folder: String) -> [UInt8]? {
     var names = path.split(separator: slash).dropLast()
     var rest = target.utf8[...]
@@ -465,8 +456,6 @@ struct LinkReach {
   }
 
   /// Resolves the link `path`, whose target exists.
-  ///
-  /// - Parameter project: the manifest's folder.
   func end(
     of target: String, at path: [UInt8], in project: borrowing FolderBeneath
   ) throws(Errno) -> End {
@@ -488,7 +477,7 @@ struct LinkReach {
     return .unknown(path)
   }
 
-  /// The first link in a path, itself included.
+  /// The first link among the path and its parents.
   private static func firstLink(
     of path: [UInt8], in project: borrowing FolderBeneath
   ) throws(Errno) -> [UInt8]? {
@@ -511,7 +500,6 @@ struct LinkReach {
     }
   }
 
-  /// Whether a folder has anything in it, and all of that is known.
   private func isAllKnown(
     in folder: [UInt8], _ project: borrowing FolderBeneath
   ) throws(Errno) -> Bool {

@@ -4,13 +4,13 @@ internal import OpflowSystem
 internal import OpflowWire
 
 /// Runs commands: passes events to `WorkerState` and performs its actions. System calls matter,
-/// since most tasks of a large run are short: a silent one costs a pipe, a clone, two waits, two
+/// since most tasks of a large run are short: a silent task costs a pipe, a clone, two waits, two
 /// reaps, one write and three closes.
 final class CommandWorker: WorkerRole {
-  /// `started` is held back this long, so that a short task costs one write.
+  /// Delays the report `started`, so that a short task costs one write.
   private static let holdNanoseconds: Int64 = 5_000_000
   private static let chunkBytes = 65536
-  /// The most chunks read at a task's end: more than a full pipe comes from another process.
+  /// At a task's end, more than a full pipe comes from another process.
   private static let finalChunks = 64
 
   enum Slot {
@@ -33,13 +33,13 @@ final class CommandWorker: WorkerRole {
   var plan: Plan { frame.plan }
   let launcher: WorkerLauncher
   private let logs: Descriptor
-  /// SIGCHLD. Polled only for longer tasks, which saves a read for short ones.
+  /// SIGCHLD. Polled only for longer tasks, which saves a read for short tasks.
   private let children: SignalDescriptor
 
   private var state: WorkerState
   private var watch = WorkerWatch()
   var service: ServiceWatch?
-  /// The output of the last readiness command, until its writers are gone.
+  /// The last readiness command's output, until its writers are gone.
   var probeOutput: ProbeOutput?
   var ports: KnownPorts
   var jobserver = RunningJobserver()
@@ -48,17 +48,17 @@ final class CommandWorker: WorkerRole {
   var tree: WorkerTree
   private(set) var log = WorkerLog(attempt: 0)
   var taskFolder: TaskFolder
-  /// Masks the running task's output; nil without secrets.
+  /// nil without secrets.
   private(set) var masker: Masker?
   var values: RunningValues
-  /// nil if no task declares files.
+  /// nil without tasks that declare files.
   var files: DeclaredFiles?
   private let lateFiles: LateFiles
   /// The start waits for inputs that are not visible yet.
   private var awaitsFiles = false
   private var isLogFailureTold = false
   var running: TaskID = .none
-  /// The running task uses the terminal, whose keys signal it directly.
+  /// The task uses the terminal, whose keys signal it directly.
   private var isInteractive = false
   private var isStopped = false
   private var process: SpawnedProcess?
@@ -155,8 +155,7 @@ final class CommandWorker: WorkerRole {
     lookAtService(now)
     if plan.hasJobservers { takeTokens(at: now) }
     if let report = watch.takeReport(at: now), !frame.isBehind { frame.say(report) }
-    // The task is a longer one: reap its orphans from now on, or zombies would fill the process
-    // table.
+    // Reap the orphans of a longer task, or zombies would fill the process table.
     if let time = watchChildrenAt, time <= now { watchChildren() }
   }
 
@@ -169,7 +168,7 @@ final class CommandWorker: WorkerRole {
 
   func tell(_ event: WorkerEvent, _ now: Instant) {
     state.handle(event, at: now, into: &actions)
-    // Performing an action may add further ones.
+    // An action may add further actions.
     if isPerforming { return }
     isPerforming = true
     defer { isPerforming = false }
@@ -252,7 +251,6 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// Starts the task once its inputs are visible, as far as known.
   private func begin(_ task: TaskID, _ attempt: Int32, _ now: Instant) {
     // Measured before the spawn, which returns after the exec, when a short task is half done.
     let began = frame.now
@@ -263,7 +261,7 @@ final class CommandWorker: WorkerRole {
       }
     } catch {
       files?.end()
-      // A command among its inputs may be there still.
+      // A command among its inputs may still run.
       tree.abandon()
       return tell(
         error.isOfRecords ? .unwritten(detail: error.detail) : .unfit(detail: error.detail), now)
@@ -277,7 +275,7 @@ final class CommandWorker: WorkerRole {
 
   private func launch(_ task: TaskID, _ attempt: Int32, _ began: Instant, _ now: Instant) {
     prepareFolder()
-    // Of another user, for example; it is not the task's.
+    // A process that an input's command left, maybe another user's, does not belong to the task.
     if files?.takeHasRunCommands() == true { tree.abandon() }
     do throws(WorkerRefusal) {
       let late = try values.begin(task, attempt, mayHoldSecrets: masker != nil)
@@ -304,7 +302,7 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// Starts recording; no process of the task is left, so its output is complete.
+  /// No process of the task is left, so its output is complete.
   private func record(_ task: TaskID, isSuccess: Bool) {
     // A held-back prefix cannot become a secret any more.
     masker?.finish(keep)
@@ -322,7 +320,7 @@ final class CommandWorker: WorkerRole {
     let pipe = try makePipe()
     let process = try launch(task, attempt, late, .logged(output: pipe.write.rawValue))
     frame.poll.set(Slot.output, pipe.read.rawValue)
-    // Keep the write end open: the pidfd shows the task's end, and a hang-up before it would be one
+    // Keep the write end open: the pidfd shows the task's end, and an earlier hang-up would be one
     // more wakeup.
     self.pipe = consume pipe
     return process
@@ -390,15 +388,15 @@ final class CommandWorker: WorkerRole {
     if let status = reaped.probeStatus { service?.noteProbe(status, at: now) }
     if reaped.status != nil || reaped.isGone { service?.end() }
     if reaped.status != nil, !reaped.isGone {
-      // The pidfd stays readable; the remaining processes are reported by SIGCHLD.
+      // The pidfd stays readable; SIGCHLD reports the remaining processes.
       frame.poll.clear(Slot.task)
       watchChildren()
     }
     tell(.reaped(status: reaped.status, isGone: reaped.isGone), now)
   }
 
-  /// Reads once after a wait found output; returns whether there was any. The pipe is blocking,
-  /// which saves the calls to change that for silent tasks.
+  /// Reads once after a wait found output. The pipe is blocking, which saves the calls to change
+  /// that for silent tasks.
   private func readOutput() -> Bool {
     chunk.withUnsafeMutableBytes { chunk in
       guard let count = try? pipe?.read.read(into: chunk), count > 0 else {
@@ -409,7 +407,7 @@ final class CommandWorker: WorkerRole {
     }
   }
 
-  /// Appends lines, already masked, to the task's output.
+  /// `lines` are already masked.
   func keepLines(_ lines: [UInt8], _ now: Instant) {
     if lines.isEmpty { return }
     masker?.finish(keep)
@@ -435,7 +433,7 @@ final class CommandWorker: WorkerRole {
     tell(.outputFailed(errorNumber: failure.rawValue), now)
   }
 
-  /// Reads all available output without waiting.
+  /// Does not wait for output.
   private func drainOutput() {
     guard pipe != nil else { return }
     var set = PollSet(slots: 1)
@@ -473,7 +471,7 @@ final class CommandWorker: WorkerRole {
       outcome.reason = .output
       outcome.errorNumber = failure.rawValue
     }
-    // Collected now if abandoned processes prevented it before.
+    // Abandoned processes may have prevented it before.
     if outcome.isSuccess, let fault = values.collect(frame.masker) {
       outcome.reason = .value
       frame.say(.fault(task, attempt: attempt, detail: fault.detail))
@@ -491,7 +489,7 @@ final class CommandWorker: WorkerRole {
     frame.say(.ended(task, attempt: attempt, outcome))
   }
 
-  /// Writes down what may still run. The report of it may have no reader.
+  /// Writes to a file, since the report may have no reader.
   private func note(_ left: LeftBehind, of task: TaskID, _ attempt: Int32) {
     let own = ProcessID.own
     let worker = WorkerEntry(
@@ -507,9 +505,8 @@ final class CommandWorker: WorkerRole {
   }
 }
 
-/// A task's temporary folder and that of its values.
 extension CommandWorker {
-  /// Without a folder tasks run anyway: most do not use it.
+  /// A failure does not stop the task: most tasks do not use the folder.
   func prepareFolder() {
     if let error = taskFolder.prepare() {
       frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
@@ -535,7 +532,7 @@ extension CommandWorker {
     )
   }
 
-  /// The first task that declares files was just added to the run.
+  /// The first task that declares files may have been added to the run.
   func openFiles(_ now: Instant) {
     guard files == nil, plan.declaresFiles else { return }
     do throws(WorkerFailure) {
@@ -553,7 +550,7 @@ extension CommandWorker {
     awaitTokens()
   }
 
-  /// Reclaimed or unused tokens.
+  /// Returns reclaimed or unused tokens.
   func takeTokens(at now: Instant) {
     if frame.poll.isReady(Slot.tokens) || jobserver.isOwedAtOnce {
       report(tokens: jobserver.takeOwed())
@@ -590,7 +587,6 @@ extension CommandWorker {
     limit.begin(limitBytes: plan.record(task).processes[.memoryLimit])
   }
 
-  /// The task is gone and may have exceeded its limit.
   func endLimit(of task: TaskID, _ attempt: Int32, _ outcome: inout Outcome) {
     defer { limit.end() }
     guard !outcome.isSuccess, outcome.reason == nil, let detail = limit.overrun() else { return }
@@ -600,7 +596,6 @@ extension CommandWorker {
 }
 
 extension CommandWorker {
-  /// After the files.
   func takeValuesBroughtBack() {
     guard let files else { return }
     do throws(WorkerRefusal) {
@@ -620,7 +615,6 @@ extension CommandWorker {
     tell(.broughtBack(result), now)
   }
 
-  /// Old outputs could not be removed.
   func endUncleaned(_ detail: String, _ now: Instant) {
     files?.end()
     tell(.unfit(detail: detail), now)
@@ -666,8 +660,8 @@ extension CommandWorker {
     }
   }
 
-  /// Its last output is shown if the service never becomes ready. Returns 0 if no process can be
-  /// made at the moment.
+  /// The command's last output is shown if the service never becomes ready. Returns 0 on a
+  /// shortage.
   private func startProbe(_ words: [String]) throws(WatchFault) -> Int32 {
     do throws(Errno) {
       let pipe = try Pipe()
@@ -709,10 +703,9 @@ extension CommandWorker {
   }
 }
 
-/// `opflow worker RUN-FOLDER RUN-ID`: runs commands for a coordinator. Logs go to
-/// `RUN-FOLDER/logs`, which must exist.
+/// `opflow worker RUN-FOLDER RUN-ID`: runs commands for a coordinator. `RUN-FOLDER/logs` must
+/// exist.
 package enum WorkerMain {
-  /// Returns the exit code.
   package static func run(arguments: [String]) -> Int32 {
     WorkerProcess.run(CommandWorker.trade, arguments: arguments) {
       frame throws(WorkerFailure) in try CommandWorker(frame)

@@ -3,22 +3,20 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// The files that tasks declare: checks whether tasks are up to date and records the tasks that
-/// run. Works in small steps, so that the worker can answer heartbeats and commands in between.
+/// Checks whether tasks that declare files are up to date and records the tasks that run. Works in
+/// small steps, so that the worker can answer heartbeats and commands in between.
 final class DeclaredFiles {
   enum News {
     case said(WorkerReport)
     case recorded(RecordResult)
     /// The files of a cached result are restored; its values follow.
     case filesBroughtBack
-    /// The whole result is restored and recorded.
     case broughtBack(RecordResult)
     /// The restore failed, or old outputs are removed: run the task.
     case notBroughtBack
-    /// Old outputs cannot be removed, so the task must not run. A message for the user.
+    /// Old outputs cannot be removed, so the task must not run.
     case uncleaned(String)
-    /// A problem of the cache or of stored hashes that does not affect any task. A message for the
-    /// user.
+    /// A problem that does not affect any task.
     case complained(String)
   }
 
@@ -27,7 +25,7 @@ final class DeclaredFiles {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let records: RecordPlace
-  /// The folder that keeps the scanned inputs of tasks until they start.
+  /// The folder for the scanned inputs of tasks until they start.
   private let seen: String
   private let book: RecordBook
   private let readings: TaskReadings
@@ -39,13 +37,13 @@ final class DeclaredFiles {
   /// No other run holds any task, and the records are current; valid for one step.
   private var isUpToNow = false
   /// Read the records while idle: for a large project this takes longer than the coordinator needs
-  /// to write its own files, before which it does not ask anything.
+  /// to write its own files, before which it does not ask.
   private var readsAhead: Bool
   private var look: (check: TaskCheck, look: TaskScan)?
   /// Checks that wait for another run's task or for the lock on the records.
   private var waiting: [TaskCheck] = []
   private var isHeldUp = false
-  /// By check: until when a missing input on a network file system may still appear.
+  /// By check: until when a missing input on a network file system may appear.
   private var lateUntil: [Int32: Int64] = [:]
   /// Absolute input patterns that stayed unmatched after the wait, which is not repeated.
   private var unmatched: Set<String> = []
@@ -84,7 +82,7 @@ final class DeclaredFiles {
     readings = TaskReadings(plans, records: records, book: book, hashes: hashes)
   }
 
-  /// nil if no task of the plan declares files.
+  /// nil without tasks that declare files.
   static func of(
     _ plans: WorkerPlan, runFolder: String, network: NetworkFiles = NetworkFiles()
   ) throws(WorkerFailure) -> DeclaredFiles? {
@@ -112,7 +110,7 @@ final class DeclaredFiles {
 
   // MARK: - The worker's turn
 
-  /// Nanoseconds until the next step; nil if there is nothing to do.
+  /// Until the next step; nil if there is nothing to do.
   var patienceNanoseconds: Int64? {
     let isLooking = readsAhead || look != nil || !questions.isEmpty
     let pausedUntil = isRecording ? running?.lookAgainAt : nil
@@ -144,7 +142,7 @@ final class DeclaredFiles {
   }
 
   private func readAhead() {
-    // An error is reported by the next check.
+    // The next check reports an error.
     readsAhead = (try? !book.followALittle()) ?? false
   }
 
@@ -168,13 +166,13 @@ final class DeclaredFiles {
 
   // MARK: - Looking
 
-  /// Queues a check. The masker finds secrets, which must not be in values.
+  /// The masker finds secrets, which must not be in values.
   func ask(_ check: TaskCheck, _ masker: Masker?) {
     self.masker = masker
     questions.append(check)
   }
 
-  /// Returns whether there is more to do.
+  /// Returns true if there is more to do.
   private func lookOn(until deadline: Int64) -> Bool {
     if look == nil {
       guard !questions.isEmpty else { return false }
@@ -214,7 +212,7 @@ final class DeclaredFiles {
     say(check, .unfit(detail: fault.detail))
   }
 
-  /// Whether a missing input may have been written by another machine and not be visible yet.
+  /// Another machine may have written the input, not visible here yet.
   private func mayBeLate(_ input: FileScan.Item, _ check: TaskCheck) -> Bool {
     if plan.needs(check.task).isEmpty { return false }
     let folder = declaring(check.task).absolute(input.surroundingFolder)
@@ -243,7 +241,7 @@ final class DeclaredFiles {
     }
   }
 
-  /// Whether no other run holds the task; reads new records then. Usually no run holds any task,
+  /// True if no other run holds the task; reads new records then. Usually no run holds any task,
   /// and one test for that per step saves three system calls per task.
   private func isFree(_ declaring: DeclaringTask) throws(ScanFault) -> Bool {
     if isUpToNow { return true }
@@ -257,7 +255,6 @@ final class DeclaredFiles {
     }
   }
 
-  /// Postpones the check until the run that holds the task is done with it.
   private func wait(_ check: TaskCheck) {
     postpone(check)
     news.append(.said(.awaits(check.task, serial: check.serial)))
@@ -328,7 +325,7 @@ final class DeclaredFiles {
     masker.map { record.namesSecret($0) } ?? false
   }
 
-  /// Runs `body`, which only saves time for later runs; reports its first failure.
+  /// `body` only saves time for later runs; reports its first failure.
   private func refresh(_ body: () throws(Errno) -> Void) {
     do throws(Errno) {
       try body()
@@ -340,7 +337,7 @@ final class DeclaredFiles {
     }
   }
 
-  /// Makes the values of an up-to-date task available in this run and reports them.
+  /// Makes the values of an up-to-date task available in this run.
   private func handOn(_ left: [SuccessRecord.Value], _ check: TaskCheck) throws(ValueFault) {
     guard plan.flags(check.task).contains(.leavesValues) else { return }
     try values.put(left, of: plan.nameBytes(check.task))
@@ -356,7 +353,7 @@ final class DeclaredFiles {
 
   // MARK: - Running
 
-  /// Prepares the start of a task; returns false if another run holds it.
+  /// Returns false if another run holds the task.
   func begin(_ task: TaskID, _ masker: Masker?) throws(ScanFault) -> Bool {
     readsAhead = false
     guard plan.isChecked(task) || plan.declaresOutputs(task) else { return true }
@@ -367,8 +364,8 @@ final class DeclaredFiles {
     return try keeping.begin()
   }
 
-  /// Starts to restore the task's result from a cache, or to remove its old outputs. Returns false
-  /// if there is neither, so that the task runs now.
+  /// Starts to restore a cached result, or to remove old outputs. Returns false if there is
+  /// neither, so that the task runs now.
   func beginBringingBack() -> Bool {
     do throws(CacheFault) {
       bringing = try running?.beginBringingBack(stage: stage) == true ? .files : nil
@@ -439,13 +436,13 @@ final class DeclaredFiles {
     if bringing == nil { news.append(.notBroughtBack) }
   }
 
-  /// The names of restored values and their files, valid until `end`.
+  /// Names and files of restored values, valid until `end`.
   var broughtValues: [(name: String, path: String)] { running?.brought?.values ?? [] }
 
-  /// The file with the restored output, valid until `end`.
+  /// Valid until `end`.
   var broughtOutput: String? { running?.brought?.output }
 
-  /// Problems of the cache itself are reported once, since every task may meet them.
+  /// Every task may meet a problem of the cache: reported once.
   private func complain(_ fault: CacheFault) {
     if !fault.isOfProject {
       if isCacheFaultTold { return }
@@ -455,11 +452,8 @@ final class DeclaredFiles {
     news.append(.complained("cache: \(task)\(fault.detail)"))
   }
 
-  /// Starts recording a task after a success or an allowed failure.
-  ///
-  /// - Parameters:
-  ///   - values: its values; nil if they are not read.
-  ///   - output: its log and the size of this attempt's part at the end; nil without output.
+  /// Records a success or an allowed failure. `values` is nil if no task reads them. `output` is
+  /// the log and the size of this attempt's part at its end; nil without output.
   func record(
     _ values: Result<[SuccessRecord.Value]?, ValueFault>, output: (path: String, bytes: Int64)?,
     isSuccess: Bool

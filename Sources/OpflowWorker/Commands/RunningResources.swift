@@ -19,11 +19,10 @@ struct RunningJobserver: ~Copyable {
   private var writing: Descriptor?
   private var own: Int32 = 0
   private var lent: Int32 = 0
-  /// Lent tokens that the coordinator wants back.
+  /// Tokens that the coordinator wants back.
   private var owed: Int32 = 0
-  /// Lent tokens that were unused at the last check.
+  /// Tokens unused at the last check.
   private var unused: Int32 = 0
-  /// When to check for unused tokens.
   private(set) var deadline: Instant?
 
   private static let lookMilliseconds: Int64 = 200
@@ -76,20 +75,18 @@ struct RunningJobserver: ~Copyable {
     deadline = nil
   }
 
-  /// nil unless tokens are owed.
   var awaited: Int32? { owed > 0 && readingNumber >= 0 ? readingNumber : nil }
 
   /// The task has no process yet.
   var isOwedAtOnce: Bool { owed > 0 && readingNumber < 0 }
 
-  /// Returns how many were in the pipe.
   mutating func takeOwed() -> Int32 {
     let count = take(owed)
     owed -= count
     return count
   }
 
-  /// If a check is due, takes back tokens unused now and at the last check.
+  /// Takes back tokens unused now and at the last check.
   mutating func takeUnused(at now: Instant) -> Int32 {
     guard let deadline, deadline <= now else { return 0 }
     let isThere = readingNumber >= 0
@@ -112,7 +109,7 @@ struct RunningJobserver: ~Copyable {
 
   private func put(_ count: Int32) {
     if count <= 0 { return }
-    // A pipe holds more bytes than any machine has jobs; if it is full, there are enough.
+    // A pipe holds more bytes than any machine has jobs; a full pipe has enough.
     try? writing?.writeAll([UInt8](repeating: Self.token, count: Int(count)))
   }
 
@@ -134,18 +131,18 @@ struct RunningJobserver: ~Copyable {
 
 struct JobserverOffer {
   let style: JobserverStyle
-  /// The task's own, and those that may be lent.
+  /// The task's own and those that may be lent.
   let jobs: Int
   let path: String
-  /// Of this process.
+  /// In this process.
   let read: Int32
   let write: Int32
 
-  /// For programs that inherit them (`ProgramStart.further`).
+  /// In programs that inherit them (`ProgramStart.further`).
   static let inherited = (read: 3, write: 4)
 
-  /// Whether this `make` supports FIFO paths (4.4 and later). Searches the program for an option of
-  /// these versions instead of running it.
+  /// True for versions with FIFO paths (4.4 and later). Searches the program for an option of these
+  /// versions instead of running it.
   static func knowsPaths(make: String) -> Bool {
     guard let program = try? File.read(make) else { return false }
     return program.withUnsafeBytes { program in
@@ -160,7 +157,7 @@ struct JobserverOffer {
   }
 }
 
-/// The coordinator sends them before the start.
+/// The coordinator sends the GPUs of a task before its start.
 struct RunningDevices {
   private var told: [TaskID: DeviceSet] = [:]
   private let names: [String]
@@ -184,8 +181,8 @@ struct RunningDevices {
   }
 }
 
-/// The memory limit of the running task: a cgroup next to the worker's own, if the coordinator
-/// could delegate one (it warns otherwise).
+/// The running task's memory limit: a cgroup next to the worker's own, if the coordinator could
+/// delegate one (it warns otherwise).
 struct RunningLimit: ~Copyable {
   private let run: String
   private var group: MemoryGroup?
@@ -196,7 +193,7 @@ struct RunningLimit: ~Copyable {
 
   init(run: String) { self.run = run }
 
-  /// For `ProgramStart.group`; nil without a limit or on failure.
+  /// nil without a limit or on failure.
   mutating func begin(limitBytes: UInt64) -> Int32? {
     end()
     guard limitBytes > 0, let own = KillGroup.home, own.contains("/opflow-\(run)-") else {

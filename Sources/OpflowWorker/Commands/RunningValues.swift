@@ -3,25 +3,24 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// The values that the running task reads and leaves. Without any, and without secrets, no system
-/// call is made here.
+/// The values that the running task reads and leaves. Makes no system call without values and
+/// secrets.
 struct RunningValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folders: LeftValues
-  /// For values that are not read.
+  /// The folder for values that no task reads.
   private let unread: String
   private var needed: NeededValues
   private var task: TaskID = .none
   private var attempt: Int32 = 0
-  /// For the task's values, if it leaves any.
+  /// The folder for the task's values, if it leaves any.
   private var own: String?
-  /// Others may read the task's values.
   private var isRead = false
-  /// With its dependencies' values, if the task wants them.
+  /// The folder with its dependencies' values, if the task wants them.
   private(set) var needsPath: String?
   private var status: ExitStatus?
-  /// Once all of its processes are gone.
+  /// Set once all processes of the task are gone.
   private(set) var collected: [TaskValue]?
 
   init(_ plans: WorkerPlan, runFolder: String) {
@@ -39,8 +38,8 @@ struct RunningValues {
 
   // MARK: A try
 
-  /// Returns the values that the attempt reads. Call `end` afterwards, even after an error. Values
-  /// that may hold secrets get their own folder, to be removed.
+  /// Call `end` afterwards, even after an error. Values that may hold secrets get their own folder,
+  /// to be removed.
   mutating func begin(
     _ task: TaskID, _ attempt: Int32, mayHoldSecrets: Bool
   ) throws(WorkerRefusal) -> LateValues? {
@@ -69,14 +68,14 @@ struct RunningValues {
     }
   }
 
-  /// When the last process was reaped and the task succeeded.
+  /// Collects the values when the last process was reaped and the task succeeded.
   mutating func reaped(status: ExitStatus?, isGone: Bool, _ masker: Masker?) -> ValueFault? {
     guard own != nil else { return nil }
     if let status { self.status = status }
     return isGone && self.status == .success ? collect(masker) : nil
   }
 
-  /// Once, for a successful task.
+  /// Collects the values once, for a successful task.
   mutating func collect(_ masker: Masker?) -> ValueFault? {
     guard let own, isRead, collected == nil else { return nil }
     let flags = plan.flags(task)
@@ -93,7 +92,7 @@ struct RunningValues {
     }
   }
 
-  /// nil if they are not read.
+  /// nil if no task reads them.
   mutating func files(_ masker: Masker?) -> Result<[SuccessRecord.Value]?, ValueFault> {
     // Abandoned processes may have prevented it before.
     if let fault = collect(masker) { return .failure(fault) }

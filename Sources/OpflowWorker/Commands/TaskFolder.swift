@@ -4,31 +4,31 @@ internal import OpflowSystem
 /// `OPFLOW_TMP`: a folder for the running task, empty at its start and emptied at its end.
 ///
 /// A folder per task would cost two writing system calls, and most tasks do not use it. So a worker
-/// has one for all its tasks and checks after each, with one call, whether its modification time
-/// changed. While the folder is empty this is set far into the past: the current time could equal
-/// that of a change within the same clock tick.
+/// has one folder for all its tasks and checks after each, with one call, whether its modification
+/// time changed. While the folder is empty this time is set far into the past: the current time
+/// could equal that of a change within the same clock tick.
 ///
-/// A random number in the name keeps other users from making it first. If the folder cannot be
-/// made, the variable names a missing path, never an empty string: `rm -rf "$OPFLOW_TMP"/*` must
+/// A random number in the name keeps other users from making the folder first. If the folder cannot
+/// be made, the variable names a missing path, never an empty string: `rm -rf "$OPFLOW_TMP"/*` must
 /// not delete everything.
 ///
-/// A worker removes its folder when it leaves; the coordinator removes that of a killed worker, and
-/// the next session with the same `TMPDIR` what both left. On a machine that only a worker used, it
-/// stays.
+/// A worker removes its folder when it exits, and the coordinator that of a killed worker. If both
+/// were killed, the next session with the same `TMPDIR` removes it. On a machine that only a worker
+/// used, it stays.
 package struct TaskFolder: ~Copyable {
   private let prefix: String
   private var name: String
   var path: String { "\(Self.place)/\(name)" }
-  /// Their contents could not be removed.
+  /// Folders whose contents could not be removed.
   private var givenUp: [String] = []
   /// nil before the first task and if the folder cannot be made.
   private var folder: Descriptor?
-  /// Its state while empty; nil if unknown.
+  /// nil if unknown.
   private var empty: Mark?
   private var isLackTold = false
 
-  /// Differs after anything in the folder was made, removed or renamed, or the folder was moved or
-  /// its mode changed.
+  /// Differs after an entry was made, removed or renamed, or the folder was moved or its mode
+  /// changed.
   private struct Mark: Equatable {
     let modifiedNanoseconds: Int64
     let changedNanoseconds: Int64
@@ -55,7 +55,7 @@ package struct TaskFolder: ~Copyable {
     prefix + Hexadecimal.text(.random(in: .min ... .max))
   }
 
-  /// Returns only the first error in a row.
+  /// Returns only the first of several errors in a row.
   mutating func prepare() -> Errno? {
     do throws(Errno) {
       try make()
@@ -107,7 +107,7 @@ package struct TaskFolder: ~Copyable {
     }
     if Mark(status) == empty { return }
     guard status.linkCount > 0, (try? Path.linkStatus(path))?.identity == status.identity else {
-      // The task removed or moved it; remove what replaced it.
+      // The task removed or moved the folder; remove what replaced it.
       folder = nil
       try removeWhole()
       return
@@ -145,7 +145,7 @@ package struct TaskFolder: ~Copyable {
     "opflow-\(run)-" + (worker.map { "\($0)-" } ?? "")
   }
 
-  /// Of a run's killed workers, or of one.
+  /// Removes the folders of a run's killed workers, or of one.
   package static func removeLeft(run: String, worker: Int32? = nil) {
     let prefix = Array(Self.prefix(run: run, worker: worker).utf8)
     var names: [String] = []

@@ -2,7 +2,6 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// A message for the user.
 struct WorkerRefusal: Error {
   let errorNumber: Int32
   let detail: String
@@ -29,8 +28,8 @@ struct TaskStreams {
     TaskStreams(input: StandardStream.input.rawValue, output: output, leadsGroup: true)
   }
 
-  /// For an `interactive` task, which runs in the process group of worker and coordinator, like a
-  /// command of a shell script (`TerminalLoan`).
+  /// An `interactive` task runs in the process group of worker and coordinator, like a command of a
+  /// shell script (`TerminalLoan`).
   static func terminal(_ rawDescriptor: Int32) -> TaskStreams {
     TaskStreams(input: rawDescriptor, output: rawDescriptor, leadsGroup: false)
   }
@@ -52,11 +51,9 @@ final class WorkerLauncher {
   private let run: String
   private var taskFolder: String
   private var hasScriptFile = false
-  /// `environment` was made for it.
   private var seen: Plan
 
-  /// `arguments` are extra ones for the command of one task. `taskFolder` is the value of
-  /// `OPFLOW_TMP`.
+  /// `arguments` are extra arguments for the command of one task; `taskFolder` is `OPFLOW_TMP`.
   init(_ plans: WorkerPlan, run: String, arguments: TaskArguments?, taskFolder: String) {
     self.plans = plans
     self.arguments = arguments
@@ -81,7 +78,7 @@ final class WorkerLauncher {
     environment = Self.environment(plans, run: run, taskFolder: taskFolder)
   }
 
-  /// After services were added, drops inherited variables with the names of their ports.
+  /// Drops inherited variables named like the ports of added services.
   private func heedGrowth() {
     if seen === plan { return }
     let knew = seen.portVariables.count
@@ -91,7 +88,7 @@ final class WorkerLauncher {
   }
 
   /// `secrets` are the run's; the task gets those that it declares. `needsPath` is the folder with
-  /// its dependencies' values, `late` the values that it reads, `ports` are variables
+  /// its dependencies' values, `late` are the values that it reads, `ports` are variables
   /// `NAME=NUMBER`.
   func start(
     _ task: TaskID, attempt: Int32, conclusion: RunState?, secrets: [SecretValue],
@@ -122,7 +119,7 @@ final class WorkerLauncher {
       do throws(ProgramError) {
         return try spawn(streams, hasDirectory: !directory.isEmpty)
       } catch {
-        // Let the shell report that in its usual words and exit code, or run what the kernel
+        // The shell reports the failure in its usual words and exit code, or runs what the kernel
         // refuses (a script without a `#!` line).
         if error.step != .execute { throw refusal(error, in: directory) }
       }
@@ -135,7 +132,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// nil unless programs must inherit them.
+  /// nil unless programs must inherit the pipe.
   private func inherited(
     of jobserver: JobserverOffer, in folder: UnsafeRawBufferPointer
   ) -> (Int32, Int32)? {
@@ -150,7 +147,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// In the folder and environment of the task that was started last.
+  /// Uses the folder and environment of the last started task.
   func startBeside(_ command: [String], output: Int32) throws(ProgramError) -> Int32 {
     words.removeAll()
     for word in command { words.append(Array(word.utf8)) }
@@ -172,7 +169,7 @@ final class WorkerLauncher {
     return true
   }
 
-  /// For a script, those of the shell come first.
+  /// A script follows the words of its shell.
   private func setWords(of task: TaskID, _ late: [Int: [UInt8]]) throws(WorkerRefusal) {
     words.removeAll()
     switch plan.kind(task) {
@@ -206,10 +203,10 @@ final class WorkerLauncher {
     }
   }
 
-  /// For one argument or variable, its zero included (execve(2)).
+  /// For one argument or variable, zero included (execve(2)).
   private static let longestWord = 32 * 4096
 
-  /// A script that is too long for an argument.
+  /// Passes a script that is too long for an argument as a file.
   private func setScriptFile(of task: TaskID) throws(WorkerRefusal) {
     let script = plan.script(task)
     guard let before = plan.wordsBeforeScriptFile(task) else {
@@ -287,7 +284,6 @@ final class WorkerLauncher {
     return WorkerRefusal(errorNumber: error.errno.rawValue, detail: detail)
   }
 
-  /// What the kernel's error does not say.
   private func hint(_ error: Errno, _ file: String, in directory: String) -> String {
     switch error {
     case .notExecutable: return " (a script needs a first line such as #!/bin/sh)"
@@ -301,7 +297,7 @@ final class WorkerLauncher {
     }
   }
 
-  /// Names arguments or variables that are too long.
+  /// Names the arguments or variables that are too long.
   private var excess: String {
     let most = "the kernel takes 128 KiB at most of each"
     let variable = environment.longest
@@ -334,7 +330,7 @@ final class WorkerLauncher {
 /// The environment of tasks for execve(2), reused while successive tasks share one.
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
-  /// By the hash of their names.
+  /// Indices by the hash of the name.
   private let inheritedPlaces: [UInt64: [Int]]
   private let run: String
   private let runFolder: String?
@@ -345,10 +341,10 @@ struct TaskEnvironment: ~Copyable {
   /// `TRACEPARENT=` up to the span ID.
   private let tracePrefix: [UInt8]
   private let traceSuffix: [UInt8]
-  /// The task does not set TRACEPARENT itself.
+  /// The task does not set TRACEPARENT.
   private var givesTrace = false
   private let block = StringBlock()
-  /// The plan's lists that `block` contains.
+  /// The plan's lists in `block`.
   private var lists: (variables: UInt32, secrets: ListIndex)?
   private var pathIndex: Int?
   /// Strings at the end of the block that belong to one task.
@@ -357,7 +353,7 @@ struct TaskEnvironment: ~Copyable {
   let hasShellFunctions: Bool
   private let defaultPath = StringBlock(["/bin:/usr/bin"])
 
-  /// That a task with a jobserver would have without it.
+  /// The flags of a task with a jobserver, without it.
   private var makeFlags: [UInt8] = []
 
   private static let makeVariable = "MAKEFLAGS", cargoVariable = "CARGO_MAKEFLAGS"
@@ -369,7 +365,7 @@ struct TaskEnvironment: ~Copyable {
   ]
   private let ports: [String]
 
-  /// `sharesDevices`: opflow assigns GPUs: a task without any must not see any.
+  /// `sharesDevices`: opflow assigns GPUs, so a task without a GPU must not see any.
   init(
     inherited: [[UInt8]], run: String, runFolder: String?, folder: String, ports: [String] = [],
     sharesDevices: Bool = false
@@ -413,8 +409,8 @@ struct TaskEnvironment: ~Copyable {
     return entry
   }
 
-  /// Remembers `MAKEFLAGS`, which the jobserver's setting extends. Returns whether the jobserver
-  /// replaces the variable.
+  /// Remembers `MAKEFLAGS`, which the jobserver extends. Returns true if the jobserver replaces the
+  /// variable.
   private mutating func takeMakeFlags(
     _ name: some Sequence<UInt8>, _ entry: [UInt8] = [], text: [UInt8]? = nil
   ) -> Bool {
@@ -451,7 +447,7 @@ struct TaskEnvironment: ~Copyable {
     return entry.map { String(decoding: $0.dropFirst(name.utf8.count + 1), as: UTF8.self) }
   }
 
-  /// The `=` is tested first, as it rules out most.
+  /// The `=` is tested first, as it rules out most entries.
   private static func isOf(_ name: String, _ entry: [UInt8]) -> Bool {
     let count = name.utf8.count
     return entry.count > count && entry[count] == UInt8(ascii: "=") && entry.starts(with: name.utf8)
@@ -461,7 +457,7 @@ struct TaskEnvironment: ~Copyable {
 
   var byteCount: Int { block.byteCount }
 
-  /// With its name and zero.
+  /// The size includes name and zero.
   var longest: (name: String, byteCount: Int) {
     guard let index = block.longest else { return ("", 0) }
     // SAFETY: nothing is added meanwhile.
@@ -477,7 +473,7 @@ struct TaskEnvironment: ~Copyable {
     return UnsafePointer(block[pathIndex] + 5)
   }
 
-  /// `late` replaces values by index. Returns the name of a secret that is not in `secrets`.
+  /// `late` replaces values by index. Returns the name of a secret missing in `secrets`.
   mutating func set(
     _ plan: Plan, _ index: UInt32, _ secretList: ListIndex, _ secrets: [SecretValue],
     _ late: [Int: [UInt8]], hasJobserver: Bool = false, hasDevices: Bool = false
@@ -492,7 +488,7 @@ struct TaskEnvironment: ~Copyable {
     pathIndex = nil
     let items = plan.environmentList(index)
     let names = plan.list(secretList)
-    // A value in the manifest takes precedence.
+    // The manifest takes precedence.
     let variable = TraceParent.variable.utf8
     givesTrace =
       trace != nil && !items.contains { plan.text($0.name).elementsEqual(variable) }

@@ -3,11 +3,11 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// The log of one attempt, made with the first byte of output.
+/// The log of one attempt, made with the first output.
 struct WorkerLog: ~Copyable {
   let attempt: Int32
   private var file: Descriptor?
-  /// Also bytes that could not be written.
+  /// Includes bytes that could not be written.
   private(set) var byteCount: Int64 = 0
   private(set) var endsWithinLine = false
   /// Later output is dropped.

@@ -1,34 +1,30 @@
 package import OpflowPlan
 package import OpflowWire
 
-/// Messages are for the user.
+/// Details are messages for the user.
 package enum WorkerEvent {
   case order(WorkerMessage)
   /// The coordinator is gone, or a signal asked this worker to end.
   case endOfOrders
   case started(pid: Int32)
   case refused(errorNumber: Int32, detail: String)
-  /// No process can be made at the moment.
+  /// Processes, memory or descriptors are short.
   case lacking(detail: String)
-  /// `status` is that of the task's main process, if it was among the reaped children; `isGone`: no
-  /// process of the task is left.
+  /// `status` is the main process's, if just reaped; `isGone`: no process of the task is left.
   case reaped(status: ExitStatus?, isGone: Bool)
   case outputFailed(errorNumber: Int32)
-  /// A value that the task reads is missing.
   case valueMissing(detail: String)
   /// A value of the task is invalid; sent before `reaped` with `isGone`.
   case valueFailed(detail: String)
   /// Another run of the state folder holds the task.
   case busy
-  /// An input or output cannot be checked or prepared before the start.
+  /// An input or output cannot be checked or prepared.
   case unfit(detail: String)
-  /// The start cannot be recorded.
   case unwritten(detail: String)
   /// The end of `record`, finished or stopped.
   case recorded(RecordResult)
-  /// The cached result is being restored, or the task waits for inputs.
+  /// A restore, or the wait for inputs, has begun.
   case bringingBack
-  /// The cached result is restored and recorded.
   case broughtBack(RecordResult)
   /// The restore failed, or the wait for inputs is over.
   case notBroughtBack
@@ -39,35 +35,34 @@ package enum WorkerEvent {
   case timer
 }
 
-/// In this order.
+/// Performed in order.
 package enum WorkerAction {
   /// Answered by `started`, `refused` or `bringingBack`.
   case start(TaskID, attempt: Int32)
-  /// Start the task of `start` after `notBroughtBack`. Answered by `started` or `refused`.
+  /// Start the task after `notBroughtBack`. Answered by `started` or `refused`.
   case launch(TaskID, attempt: Int32)
   case report(WorkerReport)
-  /// To all processes of the task.
+  /// Send to all processes of the task.
   case signal(Int32)
   case proceed
   case suspend
-  /// The main process ended before others: note which are alive.
+  /// The main process ended first: note the living processes.
   case noteLeft
   /// KILL to all processes of the task; answered by `reaped`.
   case kill
-  /// Scan and record inputs and outputs; answered by `recorded`, at once or later.
+  /// Scan and record inputs and outputs; answered by `recorded`, maybe later.
   case record(TaskID, isSuccess: Bool)
   /// `recorded` follows at once.
   case stopRecording
-  /// Leave behind what cannot be killed, and name it.
+  /// Leave unkillable processes behind, and name them.
   case abandon
   /// Read the rest of the output, close the log and report the end.
   case finish(TaskID, attempt: Int32, Outcome)
   case leave
 }
 
-/// The decisions of a command worker: which task runs, which are next, and how one ends.
-///
-/// One task runs at a time; prefetched ones wait in order. The phases of the running task:
+/// The decisions of a command worker. One task runs at a time; prefetched tasks wait in order. The
+/// phases of the running task:
 ///
 ///     starting ─► running ─► stopping ─► killing ─► recording ─► (gone)
 ///        ││          └──────────┴───────────┘
@@ -81,10 +76,10 @@ package enum WorkerAction {
 /// - `recording`: no process is left; after a success or allowed failure its files are scanned.
 /// - `restoring`: its result is restored from a cache, or it waits for inputs; it has no process.
 package struct WorkerState {
-  /// Before the rest counts as unkillable: processes of other users, or stuck in the kernel.
+  /// After this, processes are unkillable: of other users, or stuck in the kernel.
   static let killPatienceMilliseconds: Int64 = 3000
   static let killIntervalMilliseconds: Int64 = 20
-  /// Once the coordinator is gone: a resume may be waiting.
+  /// The grace once the coordinator is gone: a resume may be waiting.
   static let lastGraceMilliseconds: Int64 = 500
 
   private enum Phase {
@@ -107,7 +102,7 @@ package struct WorkerState {
     var status = ExitStatus.unknown
     var reason: EndReason?
     var errorNumber: Int32 = 0
-    /// A problem with its values, outputs or record.
+    /// A problem with values, outputs or record.
     var fault: String?
     var wallMicroseconds: Int64 = 0
 
@@ -119,16 +114,11 @@ package struct WorkerState {
   }
 
   private let policy: (TaskID) -> TaskPolicy
-  /// See `Plan.recordsEnd`.
   private let recordsEnd: (TaskID, Outcome) -> Bool
   private var current: Held?
-  /// Prefetched tasks, in order.
   private var ahead: [(task: TaskID, attempt: Int32)] = []
-  /// Leave when idle.
   private var isLeaving = false
-  /// Prefetched tasks may follow the last task.
   private var hasEndedWell = false
-  /// The coordinator is gone.
   private var isOrphaned = false
 
   /// `OPFLOW_RUN_STATE` for tasks.
@@ -261,7 +251,6 @@ package struct WorkerState {
     actions.append(.start(task, attempt: attempt))
   }
 
-  /// Queues it behind a running one.
   private mutating func take(_ task: TaskID, _ attempt: Int32, into actions: inout [WorkerAction]) {
     if isLeaving {
       actions.append(.report(.revoked(task, attempt: attempt)))
@@ -297,7 +286,7 @@ package struct WorkerState {
     actions.append(.proceed)
   }
 
-  /// The coordinator is gone; reports are useless then.
+  /// The coordinator is gone; reports are useless.
   private mutating func endAll(at now: Instant, into actions: inout [WorkerAction]) {
     isLeaving = true
     isOrphaned = true
@@ -341,7 +330,7 @@ package struct WorkerState {
     if isGone {
       finish(at: now, into: &actions)
     } else if status != nil, case .running = held.phase {
-      // Kill the remaining processes at once.
+      // Kill the remaining processes now.
       actions.append(.noteLeft)
       beginKilling(at: now, into: &actions)
     } else if case .killing(_, let until) = held.phase {
@@ -349,14 +338,13 @@ package struct WorkerState {
     }
   }
 
-  /// By its stop rule, or at once.
   private mutating func stop(at now: Instant, atOnce: Bool, into actions: inout [WorkerAction]) {
     guard let held = current else { return }
     switch held.phase {
     case .starting, .killing: return
-    // It has no process.
+    // No process.
     case .restoring: finish(into: &actions)
-    // It has succeeded; recording only helps later runs.
+    // The task has succeeded; recording only helps later runs.
     case .recording: actions.append(.stopRecording)
     case .running:
       if atOnce || held.policy.stopGraceMilliseconds == 0 {
@@ -377,7 +365,7 @@ package struct WorkerState {
     goOnKilling(at: now, until: until, into: &actions)
   }
 
-  /// Until the deadline, however often children end meanwhile.
+  /// Repeated until the deadline, however often children end meanwhile.
   private mutating func goOnKilling(
     at now: Instant, until: Instant, into actions: inout [WorkerAction]
   ) {

@@ -3,16 +3,16 @@ package import OpflowPlan
 package import OpflowSystem
 package import OpflowWire
 
-/// What all worker processes share: the plan, the connection to the coordinator, and the loop that
-/// reads commands, passes them to the role and writes its reports. Reports that do not fit into the
-/// pipe are buffered; while many are, no commands are read, since each produces reports.
+/// The common part of worker processes: the plan, the connection to the coordinator, and the loop
+/// that reads commands, passes them to the role and writes its reports. Reports that do not fit
+/// into the pipe are buffered; while many are, no commands are read, since each produces reports.
 package final class WorkerFrame {
   private enum Slot {
     static let orders = 0, requests = 1, reports = 2
     static let count = 3
   }
 
-  /// Above this, commands wait until reports are read.
+  /// Above this, commands wait.
   private static let mostUnsentBytes = 65_536
 
   package let plans: WorkerPlan
@@ -21,7 +21,7 @@ package final class WorkerFrame {
   package let runFolder: String
   /// Extra arguments for the command of one task.
   package internal(set) var taskArguments: TaskArguments?
-  /// The descriptors to wait for. A role's own slots start at `firstSlot`.
+  /// A role's own slots start at `firstSlot`.
   package var poll: PollSet
   package static let firstSlot = Slot.count
 
@@ -35,7 +35,7 @@ package final class WorkerFrame {
   private var input = LineBuffer()
   private var output = FieldWriter()
   private var sentBytes = 0
-  /// The deadline for the first report in `output`.
+  /// The deadline for the first buffered report.
   private var sendBy: Instant?
   private var isBlocked = false
   private var isListening = true
@@ -46,7 +46,7 @@ package final class WorkerFrame {
   private var isUnheard = false
 
   private var collector = SecretCollector()
-  /// Masks all known secrets; made on first use.
+  /// Made on first use.
   private var knownMasker: Masker?
 
   init(
@@ -104,7 +104,7 @@ package final class WorkerFrame {
     try sendRest()
   }
 
-  /// Whether a task sent the signal, for example with `kill $PPID`, which must not end the worker:
+  /// True if a task sent the signal, for example with `kill $PPID`, which must not end the worker:
   /// it may have other tasks now. Tasks are in its session; a sender that is gone may have been
   /// one.
   private func isOfTask(_ sender: Int32) -> Bool {
@@ -128,35 +128,33 @@ package final class WorkerFrame {
     sendBy = time
   }
 
-  /// Sends all buffered reports at once.
   package func send() {
     sendBy = nil
     if isBlocked { return }
     sendWhatGoes()
   }
 
-  /// Whether reports are waiting because the pipe is full; roles then omit optional ones.
+  /// The pipe is full; roles then omit optional reports.
   package var isBehind: Bool { isBlocked }
 
-  /// Ends the loop.
   package func leave() { isDone = true }
 
-  /// Writes a message to standard error, which goes to the run's log.
+  /// Standard error goes to the run's log.
   package func complain(_ text: String) { trade.complain(masker?.masked(text) ?? text) }
 
   // MARK: Secrets
 
-  /// The run's secrets, of all tasks.
+  /// The secrets of all tasks of the run.
   package var secrets: [SecretValue] { collector.secrets }
 
-  /// Masks secrets in what is written or sent; nil if there are none.
+  /// nil without secrets.
   package var masker: Masker? {
     if collector.isEmpty { return nil }
     if knownMasker == nil { knownMasker = Masker(collector.secrets) }
     return knownMasker
   }
 
-  /// Returns false for a part that does not follow the parts before it.
+  /// False for a part that does not follow the parts before it.
   private func take(_ part: SecretPart) -> Bool {
     knownMasker = nil
     return collector.take(part)
@@ -211,7 +209,6 @@ package final class WorkerFrame {
     }
   }
 
-  /// Why a command is invalid; nil if it is valid.
   private func fault(in order: WorkerMessage) -> String? {
     plans.extend(to: order.lastTask)
     if let fault = order.fault(in: plan) { return fault }
@@ -258,7 +255,7 @@ package final class WorkerFrame {
     }
   }
 
-  /// Sends the remaining reports, waiting for the reader.
+  /// Waits for the reader.
   private func sendRest() throws(Errno) {
     send()
     var reader = PollSet(slots: 1)
@@ -273,17 +270,13 @@ package final class WorkerFrame {
 
 /// The static properties of a kind of worker.
 package struct WorkerTrade: Sendable {
-  /// The prefix of its error messages.
+  /// The prefix of error messages.
   let program: String
-  /// Its usage line.
   package let usage: String
-  /// The actions that it announces to the coordinator.
   let actions: WorkerActions
-  /// Whether it runs tasks of a kind.
   let takes: @Sendable (ActionKind) -> Bool
-  /// Whether its command line may have arguments for a task.
+  /// The command line may have arguments for a task.
   var takesArguments = false
-  /// The number of poll slots that the role needs.
   let slots: Int
 
   package init(
@@ -314,21 +307,20 @@ package protocol WorkerRole: AnyObject {
   /// Prepares for the first command while the coordinator handles the hello.
   func prepare()
 
-  /// Waits until a descriptor of the frame's set is ready, at most that long (negative: forever). A
-  /// role with background work does a small part of it here.
+  /// Waits for a descriptor of the frame's set, at most that long (negative: forever). A role with
+  /// background work does a small part of it here.
   func wait(nanoseconds: Int64) throws(Errno)
 
-  /// Handles the role's ready descriptors; called before the commands of the same turn.
+  /// Called before the commands of the same turn.
   func takeEvents(at now: Instant) throws(Errno)
 
-  /// Handles a command, which was checked against the plan.
+  /// The command was checked against the plan.
   func apply(_ order: WorkerMessage, at now: Instant)
 
   /// Ends the work, then leaves: the coordinator is gone or this worker is asked to end. May be
   /// called more than once.
   func endOfOrders(at now: Instant)
 
-  /// Does what is due.
   func passTime(at now: Instant)
 }
 
@@ -340,12 +332,11 @@ extension WorkerRole {
   }
 }
 
-/// Why a worker cannot work, as a message for the user.
 package struct WorkerFailure: Error {
   package let detail: String
   package init(detail: String) { self.detail = detail }
 
-  /// Returns the result of `body`, or throws a failure that names the operation.
+  /// Throws a failure that names the operation.
   package static func naming<Result: ~Copyable>(
     _ detail: @autoclosure () -> String, _ body: () throws(Errno) -> Result
   ) throws(WorkerFailure) -> Result {

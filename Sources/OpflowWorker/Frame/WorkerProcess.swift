@@ -18,8 +18,8 @@ package enum WorkerProcess {
     [command, runFolder, run] + (task.map { ["\($0.task.rawValue)"] + $0.words } ?? [])
   }
 
-  /// Exits the process when the worker is done. `arguments` follow the subcommand. Returns 2 for
-  /// wrong arguments, 74 if the run's files cannot be used.
+  /// Exits when the worker is done. `arguments` follow the subcommand. Returns 2 for wrong
+  /// arguments, 74 if the run's files cannot be used.
   package static func run<Role: WorkerRole>(
     _ trade: WorkerTrade, arguments: [String], makeRole: (WorkerFrame) throws(WorkerFailure) -> Role
   ) -> Int32 {
@@ -85,9 +85,9 @@ package enum WorkerProcess {
       lock: lock)
   }
 
-  /// Unless this process leads a session. A worker for tasks that use the terminal must stay in its
-  /// session: started as a process group leader, safe from keys, it now blocks their signals and
-  /// joins its coordinator's group (`TerminalLoan`).
+  /// A worker for tasks that use the terminal must stay in its session: started as a process group
+  /// leader, safe from keys, it now blocks their signals and joins its coordinator's group
+  /// (`TerminalLoan`).
   private static func joinSession() {
     do throws(Errno) {
       try ProcessID.newSession()
@@ -102,11 +102,10 @@ package enum WorkerProcess {
 /// not change.
 package final class WorkerPlan {
   package private(set) var current: Plan
-  /// nil for a plan without a file.
+  /// nil for a plan that does not grow.
   private let path: String?
   private var mapping: SharedMapping?
 
-  /// A plan that does not grow.
   package init(_ plan: Plan) {
     current = plan
     path = nil
@@ -119,7 +118,6 @@ package final class WorkerPlan {
     current = try Self.open(mapping, path)
   }
 
-  /// nil without a file.
   var runFolder: String? { path.map { Path.parent(of: $0) } }
 
   /// Reopens the file if `last`, the highest task that a command names, is unknown. The coordinator
@@ -133,7 +131,6 @@ package final class WorkerPlan {
     self.mapping = mapping
   }
 
-  /// Reuses a mapping that already shows the new content.
   private func mapped(_ path: String) -> SharedMapping? {
     if let mapping, let status = try? Path.status(path), mapping.isAll(of: status) {
       return mapping

@@ -2,7 +2,7 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// The result of one task in a cache: restored instead of running it, or stored after its success.
+/// The cached result of one task, restored instead of running it or stored after its success.
 final class CachedResult {
   private let declaring: DeclaringTask
   private let cache: ResultCache
@@ -12,7 +12,7 @@ final class CachedResult {
   private var keeping: ResultKeeping?
   private(set) var brought: ResultRestoring.Brought?
 
-  /// - Parameter seen: the task's inputs as scanned before its start.
+  /// `seen` has the inputs as scanned before the start.
   init(_ declaring: DeclaringTask, _ cache: ResultCache, _ seen: SuccessRecord) {
     self.declaring = declaring
     self.cache = cache
@@ -24,11 +24,8 @@ final class CachedResult {
 
   // MARK: - Restoring
 
-  /// Looks for a cached result to restore; returns whether there is one.
-  ///
-  /// - Parameters:
-  ///   - stage: the staging folder, in the project's file system if possible.
-  ///   - own: the files of earlier attempts.
+  /// False if there is no cached result. `stage` is the staging folder, in the project's file
+  /// system if possible; `own` are the files of earlier attempts.
   func begin(stage: String, own: OwnFiles) throws(CacheFault) -> Bool {
     if seen.isAsked { return false }
     restoring = try ResultRestoring(
@@ -36,14 +33,14 @@ final class CachedResult {
     return restoring != nil
   }
 
-  /// Returns whether the restore is complete.
+  /// Returns true when complete.
   func bringBack(until deadline: Int64) throws(CacheFault) -> Bool {
     guard let restoring, let brought = try restoring.goOn(until: deadline) else { return false }
     self.brought = brought
     return true
   }
 
-  /// Whether the files on disk are those that were restored.
+  /// True if the files on disk are the restored ones.
   func isWhole(_ outputs: SeenFiles) -> Bool {
     guard let brought, let files = declaring.projectFiles(outputs) else { return false }
     let byPath = Dictionary(files.map { ($0.path, $0.seen) }) { first, _ in first }
@@ -68,7 +65,7 @@ final class CachedResult {
 
   // MARK: - Storing
 
-  /// Returns whether the result is stored.
+  /// Returns true when complete.
   func keep(
     _ outputs: SeenFiles, values: [SuccessRecord.Value]?,
     output: (path: String, bytes: Int64)?, until deadline: Int64
@@ -101,7 +98,6 @@ final class CachedResult {
     return LinkReach(folder: folder, known: known)
   }
 
-  /// Removes the restored files, which turned out not to be a result.
   func takeAway() { restoring?.takeAway() }
 
   func end() {
@@ -111,11 +107,11 @@ final class CachedResult {
   }
 }
 
-/// The outputs that a task's cached result must contain; nothing else may be in it.
+/// The outputs that a cached result must contain, and only these.
 struct CachedOutputs {
   private let project: String
   private var declared = DeclaredOutputs()
-  /// Split into names, from the root.
+  /// Names from the root.
   private var paths: [[[UInt8]]] = []
   private var patterns: [PlacedPattern] = []
 
@@ -137,7 +133,7 @@ struct CachedOutputs {
     }
   }
 
-  /// Whether the items cover all outputs and are only outputs, at possible places.
+  /// True if the items cover all outputs and are only outputs, at possible places.
   func areAll(_ items: [CacheEntry.Item]) -> Bool {
     var places: Set<[[UInt8]]> = []
     var folders: Set<[[UInt8]]> = []

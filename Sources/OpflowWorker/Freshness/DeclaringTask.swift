@@ -2,11 +2,11 @@ internal import OpflowBase
 package import OpflowPlan
 internal import OpflowSystem
 
-/// Where the records of a plan's tasks are, and the manifest's name in them.
+/// The place of a plan's records, and the manifest's name in them.
 package struct RecordPlace {
-  /// The state folder, which contains the records and runs.
+  /// Contains the records and runs.
   let state: String
-  /// The same without links, where it is itself a link.
+  /// The real path if `state` is a link.
   let linkedState: String?
   let manifest: String
 
@@ -21,7 +21,7 @@ package struct RecordPlace {
   }
 }
 
-/// A task that declares files, as the scans of files see it.
+/// A task that declares files.
 package struct DeclaringTask {
   package let plan: Plan
   package let task: TaskID
@@ -33,19 +33,19 @@ package struct DeclaringTask {
     self.records = records
   }
 
-  /// By which records know it, in all runs of the state folder.
+  /// Identifies the task in records, in all runs of the state folder.
   var identity: UInt64 {
     SuccessRecord.identity(manifest: records.manifest, task: plan.nameBytes(task))
   }
 
-  /// The key of the task's result in a cache, by its inputs as scanned before the start.
+  /// `seen` has the inputs as scanned before the start.
   func cacheKey(_ seen: SuccessRecord) -> SHA256.Digest {
     CacheKey.of(
       seen, name: plan.nameBytes(task), keepsValues: plan.flags(task).contains(.leavesValues),
       architecture: CacheKey.architecture)
   }
 
-  /// The values that other tasks of the run may read; empty if none does.
+  /// The values that other tasks may read.
   func handedOn(_ left: [SuccessRecord.Value]) -> [TaskValue] {
     let flags = plan.flags(task)
     guard flags.contains(.leavesValues) else { return [] }
@@ -95,14 +95,13 @@ package struct DeclaringTask {
       LeftOut(path: { _ in false }, listed: { _ in false }, target: own.containsTarget))
   }
 
-  /// What runs are kept in, under both of its names where it is a link.
+  /// Under both names if it is a link.
   private func addState(to paths: inout LeftOutPaths) {
     paths.add(.path(records.state))
     if let linked = records.linkedState { paths.add(.path(linked)) }
   }
 
-  /// A note for the message that a path is missing: it looks like a pattern but is a plain name.
-  /// Empty for other paths.
+  /// Explains a missing path that looks like a pattern but is a plain name; empty for other paths.
   func nameNote(_ path: String) -> String {
     plan.writtenText(ofPath: path, of: task).map {
       "; it comes from `\($0)`, so it is a name and not a pattern"
@@ -126,7 +125,7 @@ package struct DeclaringTask {
     }
   }
 
-  /// Makes a path relative to the manifest's folder; nil if it is outside.
+  /// Relative to the manifest's folder; nil if outside.
   func projectPath(_ path: [UInt8]) -> [UInt8]? {
     let root = Self.names(plan.string(plan.manifest.folder), in: "/")
     let names = Self.names(path, in: folder)
@@ -134,10 +133,10 @@ package struct DeclaringTask {
     return Array(names.dropFirst(root.count).joined(separator: [Self.slash]))
   }
 
-  /// The files relative to the manifest's folder; nil if one is outside or not UTF-8.
+  /// Relative to the manifest's folder; nil if one is outside or not UTF-8.
   func projectFiles(_ files: SeenFiles) -> [ProjectFile]? {
     var found: [ProjectFile] = []
-    // One output may be declared in two spellings and then occurs twice.
+    // An output declared in two spellings occurs twice.
     var paths: Set<[UInt8]> = []
     for file in files {
       guard let path = projectPath(file.path), String(validating: path, as: UTF8.self) != nil
@@ -171,7 +170,7 @@ package struct DeclaringTask {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// Tells whether a path relative to the manifest's folder is an output or lies in one.
+  /// Tests whether a path relative to the manifest's folder is or lies in an output.
   var leaves: ([UInt8]) -> Bool { covers(outputs) }
 
   private func covers(_ items: [FileScan.Item]) -> ([UInt8]) -> Bool {
@@ -181,8 +180,7 @@ package struct DeclaringTask {
     return { [declared] in declared.contains($0, in: project) }
   }
 
-  /// Splits a path into names from the root. As bytes, because Swift strings of different bytes may
-  /// be equal.
+  /// Names from the root. Bytes, because Swift strings of different bytes may be equal.
   static func names(_ path: String, in folder: String) -> [[UInt8]] {
     names(Array(path.utf8), in: folder)
   }
@@ -199,7 +197,6 @@ package struct DeclaringTask {
     return names
   }
 
-  /// The value of a variable in the task's environment.
   func variable(_ name: String) -> [UInt8]? {
     let environment = plan.environmentEntry(plan.record(task).environment)
     for list in [environment.own, environment.base] {
@@ -210,8 +207,8 @@ package struct DeclaringTask {
     return Environment.entries().first { $0.starts(with: start) }.map { Array($0[start.count...]) }
   }
 
-  /// The task's environment without the variables that secrets come from: workers do not have
-  /// these, but a process that only checks does.
+  /// The task's environment without the sources of secrets: workers do not have these variables,
+  /// but a process that only checks does.
   var environment: [[UInt8]] {
     let items = plan.environmentList(plan.record(task).environment)
     let hidden = Set(items.map { Array(plan.text($0.name)) } + plan.secretVariables)
@@ -224,7 +221,7 @@ package struct DeclaringTask {
 }
 
 struct DeclaredOutputs {
-  /// Split into names, from the root.
+  /// Names from the root.
   private var paths: Set<[[UInt8]]> = []
   private var patterns: [PlacedPattern] = []
 
@@ -236,7 +233,6 @@ struct DeclaredOutputs {
     }
   }
 
-  /// The path is an output or lies in one.
   func contains(_ path: [UInt8], in folder: String) -> Bool {
     let names = DeclaringTask.names(path, in: folder)
     for count in names.indices where paths.contains(Array(names[...count])) { return true }
@@ -244,10 +240,9 @@ struct DeclaredOutputs {
   }
 }
 
-/// A pattern with its base folder. `.` and `..` are resolved, since found names do not contain
-/// them.
+/// A pattern with its base folder. Without `.` and `..`, since found names do not contain them.
 struct PlacedPattern {
-  /// Split into names, from the root.
+  /// Names from the root.
   let folder: [[UInt8]]
   let pattern: PathPattern
 
@@ -275,7 +270,7 @@ struct PlacedPattern {
       && pattern.matches(names[folder.count...])
   }
 
-  /// The path matches or, for a pattern of folders, lies in a folder that matches.
+  /// Also true for a path in a matching folder if the pattern is of folders.
   func covers(_ names: [[UInt8]]) -> Bool {
     if !pattern.fitsFolders { return matches(names) }
     return names.indices.contains { matches(Array(names[...$0])) }
@@ -286,7 +281,7 @@ struct PlacedPattern {
 /// error of the manifest.
 struct OutputPatterns {
   private let patterns: [(task: TaskID, pattern: PlacedPattern)]
-  /// More tasks may have been added since.
+  /// Tasks may have been added since.
   let taskCount: Int
 
   init(_ plan: Plan) {
@@ -301,7 +296,7 @@ struct OutputPatterns {
     taskCount = plan.taskCount
   }
 
-  /// `names` is a path split from the root.
+  /// `names` are from the root.
   func isOfOther(than task: TaskID, _ names: [[UInt8]]) -> Bool {
     patterns.contains { $0.task != task && $0.pattern.covers(names) }
   }

@@ -6,16 +6,16 @@ package import OpflowSystem
 /// with a dot, so it always terminates. Unreadable folders are errors: a file missed silently would
 /// be a missing task.
 package struct FileNames {
-  /// When links count by their own names.
   struct Found {
     var names = ByteStrings()
     /// Links, and files reached through a link.
     var linked = ByteStrings()
-    /// Links to folders that `**` does not reach otherwise, and patterns that would enter them.
+    /// Links to folders that `**` does not reach by another path, and patterns that would enter
+    /// them.
     var unentered: [(link: String, pattern: String)] = []
   }
 
-  /// To a folder.
+  /// The path to a folder leads directly or through a link.
   private enum Way { case plain, unknown, linked }
 
   private let pattern: PathPattern
@@ -23,10 +23,10 @@ package struct FileNames {
   /// Ends in a slash.
   private let root: [UInt8]
   private var found = Found()
-  /// A stack of folders to search, relative to the root, with trailing slash, and the pattern part
-  /// to match there.
+  /// Folders to search, relative to the root, with a trailing slash, and the pattern part to match
+  /// there.
   private var open: [(folder: [UInt8], part: Int, way: Way)] = [([], 0, .plain)]
-  /// Links that `**` met, and the part of the pattern.
+  /// Links that `**` met, with the pattern part.
   private var passed: [(link: [UInt8], part: Int)] = []
   private var way = Way.plain
   private var seen: Set<[UInt8]> = []
@@ -36,20 +36,20 @@ package struct FileNames {
   /// nil if a link counts as its target.
   private let links: LinkWalk?
 
-  /// A pattern that matches more is probably a mistake.
+  /// More names are probably an error in the pattern.
   private static let mostNames = 4_000_000
   private static let slash = UInt8(ascii: "/")
 
   /// When a file counts whose name is exactly the pattern's text.
   package enum WrittenName {
-    /// With the files that match.
+    /// Always, like the matching files.
     case beside
     /// Only if the pattern matches nothing.
     case insteadOfNone
   }
 
-  /// Maybe millions of names, relative to `folder` and sorted by bytes. `keepsLinks`: links count
-  /// by their own names; otherwise as their targets.
+  /// Maybe millions of names, relative to `folder` and sorted by bytes. With `keepsLinks`, links
+  /// count by their own names, else as their targets.
   package static func fitting(
     _ text: String, in folder: String, folders: FolderMemory = FolderMemory(),
     written: WrittenName = .beside, keepsLinks: Bool = false
@@ -84,7 +84,7 @@ package struct FileNames {
     }
   }
 
-  /// With `links`, links count by their own names; otherwise as their targets.
+  /// `links` as `keepsLinks` above.
   static func all(
     fitting text: String, in folder: String, folders: FolderMemory, written: WrittenName,
     links: LinkWalk? = nil
@@ -94,7 +94,7 @@ package struct FileNames {
     }
     var search = FileNames(text, pattern, folder, folders, links)
     search.run()
-    // Most patterns match their own text, such as `*.c`: such a file is found already.
+    // Most patterns match their own text, such as `*.c`.
     if !pattern.fits(pattern.written),
       written == .beside || search.found.names.isEmpty && search.found.linked.isEmpty
     {
@@ -154,7 +154,7 @@ package struct FileNames {
           else { return }
           search.open.append((folder + Array(name) + [Self.slash], part, search.way))
         }
-        // Before those of subfolders: then almost nothing is left to sort.
+        // Before subfolders: then almost nothing is left to sort.
         if !isLast { open.append((folder, part + 1, self.way)) }
       }
     }
@@ -181,7 +181,7 @@ package struct FileNames {
     fault = FileNameFault("`\(NameCharacters.text(root + name))`: \(error)")
   }
 
-  /// For entries whose names begin with `beginning`.
+  /// Calls `body` for entries whose names begin with `beginning`.
   private mutating func look(
     into folder: [UInt8], from beginning: [UInt8],
     _ body: (inout FileNames, UnsafeRawBufferPointer, FolderEntries.Kind) -> Void
@@ -198,7 +198,7 @@ package struct FileNames {
     } catch {
       switch error {
       case .noSuchFile, .notADirectory: return
-      // When links count by their own names, a link loop is not a folder.
+      // A link that counts by its own name is not a folder.
       case .tooManyLinks where links != nil: return
       case .tooBig: fault = FileNameFault("more than four million names would have to be looked at")
       default: fail(at: folder, error)
@@ -207,7 +207,7 @@ package struct FileNames {
     open[openCount...].reverse()
   }
 
-  /// A folder itself, not a link to one. Remembers links for `noteUnentered`.
+  /// Remembers links for `noteUnentered`.
   private mutating func isFolderItself(
     _ folder: [UInt8], _ name: UnsafeRawBufferPointer, _ kind: FolderEntries.Kind, _ part: Int
   ) -> Bool {
@@ -226,7 +226,7 @@ package struct FileNames {
     return false
   }
 
-  /// Links whose folders are not searched otherwise.
+  /// Notes links to folders that the search does not reach by another path.
   private mutating func noteUnentered() {
     let names = text.split(separator: "/")
     let fitting = Set((0..<found.linked.count).map { found.linked[$0] })
@@ -253,7 +253,7 @@ package struct FileNames {
     }
   }
 
-  /// Without links; nil also if it is not UTF-8.
+  /// Without links; nil also if not UTF-8.
   private func realFolder(_ name: [UInt8]) -> String? {
     guard let path = String(validating: root + name, as: UTF8.self), Path.isDirectory(path) else {
       return nil
@@ -314,7 +314,7 @@ package struct FileNames {
   }
 }
 
-/// Sorted by the bytes of their names.
+/// Sorted by the bytes of the names.
 struct FolderListing {
   private(set) var names = ByteStrings()
   private var kinds: [FolderEntries.Kind] = []
@@ -337,7 +337,6 @@ struct FolderListing {
 
   func kind(_ place: Int) -> FolderEntries.Kind { kinds[place] }
 
-  /// The names with that prefix.
   func places(from beginning: [UInt8]) -> Range<Int> {
     if beginning.isEmpty { return 0..<count }
     return beginning.withUnsafeBytes { wanted in
@@ -347,7 +346,7 @@ struct FolderListing {
     }
   }
 
-  /// The first index for which `isSo` is true, as it is for all later ones.
+  /// Binary search: `isSo` is true from some index on.
   private func firstPlace(where isSo: (UnsafeRawBufferPointer) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -365,13 +364,13 @@ package final class FolderMemory {
   private var entryCount = 0
   private let network: NetworkFiles
 
-  /// Nine bytes each plus their names.
+  /// An entry takes nine bytes plus its name.
   private static let mostEntries = 250_000
 
   /// Folders on network file systems are not cached.
   package init(network: NetworkFiles = NetworkFiles()) { self.network = network }
 
-  /// `folder` is zero-terminated; links are followed. Throws `tooBig` for more than `most` entries.
+  /// `folder` is zero-terminated; follows links. Throws `tooBig` for more than `most` entries.
   func listing(of folder: [UInt8], most: Int) throws(Errno) -> FolderListing {
     let status = try Path.status(ofBytes: folder)
     if network.have(

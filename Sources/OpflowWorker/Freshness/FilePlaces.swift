@@ -4,11 +4,10 @@ internal import OpflowSystem
 
 /// Finds the files that paths and patterns name, and the links on the way to them.
 struct FilePlaces {
-  /// The status of a path, if finding it required a stat.
+  /// Known only if finding the path required a stat.
   struct Status {
     let stamp: FileStamp
     let kind: SeenFile.Kind
-    /// Whether it is the status of a link's target.
     let isOfTarget: Bool
   }
 
@@ -20,7 +19,7 @@ struct FilePlaces {
   private let written: FileNames.WrittenName
 
   private(set) var paths = ByteStrings()
-  /// An index into `statuses` for each path; may be shorter than `paths` or empty.
+  /// An index into `statuses` for each path; may be shorter than `paths`.
   private var statusOf: [Int32] = []
   private var statuses: [Status] = []
   /// The folders that the current input has entered.
@@ -28,15 +27,15 @@ struct FilePlaces {
 
   private var linkPaths = ByteStrings()
   private var linkContents: [PlanKey] = []
-  /// The text of each link itself, without those of its target.
+  /// Without the texts of links behind it.
   private var linkTexts = ByteStrings()
-  /// The latest of each link and those that it leads through; nil where none was asked for.
+  /// The latest of the link and the links behind it; nil if not requested.
   private var linkStamps: [FileStamp?] = []
-  /// In which what links lead to may change, without links.
+  /// Real folders in which the targets of links may change.
   private(set) var targetFolders: Set<[UInt8]> = []
   private var lastTargetFolders: [[UInt8]] = []
 
-  /// Named paths that are missing; `unmatched` are patterns without matches.
+  /// Named paths; `unmatched` are patterns without matches.
   private(set) var missing: [String] = []
   private(set) var unmatched: [String] = []
   /// Links that a pattern does not enter, and the pattern that would.
@@ -45,9 +44,8 @@ struct FilePlaces {
   private static let slash = UInt8(ascii: "/")
   private static let mostEntries = 4_000_000
 
-  /// - Parameters:
-  ///   - folder: the base of relative paths.
-  ///   - written: when a file counts whose name is the pattern's text.
+  /// `folder` is the base of relative paths. `written`: when a file counts whose name is the
+  /// pattern's text.
   init(
     _ items: [FileScan.Item], in folder: String, _ hashes: FileMemory, _ links: FileScan.Links,
     _ written: FileNames.WrittenName
@@ -71,7 +69,7 @@ struct FilePlaces {
       }
     }
     sortLinks()
-    // Another item leads through it.
+    // Another item enters these.
     unentered = unentered.filter {
       text(ofLink: Array($0.link.utf8)) == nil && !items.contains(.glob($0.instead))
     }
@@ -104,7 +102,7 @@ struct FilePlaces {
     let names = found.names
     let before = paths.count
     let fitsFolders = pattern.utf8.last == Self.slash
-    // Mostly all of them count, and are all that there is.
+    // Usually all names count, and no other input comes before.
     let first = (0..<names.count).first { names.with($0, leftOut.listed) } ?? names.count
     var isMatched = first > 0
     if !fitsFolders, before == 0, first == names.count {
@@ -121,7 +119,7 @@ struct FilePlaces {
     }
     for place in 0..<found.linked.count where !found.linked.with(place, leftOut.path) {
       isMatched = true
-      // Mostly a link itself; `follow` notices where it is none.
+      // Usually a link itself; `add` notices if not.
       try add(found.linked[place], .link)
     }
     if !isMatched { unmatched.append(pattern) }
@@ -132,7 +130,7 @@ struct FilePlaces {
 
   private struct Folder {
     let path: [UInt8]
-    /// nil if it is reached without links.
+    /// nil without links.
     let real: [UInt8]?
   }
 
@@ -143,11 +141,11 @@ struct FilePlaces {
     let real: [UInt8]?
   }
 
-  /// Adds a path; a folder with everything in it.
+  /// A folder is added with its contents.
   private mutating func add(
     _ path: [UInt8], _ kind: FolderEntries.Kind = .unknown
   ) throws(ScanFault) {
-    // Usually it is not a folder.
+    // Usually the path is not a folder.
     guard let folder = try addNamed(path, kind) else { return }
     var open = try entries(of: folder)
     while let entry = open.popLast() {
@@ -177,7 +175,7 @@ struct FilePlaces {
     return isLeftOut ? nil : try addItself(entry)
   }
 
-  /// Returns the folder to enter, if it is one.
+  /// Returns the folder to enter.
   private mutating func addItself(_ entry: Entry) throws(ScanFault) -> Folder? {
     if entry.kind == .link, follows { return try addLink(entry) }
     let status: FileStatus
@@ -205,14 +203,14 @@ struct FilePlaces {
     path.withUnsafeBytes { paths.append($0) }
   }
 
-  /// Sets the status of the next path.
+  /// For the next path.
   private mutating func note(_ status: Status) {
     while statusOf.count < paths.count { statusOf.append(-1) }
     statusOf.append(Int32(statuses.count))
     statuses.append(status)
   }
 
-  /// The entries of a folder in reverse order.
+  /// In reverse order.
   private mutating func entries(of folder: Folder) throws(ScanFault) -> [Entry] {
     var entries: [Entry] = []
     let path = folder.path
@@ -254,7 +252,7 @@ struct FilePlaces {
     return try add(found, entry.path, isLink: true)
   }
 
-  /// - Parameter isLink: whether the path itself is a link; nil if unknown.
+  /// `isLink`: the path itself is a link; nil if unknown.
   private mutating func add(
     _ found: LinkWalk.Found, _ path: [UInt8], isLink: Bool?
   ) throws(ScanFault) -> Folder? {
@@ -290,7 +288,7 @@ struct FilePlaces {
     return nil
   }
 
-  /// - Parameter isAlone: only the last link's own text counts, not those of the links behind it.
+  /// `isAlone`: only the last link's own text counts.
   private mutating func note(_ found: LinkWalk.Found, _ path: [UInt8], isAlone: Bool = false) {
     // Successive links usually lead to one folder.
     if found.folders != lastTargetFolders {
@@ -307,7 +305,7 @@ struct FilePlaces {
 
   private mutating func note(_ texts: ArraySlice<[UInt8]>, _ stamps: some Sequence<FileStamp>) {
     guard let first = texts.first else { return }
-    // Whichever of them is replaced has a later time than all of them had.
+    // A replaced link gets a later time than any of these.
     linkStamps.append(stamps.max { $0.changed < $1.changed })
     linkContents.append(
       hashes.hash.of(texts.count == 1 ? first : Array(texts.joined(separator: [0]))))
@@ -341,7 +339,7 @@ struct FilePlaces {
     return SeenFiles(linkPaths, states)
   }
 
-  /// The same, by which it shows whether one is replaced.
+  /// The links with stamps, which show whether a link is replaced.
   var stampedLinks: SeenFiles {
     var states = SeenStates()
     for place in linkContents.indices {
@@ -350,7 +348,7 @@ struct FilePlaces {
     return SeenFiles(linkPaths, states)
   }
 
-  /// Nil also for a link that has another number on each machine.
+  /// nil also on a network file system, where inode numbers differ between machines.
   private func stamp(ofLink place: Int) -> FileStamp? {
     let path = absolute(linkPaths[place])
     let stamp =
@@ -363,7 +361,7 @@ struct FilePlaces {
     return isOnNetwork ? nil : stamp
   }
 
-  /// The text of one of them; nil for none.
+  /// nil if the path is not a link.
   func text(ofLink path: [UInt8]) -> [UInt8]? {
     var (low, high) = (0, linkPaths.count)
     while low < high {

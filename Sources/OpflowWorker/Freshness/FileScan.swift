@@ -2,12 +2,11 @@ internal import OpflowBase
 package import OpflowPlan
 package import OpflowSystem
 
-/// A message for the user.
 package struct ScanFault: Error, Equatable {
   package let detail: String
   /// The missing input.
   private(set) var path: String?
-  /// The records cannot be written; the task's own files are fine.
+  /// The task's own files are fine.
   private(set) var isOfRecords = false
 
   init(detail: String) { self.detail = detail }
@@ -33,10 +32,10 @@ package struct ScanFault: Error, Equatable {
   }
 }
 
-/// Scans files in small steps: their kinds and content hashes, reusing hashes of unchanged files.
+/// Finds the kinds and content hashes of files in small steps, reusing hashes of unchanged files.
 package final class FileScan {
   enum Links {
-    /// As their texts, and whether their targets exist.
+    /// As texts, and whether their targets exist.
     case themselves
     /// As texts and targets. Links on the way to `project`, the manifest's folder, do not count.
     case followed(project: String, LeftOut)
@@ -44,16 +43,16 @@ package final class FileScan {
 
   private let folder: String
   private let memory: SeenFiles
-  /// In `memory`: the first that may match the next path.
+  /// The first entry of `memory` that may match the next path.
   private var remembered = 0
   private let places: FilePlaces
   private let follows: Bool
   private var next = 0
   private var hashing: FileHashing?
-  /// Tasks may read the same file, so the scans of a process share this.
+  /// Shared by the scans of a process, since tasks may read the same file.
   private let hashes: FileMemory
 
-  /// So many leading entries of `memory` equal the result so far.
+  /// Leading entries of `memory` that equal the result so far.
   private var unchanged = 0
   /// The result, once it differs from `memory`.
   private var own: SeenStates?
@@ -63,11 +62,10 @@ package final class FileScan {
   /// Named paths; `unmatched` are patterns without matches.
   package private(set) var missing: [String]
   package var unmatched: [String] { places.unmatched }
-  /// Links that a pattern does not enter, and the pattern that would.
   var unentered: [(pattern: String, link: String, instead: String)] { places.unentered }
-  /// Files of `memory` that were replaced or rewritten, even with the same content.
+  /// Files that were replaced or rewritten, even with the same content.
   package private(set) var replaced: [[UInt8]] = []
-  /// Files were read whose hashes are worth recording.
+  /// The hashes are worth recording.
   package private(set) var hasRead = false
 
   package enum Item: Hashable {
@@ -104,7 +102,7 @@ package final class FileScan {
     follows = if case .followed = links { true } else { false }
   }
 
-  /// Sorted by path, once the scan is complete.
+  /// Sorted by path, once complete.
   package var files: SeenFiles {
     guard let own else {
       return unchanged == memory.count ? memory : SeenFiles(unchanged, of: memory)
@@ -117,11 +115,9 @@ package final class FileScan {
   /// On the way to the files, sorted by path.
   var links: SeenFiles { places.links }
 
-  /// Their stamps show whether a link is replaced.
   var stampedLinks: SeenFiles { places.stampedLinks }
 
-  /// Links that were replaced and have the same text. `earlier` are the same links, with their
-  /// stamps.
+  /// Links with the same text. `earlier` are the same links with stamps.
   func replacedLinks(since earlier: SeenFiles) -> [[UInt8]] {
     if earlier.isEmpty { return [] }
     let now = stampedLinks
@@ -133,14 +129,14 @@ package final class FileScan {
 
   func text(ofLink path: [UInt8]) -> [UInt8]? { places.text(ofLink: path) }
 
-  /// Of link targets, where changes may matter too.
+  /// The folders of link targets, where changes may matter too.
   var targetFolders: Set<[UInt8]> { places.targetFolders }
 
   private func absolute(_ place: Int) -> [UInt8] {
     DeclaringTask.absolute(places.paths[place], in: folder)
   }
 
-  /// Returns whether the scan is complete.
+  /// Returns true when complete.
   package func goOn(until deadline: Int64) throws(ScanFault) -> Bool {
     var count = 0
     repeat {
@@ -171,7 +167,7 @@ package final class FileScan {
       }
       let known = places.paths.with(place) { remembered(of: $0) }
       if let known {
-        // A file has another device and number on each machine.
+        // A file has another device and inode number on each machine.
         if !isOnNetwork, memory.isReplaced(known, by: stamp) { replaced.append(memory.path(known)) }
         if !isOnNetwork, memory.stamp(known) == stamp, memory.kind(known) == kind {
           return keep(known)
@@ -259,7 +255,6 @@ package final class FileScan {
         } : nil
       throw ScanFault(detail: "cannot read `\(path)`\(target ?? ""): \(error)")
     }
-    // It disappeared after it was found.
     missing.append(path)
     gone.insert(Int32(next))
     next += 1
@@ -297,7 +292,7 @@ extension SeenFile.Kind {
   }
 }
 
-/// In pieces.
+/// Hashes a file in pieces.
 final class FileHashing {
   private let file: Descriptor
   private let expected: FileStamp
@@ -306,7 +301,6 @@ final class FileHashing {
   private let piece: FilePiece
   private var count: Int64 = 0
 
-  /// `expected` is the stamp found by the scan.
   init(
     _ file: consuming Descriptor, expected: FileStamp, into seen: SeenFile, _ hash: ContentHash,
     _ piece: FilePiece
@@ -321,11 +315,9 @@ final class FileHashing {
 
   var isShort: Bool { expected.sizeBytes <= FilePiece.size }
 
-  /// Returns the result at the end. A file that changed meanwhile gets no stamp, so it is read
-  /// again next time.
+  /// A file that changed meanwhile gets no stamp, so it is read again next time.
   func goOn() throws(Errno) -> SeenFile? {
-    // After all expected bytes, the status shows that there are no more. Generated kernel files
-    // claim to be empty.
+    // The status shows that there are no more bytes. Generated kernel files claim to be empty.
     if count > 0, count == expected.sizeBytes, try stamp() == expected { return whole }
     let got: Int
     do throws(Errno) {
@@ -370,12 +362,12 @@ final class FilePiece {
   deinit { bytes.deallocate() }
 }
 
-/// The hashes of files and listings of folders that this process has read.
+/// Hashes and folder listings that this process has read.
 package final class FileMemory {
-  /// By a hash of the stamp.
+  /// The key is a hash of the stamp.
   private var contents: [PlanKey: PlanKey] = [:]
 
-  /// Of about 60 bytes each.
+  /// About 60 bytes each.
   private static let mostContents = 250_000
 
   package let hash: ContentHash
@@ -386,7 +378,6 @@ package final class FileMemory {
   private var folder = HeldFolder()
   private var keepsAccessTimes = true
 
-  /// Several tasks may read one file.
   private let keepsContents: Bool
 
   package init(
@@ -398,7 +389,6 @@ package final class FileMemory {
     self.keepsContents = keepsContents
   }
 
-  /// For the tasks of a plan.
   package convenience init(_ plan: Plan, network: NetworkFiles = NetworkFiles()) {
     let readers = plan.tasks.lazy.filter { plan.isChecked(TaskID($0)) }
     self.init(plan.contentHash, keepsContents: readers.dropFirst().first != nil, network: network)
@@ -419,7 +409,7 @@ package final class FileMemory {
     ) { Hash.planKey($0) }
   }
 
-  /// Keeps folders open for faster lookups until `letFoldersGo`; only for a short time.
+  /// Keeps folders open for faster lookups; only for a short time.
   func holdFolders() { folder.hold() }
 
   func letFoldersGo() {
@@ -427,17 +417,16 @@ package final class FileMemory {
     links.forget()
   }
 
-  /// What is known of links is valid only while folders are held.
+  /// Cached links are valid only while folders are held.
   func prepareLinks() { if !folder.isHeld { links.forget() } }
 
-  /// Relative to `start`; does not follow links.
+  /// Does not follow links.
   func linkStatus(_ path: UnsafeRawBufferPointer, from start: String) -> Result<FileStatus, Errno> {
     folder.linkStatus(path, from: start)
   }
 
-  /// Does not block on the open. `isTarget`: follow a link at the path, which is otherwise an
-  /// error. `expected` is the file's stamp; nil to take it after opening, which refreshes network
-  /// file systems.
+  /// Opens without blocking. `isTarget`: follow a link at the path, else an error. `expected` is
+  /// the file's stamp; nil to take it after opening, which refreshes network file systems.
   func reading(
     _ path: UnsafeRawBufferPointer, from start: String, isTarget: Bool, expected: FileStamp?,
     into seen: SeenFile
@@ -451,8 +440,8 @@ package final class FileMemory {
     }
   }
 
-  /// Without updating the access time: a check should not count as use, and the update takes as
-  /// long as hashing a small file. Files of other users do not allow this.
+  /// Keeps the access time: a check should not count as use, and the update takes as long as
+  /// hashing a small file. Files of other users do not allow this.
   private func open(
     _ path: UnsafeRawBufferPointer, from start: String, _ flags: File.Flags
   ) throws(Errno) -> Descriptor {
@@ -485,7 +474,7 @@ struct HeldFolder: ~Copyable {
     folder = nil
   }
 
-  /// Relative to `start`; does not follow links. `path` must not contain a zero.
+  /// Does not follow links. `path` does not contain a zero.
   mutating func linkStatus(
     _ path: UnsafeRawBufferPointer, from start: String
   ) -> Result<FileStatus, Errno> {
@@ -510,8 +499,7 @@ struct HeldFolder: ~Copyable {
     return try File.open(ofBytes: bytes, from: folder, flags)
   }
 
-  /// Returns the folder that `bytes` is relative to: the open one, or `File.workingFolder` for a
-  /// full path.
+  /// Returns the base of `bytes`: the open folder, or `File.workingFolder` for a full path.
   private mutating func setBytes(of path: UnsafeRawBufferPointer, from start: String) -> Int32 {
     let isRelative = path.first != Self.slash
     if isRelative, isHeld { open(start) }
@@ -530,7 +518,7 @@ struct HeldFolder: ~Copyable {
     return from
   }
 
-  /// On failure the full path is used, which reports the error.
+  /// On failure the full path reports the error.
   private mutating func open(_ start: String) {
     if folder != nil, path == start { return }
     path = start

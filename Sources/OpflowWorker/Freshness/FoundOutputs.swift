@@ -74,7 +74,7 @@ struct FoundOutputs {
       ofBytes: DeclaringTask.absolute(path, in: declaring.folder) + [0], from: File.workingFolder)
   }
 
-  /// Paths that do not belong to the task; nil if unknown.
+  /// Paths that are not the task's; nil if unknown.
   var strangers: [[UInt8]]? {
     if before.isUnknown { return nil }
     return before.files.keys.filter { own[$0] == nil && !earlier.mayBeOfLost($0) }
@@ -99,7 +99,7 @@ struct FoundOutputs {
     own[output.path].map { $0.isSame(as: output) || $0.stamp == stamp(output.path) } ?? false
   }
 
-  /// A file that the task changed was there before its first attempt.
+  /// True if the file existed before the task's first attempt.
   private func isFromBefore(_ file: SeenFile) -> Bool {
     guard file.kind != .folder, let kind = before.files[file.path]?.kind, kind != .folder else {
       return false
@@ -113,7 +113,7 @@ struct FoundOutputs {
   private func isUntouched(_ output: SeenFile) -> Bool {
     if before.isUnknown { return true }
     guard let stamp = stamp(output.path) else { return false }
-    // The scan may have dropped the stamp as too young to be trusted.
+    // The scan may have dropped the stamp as too young.
     guard let status = try? Self.status(output.path, declaring) else { return false }
     return Self.isSame(FileStamp(status), stamp, output.kind)
   }
@@ -123,8 +123,8 @@ struct FoundOutputs {
     kind == .folder ? now.inode == before.inode && now.device == before.device : now == before
   }
 
-  /// Also those of earlier attempts; nil if not all can be scanned. Contents are not read, so that
-  /// the failure is reported at once.
+  /// The files of this and earlier attempts; nil if not all can be scanned. Does not read contents,
+  /// so that the failure is reported soon.
   func left() -> SuccessRecord? {
     let now = Self.files(of: declaring, folders)
     if before.isUnknown || now.isUnknown { return nil }
@@ -154,27 +154,27 @@ struct FoundOutputs {
 }
 
 extension PlanKey {
-  /// Of unread content; it equals no other.
+  /// Unread content, which equals no other.
   fileprivate static var none: PlanKey { PlanKey(high: 0, low: 0) }
 }
 
-/// What is known, before a task starts, of the files that its earlier attempts left at its outputs.
+/// The files that a task's earlier attempts left at its outputs.
 struct LeftFiles {
   /// As the attempts left them.
   var made: SeenFiles = []
-  /// The last attempt did not write them again.
+  /// Files that the last attempt did not write again.
   var untouched: Set<[UInt8]> = []
-  /// From before the first attempt, and changed by the task.
+  /// Files from before the first attempt, changed by the task.
   var changed: Set<[UInt8]> = []
   /// Paths that existed before an attempt whose end is unknown and are not the task's; nil without
   /// such an attempt.
   var strangersOfLost: Set<[UInt8]>?
 
-  /// An attempt whose end is unknown may have written a file that is not in `made`.
+  /// An attempt whose end is unknown may have written it.
   func mayBeOfLost(_ path: [UInt8]) -> Bool { strangersOfLost.map { !$0.contains(path) } ?? false }
 }
 
-/// Removes unchanged files of the task's earlier attempts before it starts, one at a time.
+/// Removes unchanged files of earlier attempts before the task starts, one at a time.
 final class FileCleaning {
   private let own: OwnFiles
   private let outputs: [[UInt8]]
@@ -183,16 +183,14 @@ final class FileCleaning {
   /// A file that was kept because it is behind a link.
   private(set) var behindLink: String?
 
-  /// An output that is a link, and was not the task's to remove.
+  /// An output that is a link and not the task's.
   var link: String? {
     outputs.first { ((try? own.project.status($0)) ?? nil)?.kind == .link }.map {
       NameCharacters.text($0)
     }
   }
 
-  /// - Parameters:
-  ///   - outputs: the paths that the task declares.
-  ///   - isOfOther: whether another task may have left a file as well.
+  /// `outputs` are declared paths. `isOfOther`: another task may have left the file too.
   init(_ own: OwnFiles, outputs: [[UInt8]], isOfOther: @escaping ([UInt8]) -> Bool) {
     self.own = own
     self.outputs = outputs
@@ -203,10 +201,10 @@ final class FileCleaning {
 
   deinit { own.closeFolders() }
 
-  /// Continues until the deadline; returns whether all files are gone.
+  /// Returns true once all files are gone.
   func goOn(until deadline: Int64) throws(ScanFault) -> Bool {
     while left > 0 {
-      // In reverse, because folders come before their contents.
+      // Folders come before their contents.
       left -= 1
       let file = own.files[left]
       do throws(Errno) {
@@ -228,7 +226,7 @@ final class FileCleaning {
     case .other: return
     case .file, .executable, .link, .absent:
       if file.isMade, own.isAsLeft(file.path) { try own.project.remove(file.path, isFolder: false) }
-    // Fails if the folder contains other files; it then stays.
+    // A folder with other files stays.
     case .folder: try? own.project.remove(file.path, isFolder: true)
     }
   }

@@ -2,15 +2,15 @@ internal import OpflowBase
 package import OpflowPlan
 internal import OpflowSystem
 
-/// Scans the input files of a plan's tasks repeatedly. Declared outputs and the state folder are
-/// left out.
+/// Scans the input files of a plan's tasks repeatedly, without declared outputs and the state
+/// folder.
 package struct InputsScan {
   private struct Seen: Equatable {
     let kind: SeenFile.Kind
     let content: PlanKey
   }
 
-  /// Items of one base folder, without duplicates.
+  /// Items of one base folder.
   private struct Place {
     let folder: String
     let items: [FileScan.Item]
@@ -26,7 +26,7 @@ package struct InputsScan {
   private let hashes = FileMemory(.quick)
   private var key: PlanKey?
   private var taskCount = 0
-  /// By absolute path as bytes; a link's key has a zero appended.
+  /// By absolute path; a link's key has a zero appended.
   private var seen: [[UInt8]: Seen] = [:]
 
   package init() {}
@@ -34,7 +34,7 @@ package struct InputsScan {
   /// At the last scan.
   package var fileCount: Int { seen.count { $0.key.last != 0 && $0.value.kind != .folder } }
 
-  /// Known folders in which changes may matter.
+  /// Folders in which changes may matter.
   package var folders: Set<String> {
     Set(
       places.map(\.folder)
@@ -45,9 +45,9 @@ package struct InputsScan {
         })
   }
 
-  /// New inputs count as unchanged. `isOfRun`: a task's inputs are watched.
+  /// Watches tasks for which `isOfRun` is true. New inputs count as unchanged.
   package mutating func follow(_ plan: Plan, state: String, where isOfRun: (TaskID) -> Bool) {
-    // A plan that has grown keeps its key.
+    // A grown plan keeps its key.
     if key == plan.key, taskCount == plan.taskCount { return }
     (key, taskCount) = (plan.key, plan.taskCount)
     let records = RecordPlace(plan, state: state)
@@ -79,7 +79,7 @@ package struct InputsScan {
     return Array(Set(all.map { NameCharacters.text(Self.path($0)) }))
   }
 
-  /// Since the last call of `takeChanges`.
+  /// Since the last `takeChanges`.
   package mutating func haveChanged() -> Bool { look() != seen }
 
   private static func path(_ key: [UInt8]) -> [UInt8] { key.last == 0 ? key.dropLast() : key }
@@ -105,7 +105,7 @@ package struct InputsScan {
     return now
   }
 
-  /// Files that cannot be read count as unchanged.
+  /// Unreadable files count as unchanged.
   private func look(at place: inout Place) {
     if let look = look(at: place.items, of: place) {
       (place.files, place.links) = (look.files, Array(look.links))

@@ -14,7 +14,7 @@ final class LateFiles {
     /// Absolute.
     case path([UInt8])
     case pattern(String, folder: String)
-    /// The scan of a task's inputs; once it exists, the inputs are wanted too.
+    /// The scan of a task's inputs, which are wanted once it exists.
     case look(path: String, DeclaringTask)
 
     var name: String {
@@ -35,12 +35,12 @@ final class LateFiles {
   private var next = 0
   private var until: Int64 = 0
   private var lookAgainAt: Int64 = 0
-  /// Until the timeout.
+  /// Items that stayed missing until the timeout.
   private var missing: Set<String> = []
 
-  /// How long writes of another machine may stay invisible, plus a margin, in nanoseconds.
+  /// How long writes of another machine may stay invisible, plus a margin.
   static let lateness = AgentLease.standardMilliseconds * 1_000_000
-  /// In nanoseconds; each lookup asks the file server.
+  /// Each lookup asks the file server.
   static let interval: Int64 = 100_000_000
   private static let slice: Int64 = 2_000_000
 
@@ -52,7 +52,7 @@ final class LateFiles {
     isNetwork = network.have(folder: runFolder)
   }
 
-  /// Returns whether to wait, with `goOn`.
+  /// Returns true if the task must wait.
   func begin(_ task: TaskID, values: @autoclosure () -> [String]) -> Bool {
     guard isNetwork else { return false }
     let plan = plans.current
@@ -82,7 +82,7 @@ final class LateFiles {
     }
   }
 
-  /// Returns whether the wait is over.
+  /// Returns true once the wait is over.
   func goOn() -> Bool {
     let now = Clock.monotonicNanoseconds
     if now < lookAgainAt { return false }
@@ -115,7 +115,7 @@ final class LateFiles {
     case .pattern(let pattern, let folder):
       let names = FileNames.fitting(
         pattern, in: folder, folders: FolderMemory(network: network), keepsLinks: true)
-      // The scan of the task will report the error.
+      // The scan of the task reports the error.
       guard case .success(let names) = names else { return true }
       return !names.isEmpty
     case .look(let path, let declaring):
@@ -146,7 +146,7 @@ final class LateFiles {
   }
 }
 
-/// Scanned inputs of tasks that have not started yet.
+/// Scanned inputs of tasks that have not started.
 enum CheckFolder {
   static func path(in run: String) -> String { run + "/checks" }
 

@@ -2,13 +2,13 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// What a scan leaves out.
+/// The files that a scan leaves out.
 struct LeftOut {
-  /// By path as written.
+  /// Tests a path as written.
   let path: (UnsafeRawBufferPointer) -> Bool
-  /// By the path of an entry of a pattern or folder, through no link.
+  /// Tests an entry of a pattern or folder, reached without links.
   let listed: (UnsafeRawBufferPointer) -> Bool
-  /// By the real path of a link's target; the status is nil if it is missing.
+  /// Tests the real path of a link's target; no status if it is missing.
   let target: ([UInt8], FileStatus?) -> Bool
 
   static var nothing: LeftOut {
@@ -16,29 +16,29 @@ struct LeftOut {
   }
 }
 
-/// Paths that are not inputs of a task, including everything in them.
+/// Paths, with everything in them, that are not inputs of a task.
 struct LeftOutPaths {
   private let folder: String
   private var paths: [String] = []
-  /// Those below `folder`, relative to it.
+  /// Paths below `folder`, relative to it.
   private var near: [[UInt8]] = []
-  /// One of them is `folder` or contains it.
+  /// A path is `folder` or contains it.
   private var holdsFolder = false
   private let names = Names()
 
   /// Computed on first use, when all paths were added.
   private final class Names {
-    /// From the root.
+    /// Names from the root.
     var ofPaths: Set<[[UInt8]]>?
     /// Sorted by bytes.
     var near: [[UInt8]]?
-    /// Of the existing paths and matches.
+    /// The identities of existing paths and matches.
     var identities: Set<FileIdentity>?
-    /// By real path of a folder of link targets.
+    /// By real path.
     var targetFolders: [[UInt8]: Bool] = [:]
     /// Successive links usually lead to one folder.
     var lastTargetFolder: (real: [UInt8], isLeftOut: Bool)?
-    /// The paths and patterns with the links in them resolved.
+    /// The same paths with links resolved.
     var unlinked: LeftOutPaths??
   }
 
@@ -78,7 +78,7 @@ struct LeftOutPaths {
     }
   }
 
-  /// Left-out paths, split into names from the root.
+  /// Names from the root.
   private var beginnings: Set<[[UInt8]]> {
     if let known = names.ofPaths { return known }
     let beginnings = Set(paths.map { DeclaringTask.names($0, in: folder) })
@@ -99,7 +99,7 @@ struct LeftOutPaths {
     return patterns.contains { $0.covers(names) }
   }
 
-  /// Also if paths are declared through links. `path` has no links, from a pattern or a folder.
+  /// `path` is without links, from a pattern or folder; matches paths declared through links too.
   func containsListed(_ path: UnsafeRawBufferPointer) -> Bool {
     contains(path) || unlinked?.contains(path) == true
   }
@@ -116,7 +116,7 @@ struct LeftOutPaths {
     return items.isEmpty ? nil : unlinked
   }
 
-  /// Searches for each parent of the path, because both inputs and outputs may be many.
+  /// Searches for each parent, because both inputs and outputs may be many.
   private func isNear(_ path: UnsafeRawBufferPointer) -> Bool {
     let sorted = names.near ?? near.sorted { $0.lexicographicallyPrecedes($1) }
     names.near = sorted
@@ -181,11 +181,11 @@ struct LeftOutPaths {
     return Set(found)
   }
 
-  /// Relative, with one way to be written.
+  /// A relative path that can be written in only one way.
   private static func isPlain(_ path: some Sequence<UInt8>) -> Bool {
     var start = true
     for byte in path {
-      // Names that begin with a dot may be `.` or `..`; empty names do not count.
+      // Such names may be `.` or `..`; empty names do not count.
       if start, byte == slash || byte == UInt8(ascii: ".") { return false }
       start = byte == slash
     }
@@ -194,7 +194,7 @@ struct LeftOutPaths {
 }
 
 extension FileScan.Item {
-  /// Resolves the item's folder; nil if no link is on the way to it.
+  /// nil if no link is on the way to the item's folder.
   fileprivate func unlinked(_ links: LinkWalk, in folder: String) -> FileScan.Item? {
     let outer = surroundingFolder
     let (path, start) = (Array(outer.utf8), Array(folder.utf8))
@@ -205,7 +205,7 @@ extension FileScan.Item {
     case .path(let path): return .path("\(real)/\(Path.name(path))")
     case .glob(let pattern):
       let slash = UInt8(ascii: "/")
-      // The folder has as many names as stand before the first that is a pattern.
+      // The folder has as many names as precede the first pattern.
       let count = outer.utf8.count { $0 == slash } + 1
       let names = pattern.split(separator: "/", omittingEmptySubsequences: false).dropFirst(count)
       return .glob("\(PathPattern.text(ofName: real))/\(names.joined(separator: "/"))")

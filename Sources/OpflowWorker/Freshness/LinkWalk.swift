@@ -4,17 +4,17 @@ internal import OpflowSystem
 /// is valid only for a moment, since a link may replace a folder.
 final class LinkWalk {
   struct Found {
-    /// In the path, with the links it leads through until the next name of the path.
+    /// A link and the links behind it, up to the next name of the path.
     struct Link {
-      /// The length of the path up to and including the link.
+      /// The path's length up to and including the link.
       let end: Int
       var texts: [[UInt8]]
-      /// Of each of these links; empty if not requested.
+      /// Empty if not requested.
       var stamps: [FileStamp] = []
     }
 
     var links: [Link] = []
-    /// Absolute, without links, as far as it could be resolved.
+    /// Absolute, without links, as far as resolved.
     var real: [UInt8]
     var end = End.missing
     /// Where names from link texts were looked up.
@@ -23,9 +23,9 @@ final class LinkWalk {
 
   enum End {
     case there(FileStatus)
-    /// A link's target is missing, or links form a loop.
+    /// A missing target, or a loop of links.
     case dangling
-    /// A name of the path itself is missing.
+    /// A name of the path itself.
     case missing
     case failure(Errno)
   }
@@ -47,7 +47,7 @@ final class LinkWalk {
   /// Successive links are usually in one folder and lead to one other.
   private var last: Recent?
   private var lastButOne: Recent?
-  /// For the kernel.
+  /// A reused buffer for system calls.
   private var place: [UInt8] = []
 
   private struct Recent {
@@ -66,8 +66,7 @@ final class LinkWalk {
     (last, lastButOne) = (nil, nil)
   }
 
-  /// Whether the path leads through no link, apart from its last name; links on the way to `start`
-  /// do not count.
+  /// True without links before the last name; links on the way to `start` do not count.
   func isPlain(_ path: UnsafeRawBufferPointer, from start: [UInt8]) -> Bool {
     guard let cut = path.lastIndex(of: Self.slash) else { return !Self.isOdd(path) }
     let name = UnsafeRawBufferPointer(rebasing: path[(cut + 1)...])
@@ -75,12 +74,12 @@ final class LinkWalk {
     return !Self.isOdd(name) && self.folder(folder, from: start)?.hasLinks == false
   }
 
-  /// The folder itself included. False if it cannot be reached.
+  /// Includes the folder itself. False if it cannot be reached.
   func hasLinks(toFolder path: [UInt8], from start: [UInt8]) -> Bool {
     folder(path, from: start)?.hasLinks ?? false
   }
 
-  /// `.`, `..` or empty: not a file's own name.
+  /// True for `.`, `..` and the empty name.
   private static func isOdd(_ name: some Collection<UInt8>) -> Bool {
     name.count <= 2 && name.allSatisfy { $0 == dot }
   }
@@ -106,13 +105,12 @@ final class LinkWalk {
     return Folder(real: found.real, hasLinks: !found.links.isEmpty)
   }
 
-  /// Without links.
   private static func real(_ start: [UInt8]) -> [UInt8] {
     if Path.isFolderWithoutLinks(ofBytes: start + [0]) { return tidied(start) }
     return walk(start, from: []).real
   }
 
-  /// Removes `.`, `..` and a trailing slash from a path without links. Empty for the root.
+  /// Removes `.`, `..` and a trailing slash. Empty for the root.
   private static func tidied(_ path: [UInt8]) -> [UInt8] {
     var real: [UInt8] = []
     for name in path.split(separator: slash) {
@@ -132,8 +130,7 @@ final class LinkWalk {
 
   // MARK: - Following
 
-  /// Resolves a link in `folder`, a path without links. `count` is the length of the path by which
-  /// it is known.
+  /// `folder` has no links. `count` is the length of the path under which the link is known.
   func follow(_ name: some Collection<UInt8>, count: Int, in folder: [UInt8]) -> Found {
     do throws(Errno) {
       setPlace(folder, name)
@@ -153,7 +150,7 @@ final class LinkWalk {
         }
       }
     } catch {
-      // The full walk finds where it fails.
+      // The full walk finds the failing name.
     }
     var found = Self.walk(name, from: folder)
     found.links = found.links.map { Found.Link(end: count, texts: $0.texts, stamps: $0.stamps) }
@@ -173,7 +170,7 @@ final class LinkWalk {
     walk(path, from: path.first == slash ? [] : real(start))
   }
 
-  /// Without links, of a plain path whose last name is not `.`, `..` or empty.
+  /// The parent of a plain path whose last name is not `.`, `..` or empty.
   func parent(of path: some RandomAccessCollection<UInt8>, from start: [UInt8]) -> [UInt8] {
     guard let cut = path.lastIndex(of: Self.slash) else {
       return folder([Self.dot], from: start)?.real ?? start
@@ -184,11 +181,11 @@ final class LinkWalk {
 
   private struct Name {
     let bytes: ArraySlice<UInt8>
-    /// The length of the path up to it; nil for a name from a link's text.
+    /// The path's length up to the name; nil for a name from a link's text.
     let end: Int?
   }
 
-  /// `folder` is the base of a relative path, without links.
+  /// `folder` is the base, without links.
   private static func walk(_ path: some Collection<UInt8>, from folder: [UInt8]) -> Found {
     let path = Array(path)
     var found = Found(real: path.first == slash ? [] : folder)
@@ -246,7 +243,7 @@ final class LinkWalk {
     return found
   }
 
-  /// In reverse. A trailing slash requires a folder, like `.`.
+  /// Pushes in reverse. A trailing slash requires a folder, like `.`.
   private static func push(_ path: [UInt8], isOfPath: Bool, _ names: inout [Name]) {
     let start = names.count
     for name in path.split(separator: slash) {

@@ -1,11 +1,11 @@
 internal import OpflowBase
 package import OpflowSystem
 
-/// The records of a state folder, shared by all processes that use it: followed as the file grows,
-/// and appended to under a lock.
+/// The records of a state folder, shared by all processes that use it: read as the file grows, and
+/// appended to under a lock.
 package final class RecordBook {
   package let path: String
-  /// nil if the records are only read.
+  /// nil if only read.
   private let locks: ByteLocks?
   private var file: Descriptor
   private var identity: FileIdentity
@@ -13,9 +13,7 @@ package final class RecordBook {
   private var refreshed: [Refreshed] = []
   private var refreshedBytes = 0
 
-  /// - Parameters:
-  ///   - state: the state folder, which must exist.
-  ///   - sharesLocks: whether this is a worker, whose coordinator holds its locks too.
+  /// `state` must exist. `sharesLocks`: this is a worker, whose coordinator holds its locks too.
   package init(state: String, sharesLocks: Bool = false) throws(Errno) {
     path = Self.path(in: state)
     let locked = Self.lockPath(in: state)
@@ -27,13 +25,13 @@ package final class RecordBook {
   package static func path(in state: String) -> String { state + "/records" }
   package static func lockPath(in state: String) -> String { state + "/records.lock" }
 
-  /// The path of the file that cannot be opened, after an error.
+  /// The file that cannot be opened, after an error.
   package static func badPath(in state: String) -> String {
     let lock = lockPath(in: state)
     return (try? File.openRegular(lock, .readWrite)) == nil ? lock : path(in: state)
   }
 
-  /// Opens the records for reading only; nil if there are none.
+  /// nil without records.
   package init?(readingIn state: String) throws(Errno) {
     path = Self.path(in: state)
     locks = nil
@@ -55,10 +53,10 @@ package final class RecordBook {
 
   // MARK: - Reading
 
-  /// Reads what was added since the last call. A file that was replaced is read from the start.
+  /// Reads what was added. A replaced file is read from the start.
   package func follow() throws(Errno) { _ = try follow(pieces: .max) }
 
-  /// Reads a part of what was added; returns whether that was all.
+  /// Returns true at the end.
   package func followALittle() throws(Errno) -> Bool { try follow(pieces: 4) }
 
   private func follow(pieces: Int) throws(Errno) -> Bool {
@@ -70,13 +68,13 @@ package final class RecordBook {
     return try RecordPieces.follow(file, &index, pieces: pieces)
   }
 
-  /// The record of a task as of the last `follow`; nil if there is none.
+  /// As of the last `follow`.
   package func record(of task: UInt64) throws(Errno) -> SuccessRecord? {
     guard let place = index[task] else { return nil }
     return try RecordPieces.record(in: file, at: place)
   }
 
-  /// What is known of the files of a task's earlier attempts, as of the last `follow`.
+  /// As of the last `follow`.
   func leftFiles(of task: UInt64) throws(Errno) -> LeftFiles {
     let attempt = index.attempt(task)
     var files = LeftFiles()
@@ -126,11 +124,8 @@ package final class RecordBook {
     return isStill
   }
 
-  /// Appends a record.
-  ///
-  /// - Parameters:
-  ///   - isSuccess: false for the files of an unsuccessful attempt.
-  ///   - name: for readers of the file.
+  /// `isSuccess` is false for the files of an unsuccessful attempt; `name` is for readers of the
+  /// file.
   package func append(
     _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64,
     name: UnsafeRawBufferPointer, atMilliseconds now: Int64
@@ -148,7 +143,6 @@ package final class RecordBook {
     _ task: UInt64, with record: SuccessRecord, name: UnsafeRawBufferPointer,
     insteadOf place: RecordIndex.Place?, atMilliseconds now: Int64
   ) throws(Errno) {
-    // The records are only read.
     if locks == nil { return }
     refreshed.append(
       Refreshed(task: task, record: record, name: name, milliseconds: now, place: place))
@@ -164,10 +158,9 @@ package final class RecordBook {
     let place: RecordIndex.Place?
   }
 
-  /// Write the queue at this size, by the blocks' former sizes.
+  /// By the blocks' former sizes.
   private static let mostRefreshedBytes = 128 << 10
 
-  /// Writes the queued blocks.
   package func writeRefreshed() throws(Errno) {
     if refreshed.isEmpty { return }
     let blocks = refreshed
@@ -239,8 +232,7 @@ package final class RecordBook {
   /// forever. Others hold it only while they write some lines.
   private static let lockPatience: Int64 = 200_000_000
 
-  /// Locks the current file at the path, reopening it if it was replaced. `patience` is in
-  /// nanoseconds; nil waits without limit.
+  /// Reopens a replaced file. `patience` is in nanoseconds; nil waits without limit.
   private func lockFile(patience: Int64?) throws(Errno) {
     while true {
       if let patience { try lock(file, patience) } else { try file.lock() }
@@ -251,14 +243,14 @@ package final class RecordBook {
     }
   }
 
-  /// Whether the records can be locked now, or soon if `isPatient`.
+  /// True if the records can be locked now, or soon if `isPatient`.
   package func isFree(isPatient: Bool) -> Bool {
     do throws(Errno) {
       try lockFile(patience: isPatient ? Self.lockPatience : 0)
       file.unlock()
       return true
     } catch {
-      // Other errors show when a record is appended.
+      // Appending a record reports other errors.
       return error != .wouldBlock
     }
   }
@@ -274,8 +266,8 @@ package final class RecordBook {
 
   // MARK: - Shortening
 
-  /// Rewrites the file with only the valid record of each task. Writers wait meanwhile, and all
-  /// readers notice the new file.
+  /// Keeps only the valid record of each task. Writers wait meanwhile, and all readers notice the
+  /// new file.
   package func shorten() throws(Errno) { try shorten(patience: nil) }
 
   private func shorten(patience: Int64?) throws(Errno) {
@@ -295,9 +287,9 @@ package final class RecordBook {
     }
   }
 
-  /// Shortens the file if much of it is obsolete, since every run reads all of it.
+  /// Every run reads the whole file.
   package func shortenIfWasteful() {
-    // Another process may have done it already.
+    // Another process may have shortened it.
     guard index.isWasteful, let now = try? Path.status(path), now.identity == identity else {
       return
     }
@@ -325,28 +317,26 @@ package final class RecordBook {
 
   private static func place(_ task: UInt64) -> Int64 { Int64(task >> 2) }
 
-  /// Locks the task for this process; false if another run holds it.
+  /// False if another run holds the task.
   package func take(_ task: UInt64) throws(Errno) -> Bool {
     try locks?.take(Self.place(task)) ?? false
   }
 
   package func give(_ task: UInt64) throws(Errno) { try locks?.give(Self.place(task)) }
 
-  /// Whether another process holds the task.
   package func isTaken(_ task: UInt64) throws(Errno) -> Bool {
     try locks?.isTaken(Self.place(task)) ?? false
   }
 
-  /// Whether another process holds any task.
   package func isAnyTaken() throws(Errno) -> Bool { try locks?.isAnyTaken() ?? false }
 }
 
-/// In pieces, since a block may list millions of files.
+/// Reads in pieces, since a block may list millions of files.
 enum RecordPieces {
   /// No line is longer.
   static let chunkBytes = 1 << 20
 
-  /// At most so many pieces behind the indexed part; returns whether that was all.
+  /// Indexes at most `pieces` pieces; returns true at the end of the file.
   @discardableResult
   static func follow(
     _ file: borrowing Descriptor, _ index: inout RecordIndex, pieces: Int = .max
@@ -399,7 +389,6 @@ enum RecordPieces {
     }
   }
 
-  /// Fills `bytes` up to the end of the file.
   static func read(
     _ file: borrowing Descriptor, from start: Int, into bytes: inout [UInt8]
   ) throws(Errno) -> Int {

@@ -8,7 +8,7 @@ internal import OpflowSystem
 /// ---------------------------------
 ///
 /// A task's lock is held from before its start until its record is written or all its processes are
-/// gone. What another run may do between the steps, and how this one reacts:
+/// gone. Between the steps another run may act, and this run reacts:
 ///
 ///     here                     the other run meanwhile   then, here
 ///     check: lock held?        holds it                  reports it, retries until it is free
@@ -32,19 +32,19 @@ internal import OpflowSystem
 ///     coordinator at once                                 which dies with its worker, may live
 ///                                                         until a resume of that run ends them
 ///
-/// Behind a stream, the agent holds the lock instead of the coordinator. If worker and agent are
-/// killed at once, nobody holds it until the coordinator has ended these processes and starts the
-/// task again.
-///
-/// A process that cannot be ended, and a program that a task starts outside of its tree, never
-/// hold it: neither has the descriptor. A run killed before it discards the record has
-/// changed nothing; one killed after that leaves no record, and the next holder runs the task.
+/// - Behind a stream, the agent holds the lock instead of the coordinator. If worker and agent are
+///   killed at once, nobody holds it until the coordinator has ended these processes and starts the
+///   task again.
+/// - A process that cannot be ended, and a program that a task starts outside of its tree, never
+///   hold the lock: neither has the descriptor.
+/// - A run killed before it discards the record has changed nothing. A run killed after that leaves
+///   no record, and the next holder runs the task.
 final class RecordKeeping {
   private let declaring: DeclaringTask
   private let book: RecordBook?
   private let hashes: FileMemory
   private let readings: TaskReadings
-  /// The inputs scanned before the start; nil if they were not scanned or are lost.
+  /// nil if not scanned or lost.
   private let before: SuccessRecord?
   private let identity: UInt64
   var name: String { declaring.plan.nameString(declaring.task) }
@@ -61,29 +61,27 @@ final class RecordKeeping {
   private var found: FoundOutputs?
   private var earlier = LeftFiles()
   private var cleaning: FileCleaning?
-  /// What was kept because of a link, as a message for the user.
+  /// Names files kept because of a link.
   private(set) var keptByClean: String?
-  /// The task's values; nil if they are not read.
+  /// nil if no task reads them.
   var values: Result<[SuccessRecord.Value]?, ValueFault> = .success(nil)
-  /// The task failed with an allowed failure.
+  /// An allowed failure.
   var isFailure = false
-  /// Its log, and the size of this attempt's part at the end; nil without output.
+  /// The log, and the size of this attempt's part at its end.
   var output: (path: String, bytes: Int64)?
-  /// Why the result is not cached, as a message for the user.
+  /// Why the result is not cached.
   private(set) var complaint: CacheFault?
-  /// The number of its success, once recorded.
+  /// The number of the recorded success.
   private var origin: UInt64?
-  /// Until when a missing output on a network file system may still appear.
+  /// Until when a missing output on a network file system may appear.
   private var lateUntil: Int64?
-  /// When to continue; nil for at once.
+  /// nil for now.
   private(set) var lookAgainAt: Int64?
   /// A record that waits for another process to release the lock.
   private(set) var heldUp: SuccessRecord?
 
-  /// - Parameters:
-  ///   - book: nil for a task without inputs.
-  ///   - seen: the file with its scanned inputs.
-  ///   - masker: finds secrets, which must not be in records.
+  /// `book` is nil for a task without inputs; `seen` is the file with its scanned inputs; `masker`
+  /// finds secrets, which must not be in records.
   init(
     _ declaring: DeclaringTask, book: RecordBook?, hashes: FileMemory, readings: TaskReadings,
     cache: ResultCache?, seen: String, _ masker: Masker?
@@ -103,7 +101,7 @@ final class RecordKeeping {
     if book != nil { try? Path.removeIfThere(seen) }
   }
 
-  /// Reads the scanned inputs of a task about to start; nil if that fails.
+  /// Reads the scanned inputs of a task about to start; nil on failure.
   static func read(_ path: String, _ identity: UInt64) -> SuccessRecord? {
     guard let file = try? File.openRegular(path, .readOnly) else { return nil }
     var index = RecordIndex()
@@ -113,8 +111,8 @@ final class RecordKeeping {
     return (try? RecordPieces.record(in: file, at: place)) ?? nil
   }
 
-  /// Prepares the start. Returns false if another run holds the task or the records, or has run the
-  /// task since its check.
+  /// Returns false if another run holds the task or the records, or has run the task since its
+  /// check.
   func begin() throws(ScanFault) -> Bool {
     if let book {
       do throws(Errno) {
@@ -146,8 +144,7 @@ final class RecordKeeping {
     return true
   }
 
-  /// The paths that existed before and are not the task's; nil if unknown or if one contains a
-  /// secret.
+  /// Paths that existed before and are not the task's; nil if unknown or if one contains a secret.
   private var strangers: [[UInt8]]? {
     guard let paths = found?.strangers else { return nil }
     guard let masker else { return paths }
@@ -172,9 +169,8 @@ final class RecordKeeping {
 
   // MARK: - Cleaning
 
-  /// Whether it is to be cleaned up before it runs.
-  ///
-  /// - Parameter isOfOther: whether another task may have left a file of the project as well.
+  /// Prepares the removal of old outputs; false if there is nothing to remove. `isOfOther`: another
+  /// task may have left the file too.
   func beginCleaning(isOfOther: @escaping ([UInt8]) -> Bool) -> Bool {
     guard declaring.plan.cleans(declaring.task), let own = try? declaring.ownFiles(earlier) else {
       return false
@@ -188,7 +184,7 @@ final class RecordKeeping {
     return true
   }
 
-  /// Returns whether the removal is done.
+  /// Returns true when done.
   func clean(until deadline: Int64) throws(ScanFault) -> Bool {
     guard let cleaning, try cleaning.goOn(until: deadline) else { return cleaning == nil }
     keptByClean =
@@ -197,14 +193,14 @@ final class RecordKeeping {
         "`\($0)` lies behind a symbolic link, through which `clean` removes nothing"
       }
     self.cleaning = nil
-    // Folders that the removal emptied may be gone.
+    // The removal may have deleted emptied folders.
     try makeFolders()
     return true
   }
 
   // MARK: - The cache
 
-  /// Whether a cached result is being restored instead of running the task.
+  /// True if a cached result is being restored instead of running the task.
   func beginBringingBack(stage: String) throws(CacheFault) -> Bool {
     guard let cache else { return false }
     let own: OwnFiles
@@ -216,7 +212,7 @@ final class RecordKeeping {
     return try cache.begin(stage: stage, own: own)
   }
 
-  /// Continues the restore until the deadline; returns whether the files are restored.
+  /// Returns true once the files are restored.
   func bringBack(until deadline: Int64) throws(CacheFault) -> Bool {
     try cache?.bringBack(until: deadline) ?? false
   }
@@ -235,7 +231,7 @@ final class RecordKeeping {
 
   var brought: ResultRestoring.Brought? { cache?.brought }
 
-  /// Undoes a failed restore; the task then runs.
+  /// The task then runs.
   func forgetBroughtBack() {
     cache?.takeAway()
     cache?.end()
@@ -243,7 +239,7 @@ final class RecordKeeping {
     needs = TaskReadings.NeedsScan()
   }
 
-  /// Stores the recorded result in the cache; returns whether that is done.
+  /// Returns true when done.
   private func keep(until deadline: Int64) -> Bool {
     guard let cache, cache.brought == nil, let outputs else { return true }
     do throws(CacheFault) {
@@ -265,12 +261,12 @@ final class RecordKeeping {
         : "the run was stopped before its success could be written down")
   }
 
-  /// Discards a record; for a failure, no report beyond the failure is needed.
+  /// A failure needs no further report.
   private func discarded(_ detail: String) -> RecordResult {
     isFailure ? .kept(origin: nil) : .discarded(detail: detail)
   }
 
-  /// Scans and records the files until the deadline; nil if there is more to do.
+  /// nil if there is more to do.
   func goOn(until deadline: Int64) -> RecordResult? {
     if let lookAgainAt, Clock.monotonicNanoseconds < lookAgainAt { return nil }
     lookAgainAt = nil
@@ -311,7 +307,7 @@ final class RecordKeeping {
     var after = before
     after.inputs = inputs.files
     after.links = inputs.links
-    // Its other inputs may have changed too.
+    // Other inputs may have changed too.
     try? book.follow()
     guard try readings.goOn(&needs, of: declaring, after: nil, until: deadline) else {
       return nil
@@ -347,7 +343,7 @@ final class RecordKeeping {
   static let secretName =
     "the name of a file that it reads or leaves holds a secret, and is not written down"
 
-  /// Whether a missing output may have been written by another machine and not be visible yet.
+  /// Another machine may have written the output, not visible here yet.
   private func mayBeLate(_ path: String) -> Bool {
     if cache?.brought != nil { return false }
     let folder = Path.parent(of: declaring.absolute(path))
@@ -361,7 +357,7 @@ final class RecordKeeping {
     return true
   }
 
-  /// Returns nil if another process keeps the lock now.
+  /// nil if another process keeps the lock now.
   private func write(_ success: SuccessRecord, to book: RecordBook) -> RecordResult? {
     do throws(Errno) {
       try book.append(
@@ -380,8 +376,8 @@ final class RecordKeeping {
     return .kept(origin: success.origin)
   }
 
-  /// Returns the scan at `place`, starting it if needed. The arguments are lazy, since they may be
-  /// long and the scan is continued many times.
+  /// Starts the scan if needed. The arguments are lazy, since they may be long and the scan is
+  /// continued many times.
   private func look(
     _ place: inout FileScan?, _ items: @autoclosure () -> [FileScan.Item], memory: SeenFiles,
     links: @autoclosure () -> FileScan.Links, written: FileNames.WrittenName = .beside
@@ -401,8 +397,7 @@ final class RecordKeeping {
     isHeld = false
     if isStarted, let left = found?.left() {
       isStarted = false
-      // If it cannot be written, or contains a secret, the files count as those of an attempt whose
-      // end is unknown.
+      // Without this record, the files count as those of an attempt whose end is unknown.
       if masker.map({ left.namesSecret($0) }) != true {
         try? book.append(
           left, isSuccess: false, of: identity, name: declaring.plan.nameBytes(declaring.task),
@@ -414,13 +409,11 @@ final class RecordKeeping {
   }
 }
 
-/// Messages are for the user.
 package enum RecordResult: Equatable, Sendable {
-  /// Under that number; nil if there is nothing to record.
+  /// nil if there is nothing to record.
   case kept(origin: UInt64?)
-  /// The success is discarded: the task is not up to date afterwards.
+  /// The task is not up to date afterwards.
   case discarded(detail: String)
-  /// An output is missing.
   case noOutput(detail: String)
   /// The run cannot continue.
   case unwritten(detail: String)

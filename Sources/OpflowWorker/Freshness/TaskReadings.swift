@@ -2,24 +2,23 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// Inputs of tasks other than files: variables, outputs of commands and the outputs of
-/// dependencies.
+/// Inputs other than files: variables, outputs of commands and outputs of dependencies.
 final class TaskReadings {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let records: RecordPlace
   private let book: RecordBook?
   private let hashes: FileMemory
-  /// Whether the output of a failed command may be shown.
+  /// The output of a failed command may be shown.
   private let showsPrinted: Bool
-  /// By command, with the number of tasks that had ended before.
+  /// Results by command, with the number of tasks that had ended before.
   private var printed: [Command: (after: Int32, result: Result<SuccessRecord.Reading, ScanFault>)] =
     [:]
   private var hasRunCommands = false
   /// The same for the outputs of dependencies.
   private var left: [TaskID: (after: Int32, content: PlanKey)] = [:]
 
-  /// As bytes, because Swift strings of different bytes may be equal.
+  /// Bytes, because Swift strings of different bytes may be equal.
   private struct Command: Hashable {
     var words: [[UInt8]]
     var folder: [UInt8]
@@ -41,13 +40,13 @@ final class TaskReadings {
     self.hashes = hashes
   }
 
-  /// Another run has changed something.
+  /// Another run may have changed something.
   func forget() {
     printed.removeAll()
     left.removeAll()
   }
 
-  /// Whether an input command ran since the last call: it may have left what cannot be ended.
+  /// An input command ran since the last call: it may have left processes that cannot be ended.
   func takeHasRunCommands() -> Bool {
     defer { hasRunCommands = false }
     return hasRunCommands
@@ -58,14 +57,14 @@ final class TaskReadings {
     let known: (record: SuccessRecord, place: RecordIndex.Place?)?
   }
 
-  /// Of the outputs of a task's dependencies, in small steps.
+  /// Scans the outputs of a task's dependencies, in small steps.
   struct NeedsScan {
     fileprivate var contents: [TaskID: PlanKey] = [:]
     fileprivate var look: NeedScan?
   }
 
-  /// `needs` is a complete scan. Results are reused while `after`, the number of tasks that have
-  /// ended in this session, is the same; nil reads everything again.
+  /// `needs` is complete. Results are reused while `after`, the number of tasks that have ended in
+  /// this session, is the same; nil reads everything again.
   func all(
     of declaring: DeclaringTask, _ needs: NeedsScan, after: Int32?
   ) throws(ScanFault) -> [SuccessRecord.Reading] {
@@ -90,7 +89,7 @@ final class TaskReadings {
     return readings
   }
 
-  /// Of the last recorded success.
+  /// The last recorded success.
   func lastSuccess(of task: TaskID) -> UInt64? {
     let declaring = DeclaringTask(plan: plan, task: task, records: records)
     guard let record = (try? book?.record(of: declaring.identity)) ?? nil, !record.isFailure else {
@@ -160,7 +159,7 @@ final class TaskReadings {
     }
   }
 
-  /// With the command's last line of output.
+  /// Ends with the command's last line of output.
   private static func failure(_ name: String, _ code: Int32, _ printed: [UInt8]) -> [UInt8] {
     let lines = printed.split { $0 == Field.lineFeed || $0 == Field.carriageReturn }
     let line = lines.last { !$0.allSatisfy { $0 == UInt8(ascii: " ") || $0 == Field.tab } } ?? []
@@ -169,15 +168,15 @@ final class TaskReadings {
     return Array((start + end).utf8)
   }
 
-  /// Two of them and a few words fit into a reason.
+  /// Two such texts and a few words fit into a reason.
   private static func shortened(_ text: String) -> String {
     text.utf8.count <= 56 ? text : String(text.prefix(55)) + "…"
   }
 
   // MARK: - Needs
 
-  /// Returns whether the scan is complete. `after` as above, since thousands of tasks may have the
-  /// same dependency.
+  /// Returns true when complete. `after` as in `all`, since thousands of tasks may have the same
+  /// dependency.
   func goOn(
     _ needs: inout NeedsScan, of declaring: DeclaringTask, after: Int32?, until deadline: Int64
   ) throws(ScanFault) -> Bool {
@@ -226,8 +225,8 @@ final class TaskReadings {
     return hashes.hash.of(bytes)
   }
 
-  /// The scan of the dependency itself does not read link targets; recording their hashes saves
-  /// later runs reading them.
+  /// Records hashes of link targets, which later runs then need not read; the scan of the
+  /// dependency itself does not read them.
   private func remember(_ look: NeedScan, of need: TaskID) {
     guard let book, let known = look.known, look.files.hasRead, !look.files.links.isEmpty else {
       return

@@ -2,13 +2,12 @@ internal import OpflowBase
 package import OpflowPlan
 package import OpflowSystem
 
-/// One check whether a task is up to date, in small steps.
+/// Checks in small steps whether a task is up to date.
 package final class TaskScan {
   package enum Verdict {
-    /// Up to date by that success; `refreshed` has newer stamps to write, which saves reading the
-    /// files next time.
+    /// `refreshed` has newer stamps to write, which saves reading the files next time.
     case fresh(SuccessRecord, refreshed: SuccessRecord?)
-    /// The inputs were scanned before the start.
+    /// The record has the inputs as scanned before the start.
     case stale([Staleness], SuccessRecord)
   }
 
@@ -111,7 +110,7 @@ package final class TaskScan {
     }
     var refreshed = now
     refreshed.outputs = outputs.files
-    // Additional files at its outputs are not its own.
+    // Additional files are not the task's.
     if refreshed.outputs.count > record.outputs.count {
       let paths = Set(record.outputs.lazy.map(\.path))
       refreshed.outputs = SeenFiles(outputs.files.lazy.filter { paths.contains($0.path) })
@@ -127,8 +126,8 @@ package final class TaskScan {
   }
 }
 
-/// Checks the files of a plan's tasks to predict what a session would do. Writes nothing, but runs
-/// the commands in `inputs`.
+/// Predicts from a plan's files what a session would do. Writes nothing, but runs the commands in
+/// `inputs`.
 package final class PlanScan {
   private let plan: Plan
   private let records: RecordPlace
@@ -136,7 +135,7 @@ package final class PlanScan {
   private let hashes: FileMemory
   private let readings: TaskReadings
   private let cache: ResultCache?
-  /// Of indirect dependencies: limited, so that the plan is printed soon.
+  /// Limits the search through indirect dependencies, so that the plan is printed soon.
   private var farLooksLeft = 100_000
 
   /// `state` may not exist. `cache` is nil to predict without a cache.
@@ -147,15 +146,15 @@ package final class PlanScan {
     book = try RecordBook(readingIn: state)
     try book?.follow()
     hashes = FileMemory(plan)
-    // So that what input commands leave is found and ended.
+    // To end processes that input commands leave.
     try ProcessTree.becomeSubreaper()
-    // Secrets' values are unknown here, and a session masks them.
+    // The values of secrets are unknown here, and a session masks them.
     readings = TaskReadings(
       WorkerPlan(plan), records: records, book: book, hashes: hashes,
       showsPrinted: !plan.hasSecrets)
   }
 
-  /// Present outputs of tasks in `before`, which would run first, mean nothing.
+  /// Existing outputs of tasks in `before`, which run first, mean nothing.
   package func foresee(_ check: TaskCheck, _ before: RunBefore) -> FileForecast {
     // Unknown until the generator has run.
     if before.needs.contains(where: plan.hasEmptyMatrix) { return .unsure }

@@ -15,9 +15,9 @@ package struct PrintingCommand: ~Copyable {
   private let errors: Descriptor
   private var printed: [UInt8] = []
   package private(set) var complaints: [UInt8] = []
-  /// What could not be ended with it, such as another user's.
+  /// Processes that could not be ended, such as another user's.
   private var survivors: [String] = []
-  /// From KILL to its end, before it is left.
+  /// Between KILL and giving up.
   private static let killPatienceNanoseconds: Int64 = 500_000_000
 
   private enum Slot {
@@ -72,7 +72,7 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Returns at most `limit` + 1 bytes. Remaining children are left alone (see `endChildren`).
+  /// Returns at most `limit` + 1 bytes. Remaining children stay (see `endChildren`).
   package mutating func finish(
     limit: Int, patienceSeconds: Int64
   ) throws(Errno) -> (End, printed: [UInt8]) {
@@ -100,10 +100,10 @@ package struct PrintingCommand: ~Copyable {
     }
   }
 
-  /// Does not wait for what cannot be ended.
+  /// Does not wait for unkillable processes.
   private mutating func end(_ end: End) throws(Errno) -> End {
     for pid in ProcessTree.descendants(of: process.pid) {
-      // It is gone.
+      // The process is gone.
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil else { continue }
       do throws(Errno) {
         try ProcessTree.send(.kill, through: descriptor.rawValue)
@@ -122,8 +122,8 @@ package struct PrintingCommand: ~Copyable {
     return end
   }
 
-  /// Kills what the ended command left behind. Requires that this process is a subreaper. Not for
-  /// every command: one may leave an agent that holds keys.
+  /// Kills processes that the ended command left. Requires that this process is a subreaper. Not
+  /// for every command: one may leave an agent that holds keys.
   package mutating func endChildren() {
     for pid in ProcessTree.descendants(of: ProcessID.own) {
       guard let environment = ProcessStatus.environment(of: pid),
@@ -148,7 +148,7 @@ package struct PrintingCommand: ~Copyable {
       ? "" : "; process \(survivors.joined(separator: ", ")) could not be ended"
   }
 
-  /// What is beyond the limit is dropped. Returns whether that was the end.
+  /// Drops bytes beyond the limit. Returns true at the end.
   private static func read(
     _ stream: borrowing Descriptor, into bytes: inout [UInt8], limit: Int
   ) throws(Errno) -> Bool {

@@ -3,14 +3,13 @@ internal import OpflowPlan
 package import OpflowSystem
 package import OpflowWire
 
-/// The files of `SurvivorNote` in a run's folder, one per process that writes them.
+/// The files of `SurvivorNote` in a run's folder, one per process.
 package enum SurvivorFiles {
   private static let folderName = "survivors"
   private static let mostBytes = 1 << 20
 
   private static func folder(_ runFolder: String) -> String { "\(runFolder)/\(folderName)" }
 
-  /// Adds a note to the file of this process.
   package static func add(_ note: SurvivorNote, in runFolder: String) throws(Errno) {
     let folder = folder(runFolder)
     do throws(Errno) {
@@ -24,7 +23,7 @@ package enum SurvivorFiles {
       .writeAll(writer.bytes)
   }
 
-  /// Returns the notes of all processes. A file that cannot be read counts as empty.
+  /// An unreadable file counts as empty.
   package static func read(_ runFolder: String) -> [SurvivorNote] {
     let folder = folder(runFolder)
     return ((try? Path.names(in: folder)) ?? []).flatMap { name in
@@ -32,9 +31,9 @@ package enum SurvivorFiles {
     }
   }
 
-  /// Removes the notes of earlier sessions, whose processes have ended or were given up.
+  /// The processes of earlier sessions have ended or were given up.
   package static func remove(_ runFolder: String) {
-    // Missing in most runs. What cannot be removed is read again by the next resume.
+    // Missing in most runs. The next resume reads leftovers again.
     try? Path.removeTree(folderName, in: runFolder)
   }
 }

@@ -1,23 +1,23 @@
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// The processes of the running task: all descendants of this worker, which is their subreaper.
+/// The processes of the running task: all descendants of this worker, their subreaper.
 struct WorkerTree {
   let run: String
   private var mainPID: Int32 = 0
   /// The readiness command; 0 for none.
   var probePID: Int32 = 0
   private(set) var usage = Usage()
-  /// They could not be killed and are ignored from then on.
+  /// Unkillable processes, ignored from then on.
   private var abandoned: Set<Int32> = []
-  /// By name: alive when the task's main process ended.
+  /// Names of processes alive when the task's main process ended.
   private var leftAlive: [Int32: String] = [:]
   private var leftKilled: [String] = []
-  /// Those of the task that could not be ended.
+  /// The task's unkillable processes.
   private var survivors: [(title: String, mark: ProcessMark)] = []
 
   struct Reaped {
-    /// Of the task's main process, if it was reaped now.
+    /// The main process's, if just reaped.
     var status: ExitStatus?
     var isGone = false
     var count = 0
@@ -35,7 +35,7 @@ struct WorkerTree {
     survivors = []
   }
 
-  /// Except the readiness command's.
+  /// Notes living processes, except the readiness command's.
   mutating func noteLeft() {
     var others = abandoned
     if probePID != 0 { others.formUnion([probePID] + ProcessTree.descendants(of: probePID)) }
@@ -45,7 +45,7 @@ struct WorkerTree {
     }
   }
 
-  /// What was left behind and may still run; else what did not end by itself before it was killed.
+  /// Processes that may still run; else those that ended only when killed.
   var left: LeftBehind? { LeftBehind(alive: survivors) ?? LeftBehind(leftKilled) }
 
   /// Adds up the usage of ended processes.
@@ -70,7 +70,7 @@ struct WorkerTree {
 
   private mutating func note(_ ended: EndedProcess, _ reaped: inout Reaped) {
     reaped.count += 1
-    // An abandoned process of an earlier task does not count for this one.
+    // The process belongs to an earlier task.
     if abandoned.remove(ended.pid) != nil { return }
     if let name = leftAlive.removeValue(forKey: ended.pid),
       ended.status == .signal(Signal.kill.rawValue)
@@ -92,8 +92,8 @@ struct WorkerTree {
     }
   }
 
-  /// Processes of a nested opflow run are left to that run, unless the signal cannot be handled: it
-  /// gets the signal and stops its tasks by its own rules.
+  /// Leaves the processes of a nested opflow run to that run, unless the signal cannot be handled:
+  /// it gets the signal and stops its tasks by its own rules.
   func signal(_ signal: Signal) {
     var delivery = ProcessTree.Delivery()
     ProcessTree.signalAll(signal, exempt: abandoned, sparing: isOfRunWithin, &delivery)

@@ -4,19 +4,19 @@ internal import OpflowPlan
 // A cached result
 // ===============
 //
-// One file: the contents of all outputs one after the other, then a list that describes them, then
-// a last line that locates the list:
+// One file: the contents of all outputs, then a list that describes them, then a last line that
+// locates the list:
 //
 //   contents
 //   KIND <TAB> MODE <TAB> SIZE <TAB> SHA-256 <TAB> NAME <LF>      for each content, in order
 //   opflow-cache <TAB> VERSION <TAB> KEY <TAB> LENGTH OF THE LIST <TAB> SHA-256 OF THE LIST <LF>
 //
-// KIND is `f` for a file, `x` for an executable file, `d` for a folder, `l` for a symbolic link and
-// `a` for a dangling one (the content is the link's text), `v` for a value and `o` for the task's
-// output log. `t` is the file that a link leads to and that is not part of the result: only its
-// SHA-256 counts, and SIZE is 0. MODE is octal, LENGTH has 16 hexadecimal digits. NAME is a path
-// relative to the manifest's folder (of `t` that of the link), or a value's name, with the
-// journal's escapes.
+// - KIND: `f` file, `x` executable file, `d` folder, `l` symbolic link, `a` dangling link (the
+//   content is the link's text), `v` value, `o` the task's output log, `t` the file behind a link
+//   if it is not part of the result: only its SHA-256 counts, and SIZE is 0.
+// - MODE is octal, LENGTH has 16 hexadecimal digits.
+// - NAME, with the journal's escapes, is a path relative to the manifest's folder (for `t` the path
+//   of the link), or a value's name.
 //
 // The list comes last so that writing an entry reads the contents only once.
 
@@ -42,8 +42,7 @@ package struct CacheEntry: Equatable, Sendable {
     static let folderModes: UInt32 = 0o3777
     package var sizeBytes: Int64
     package var digest: SHA256.Digest
-    /// A path relative to the manifest's folder, without `.`, `..` and empty parts; or a value's
-    /// name.
+    /// Relative to the manifest's folder, without `.`, `..` and empty parts; or a value's name.
     package var name: [UInt8]
 
     package init(kind: Kind, mode: UInt32, sizeBytes: Int64, digest: SHA256.Digest, name: [UInt8]) {
@@ -90,7 +89,7 @@ package struct CacheEntry: Equatable, Sendable {
     package var listBytes: Int
     var listDigest: SHA256.Digest
 
-    /// - Parameter bytes: the last `footBytes` of the file.
+    /// `bytes` are the last `footBytes` of the file.
     package init?(_ bytes: [UInt8], key: SHA256.Digest) {
       let lead = Array((CacheEntry.lead + "\(key)\t").utf8)
       guard bytes.count == CacheEntry.footBytes, bytes.starts(with: lead),
@@ -105,9 +104,7 @@ package struct CacheEntry: Equatable, Sendable {
     }
   }
 
-  /// Nil if the list is invalid or does not match the contents.
-  ///
-  /// - Parameter contentBytes: the length before the list.
+  /// nil if the list is invalid or does not match the contents.
   package init?(list: [UInt8], foot: Foot, contentBytes: Int64) {
     guard list.count == foot.listBytes, SHA256.digest(of: list) == foot.listDigest else {
       return nil
@@ -137,7 +134,7 @@ package struct CacheEntry: Equatable, Sendable {
 }
 
 extension CacheEntry.Item.Kind {
-  /// Names are unique among paths, and among values.
+  /// A number for each space of names in which names are unique.
   fileprivate var place: UInt8 {
     switch self {
     case .file, .executable, .folder, .link, .danglingLink: 0
@@ -164,9 +161,8 @@ extension CacheEntry.Item.Kind {
 /// The key of a cached result: everything that it may depend on, with the task's name, which
 /// commands can read, but without the project's folder.
 package enum CacheKey {
-  /// - Parameters:
-  ///   - seen: the inputs before the start, by `ContentHash.strong`.
-  ///   - keepsValues: other tasks read its values.
+  /// `seen` has the inputs before the start, by `ContentHash.strong`. `keepsValues`: other tasks
+  /// read its values.
   package static func of(
     _ seen: SuccessRecord, name: UnsafeRawBufferPointer, keepsValues: Bool, architecture: String
   ) -> SHA256.Digest {
@@ -182,7 +178,7 @@ package enum CacheKey {
       add(content.high)
       add(content.low)
     }
-    // Not of entries that lack the targets of links.
+    // Excludes older entries, which lack the targets of links.
     add("opflow cache \(CacheEntry.version) with targets".utf8)
     add(architecture.utf8)
     add(name)
@@ -220,10 +216,10 @@ package enum CacheKey {
   }
 }
 
-/// A session's cache, as workers read it from a file in the run's folder.
+/// A session's cache, in a file in the run's folder for workers.
 package enum CacheSetting: Equatable, Sendable {
   case own(limitBytes: Int64)
-  /// By several state folders.
+  /// Shared by several state folders.
   case shared(path: String, mayWrite: Bool, limitBytes: Int64)
 
   package static let fileName = "cache"

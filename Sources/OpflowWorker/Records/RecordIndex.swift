@@ -1,25 +1,25 @@
 internal import OpflowBase
 
-/// Finds each task's newest record in a growing file. Damaged lines are ignored.
+/// Finds each task's newest record in a growing file. Ignores damaged lines.
 package struct RecordIndex: Sendable {
   package struct Place: Equatable, Sendable {
     package var start: Int
     package var end: Int
-    /// 0 without success.
+    /// 0 without a success.
     package var origin: UInt64 = 0
   }
 
   /// A task that started since its last success, or never had one.
   package struct Attempt: Equatable, Sendable {
-    /// The block of the last attempt with a recorded end.
+    /// The last attempt with a recorded end.
     package var left: Place?
-    /// The `void` line of an attempt without one.
+    /// The `void` line of an attempt without.
     package var start: Place?
   }
 
   private var places: [UInt64: Place] = [:]
   private var attempts: [UInt64: Attempt] = [:]
-  /// Of the last complete line read.
+  /// The end of the last complete line read.
   package private(set) var byteCount = 0
   /// The block that the next line may continue.
   private var open: (task: UInt64, start: Int, lines: Int)?
@@ -37,8 +37,7 @@ package struct RecordIndex: Sendable {
     places.values + attempts.values.flatMap { [$0.left, $0.start].compactMap { $0 } }
   }
 
-  /// The file should be rewritten. At this threshold, an appended byte costs copying at most half a
-  /// byte.
+  /// At this threshold, an appended byte costs copying at most half a byte.
   package var isWasteful: Bool {
     if byteCount < Self.smallBytes { return false }
     return kept.reduce(0) { $0 + $1.end - $1.start } < byteCount / 3
@@ -46,7 +45,7 @@ package struct RecordIndex: Sendable {
 
   private static let smallBytes = 1 << 20
 
-  /// - Parameter bytes: the file from `byteCount` on. An unfinished last line is left.
+  /// `bytes` is the file from `byteCount` on. An unfinished last line is left.
   package mutating func read(growing bytes: UnsafeRawBufferPointer) {
     let base = byteCount
     var position = 0
@@ -125,13 +124,13 @@ package struct RecordIndex: Sendable {
   }
 
   private mutating func takeDamage(_ line: UnsafeRawBufferPointer) {
-    // It may hide a `void`, so that records are outdated. A block cut off by a crash is harmless,
-    // after its task's `void`.
+    // A damaged line may hide a `void`, so that records are outdated. A block cut off by a crash is
+    // harmless, after its task's `void`.
     if open == nil || Self.mayHideVoid(line) { forgetAll() }
     open = nil
   }
 
-  /// The line is an `in` or `out` with this number in the task's block. Nearly all are; testing
+  /// True for an `in` or `out` with this number in the task's block. Nearly all lines are; testing
   /// only this saves a fifth of the time.
   private static func isInside(
     _ line: UnsafeRawBufferPointer, ofTask task: UInt64, number: Int
@@ -158,7 +157,7 @@ package struct RecordIndex: Sendable {
     return Hexadecimal.value(line.part(taskStart, taskEnd)) == task
   }
 
-  /// More than a block cut off: a `void` after a lost line feed, or zeros.
+  /// True for more damage than a block cut off: a `void` after a lost line feed, or zeros.
   private static func mayHideVoid(_ line: UnsafeRawBufferPointer) -> Bool {
     let word = Array("\tvoid\t".utf8)
     return line.contains(0)

@@ -11,32 +11,34 @@ internal import OpflowPlan
 // CRC and TIME are as in the journal. SEQ counts from 1 within a block. TASK is a hash of the
 // manifest's path and the task's ID, 16 hexadecimal digits.
 //
-//   void [looked PATH...]     the task is about to start: its earlier record is void
-//   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    an input as it was before the start, or a
-//                             symbolic link on the way to one
-//   read  KIND CONTENT NAME   another input; KIND `f` only in what is seen before a start
+//   void [looked PATH...]     the task is about to start: its earlier record is discarded
+//   in    KIND CONTENT DEV INO SIZE MTIME CTIME PATH    an input before the start, or a symbolic
+//                             link on the way to an input
+//   read  KIND CONTENT NAME   another input; KIND `f` only in a scan before a start
 //   out   KIND CONTENT DEV INO SIZE MTIME CTIME PATH    an output
-//   target KIND CONTENT DEV INO SIZE MTIME CTIME PATH   the target of a link among the outputs when
-//                             it was last read
-//   found PATH [own]          an output that existed before and is unchanged
-//   value NAME TEXT           an output value, as its file has it
+//   target KIND CONTENT DEV INO SIZE MTIME CTIME PATH   the target of a link among the outputs
+//                             when last read
+//   found PATH [own|changed]  an output that existed before: untouched by the task; with `own`,
+//                             from an earlier attempt and not rewritten; with `changed`, from
+//                             before the first attempt and changed by the task
+//   value NAME TEXT           an output value, as in its file
 //   record  FINGERPRINT DECLARATION WITH NEEDS VALUES ORIGIN NAME [WORD...]    ends the block
 //   left  NAME                ends the block of an attempt without success
 //   failed  as `record`       ends the block of an allowed failure
 //
-// A WORD is `sha256` if contents are hashed with the first half of SHA-256 instead of XXH3; `asked`
-// if what was seen before a start must not be restored from a cache; or `looked` if every output
-// that existed before the start has a `found` line.
+// - A WORD is `sha256` if contents are hashed with the first half of SHA-256 instead of XXH3;
+//   `asked` if a scan before a start must not be restored from a cache; or `looked` if every output
+//   that existed before the start has a `found` line.
+// - Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits.
+// - VALUES is the number of values: at most a hundred, each at most 64 KiB.
+// - `-` means unknown or missing: the five numbers of a stamp that cannot be trusted, WITH, and
+//   VALUES if no task reads them.
 //
-// The owner of the files under `outputs`: before a start, `void looked` names those that are not
-// the task's. When an attempt ends, the `out` lines of its block are the task's files, except for
-// those that `found` names without `own`. After a kill there is only the `void` line: the files of
+// Owners of the files under `outputs`: `void looked` names the paths that are not the task's before
+// a start. When an attempt ends, the `out` lines of its block are the task's files, except the
+// paths of `found` lines without a word. After a kill there is only the `void` line: the files of
 // the block before it are the task's if they are unchanged, and any other file that the line does
 // not name may be from the attempt.
-//
-// Numbers are hexadecimal, times are nanoseconds since the epoch, CONTENT has 32 digits. VALUES is
-// their number: at most a hundred, each at most 64 KiB. `-` means unknown or missing: the five
-// numbers of a stamp that cannot be trusted, WITH, and VALUES if no task was to read them.
 //
 // A block is appended by one write under a lock of the file, so blocks do not mix. A block that a
 // crash cut off or that has a flipped bit is ignored, and the `void` before it holds.
@@ -52,7 +54,7 @@ package enum RecordLines {
     (.failure, "failed"),
   ]
 
-  /// - Parameter strangers: paths under the task's outputs that are not its own; nil if unknown.
+  /// `strangers` are paths under the task's outputs that are not its own; nil if unknown.
   package static func void(
     _ task: UInt64, strangers: [[UInt8]]? = nil, atMilliseconds now: Int64
   ) -> [UInt8] {
@@ -69,7 +71,7 @@ package enum RecordLines {
   /// Fits a reader's buffer even if every byte is escaped.
   private static let mostStrangerBytes = 256 << 10
 
-  /// Nil if the line does not tell.
+  /// nil if the line does not list them.
   package static func strangers(ofVoid line: UnsafeRawBufferPointer) -> [[UInt8]]? {
     guard let line = RecordLine(line), line.event == .void else { return nil }
     var fields = line.fields
@@ -91,9 +93,8 @@ package enum RecordLines {
     return bytes
   }
 
-  /// In pieces, since a task may have millions of files.
-  ///
-  /// - Parameter isSuccess: false for an attempt without success.
+  /// Calls `body` with pieces, since a task may have millions of files. `isSuccess` is false for an
+  /// attempt without success.
   package static func forEachPiece<Failure: Error>(
     _ record: SuccessRecord, isSuccess: Bool = true, of task: UInt64, name: UnsafeRawBufferPointer,
     atMilliseconds now: Int64, _ body: ([UInt8]) throws(Failure) -> Void
@@ -279,15 +280,14 @@ package struct RecordReader {
   private var values: [SuccessRecord.Value] = []
   private var isComplete = false
 
-  /// - Parameter byteCount: the block's length, to reserve memory. A file's line has at least a
-  /// hundred bytes.
+  /// `byteCount` reserves memory. A file's line has at least a hundred bytes.
   package init(byteCount: Int = 0) {
     record.inputs.reserve(count: byteCount / 100, pathBytes: byteCount / 3)
   }
 
   package var whole: SuccessRecord? { isComplete ? record : nil }
 
-  /// The line is without its line feed. False if it cannot continue the block.
+  /// `line` has no newline. False if it cannot continue the block.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     guard !isComplete, let line = RecordLine(line) else { return false }
     var fields = line.fields
@@ -358,7 +358,7 @@ struct RecordLine {
   let task: UInt64
   let fields: RecordFields
 
-  /// Without its line feed; nil if invalid.
+  /// Without the newline.
   init?(_ line: UnsafeRawBufferPointer) {
     var fields = RecordFields(line)
     guard fields.next() != nil,
@@ -372,7 +372,7 @@ struct RecordLine {
     self.fields = fields
   }
 
-  /// Of the success whose block it ends.
+  /// The number of the success whose block the line ends.
   var origin: UInt64? {
     var fields = fields
     for _ in 0..<5 { _ = fields.next() }
@@ -388,7 +388,7 @@ struct RecordFields {
 
   var isAtEnd: Bool { position > line.count }
 
-  /// A line has thirteen fields: calls would take as long as the search.
+  /// Inlined, since a line has thirteen fields: calls would take as long as the search.
   @inline(__always)
   mutating func next() -> UnsafeRawBufferPointer? {
     guard position <= line.count else { return nil }

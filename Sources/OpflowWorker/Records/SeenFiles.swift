@@ -47,7 +47,7 @@ package struct SeenFiles: Equatable, Sendable {
     for file in files { append(file) }
   }
 
-  /// - Parameter paths: sorted, with one state each.
+  /// `paths` are sorted, with one state each.
   package init(_ paths: ByteStrings, _ states: SeenStates) {
     precondition(paths.count == states.count)
     self.paths = paths
@@ -90,17 +90,15 @@ package struct SeenFiles: Equatable, Sendable {
   package func content(_ place: Int) -> PlanKey { states.contents[place] }
   package func stamp(_ place: Int) -> FileStamp? { states.stamp(place) }
 
-  /// A dangling link may have a target by now.
-  ///
-  /// - Parameter other: seen later.
+  /// `other` is later: a dangling link may have a target by now.
   func isSame(_ place: Int, as other: SeenFiles, _ otherPlace: Int) -> Bool {
     let (old, new) = (kind(place), other.kind(otherPlace))
     return (old == new || old == .absent && new == .link)
       && content(place) == other.content(otherPlace)
   }
 
-  /// Visibly replaced or written since. What was read in between may differ from its present
-  /// content.
+  /// True if the file was visibly replaced or written since. The content read in between may differ
+  /// from the present content.
   package func isReplaced(_ place: Int, by now: FileStamp) -> Bool {
     stamp(place).map { !now.isOfSameWriting(as: $0) } ?? false
   }
@@ -130,7 +128,7 @@ package struct FileStamp: Equatable, Sendable {
   package var device: UInt64
   package var inode: UInt64
   package var sizeBytes: Int64
-  /// Since the epoch, in nanoseconds.
+  /// Nanoseconds since the epoch.
   package var modified: Int64
   package var changed: Int64
 
@@ -142,7 +140,7 @@ package struct FileStamp: Equatable, Sendable {
     self.changed = changed
   }
 
-  /// It seems unwritten since. Ignores the change time, which a new hard link changes.
+  /// Ignores the change time, which a new hard link changes.
   package func isOfSameWriting(as other: FileStamp) -> Bool {
     device == other.device && inode == other.inode && sizeBytes == other.sizeBytes
       && modified == other.modified
@@ -153,7 +151,7 @@ package struct FileStamp: Equatable, Sendable {
   /// Other clocks count in seconds, or in two.
   private static let coarseNanoseconds: Int64 = 2_100_000_000
 
-  /// A later change must show. One in the same clock step may not
+  /// True if a later change will show. A change in the same clock step may not
   /// (Documentation/technical/racy-git.txt of git). A time in the future is never trusted.
   package func isTelling(atNanoseconds now: Int64) -> Bool {
     let isCoarse = modified % 1_000_000_000 == 0 || changed % 1_000_000_000 == 0
@@ -167,9 +165,9 @@ package struct SeenFile: Equatable, Sendable {
     case file = 102  // f
     case executable = 120  // x
     case folder = 100  // d
-    /// Hashed by its text. Among inputs: a link on the way to one.
+    /// Hashed by its text. Among inputs: a link on the way to an input.
     case link = 108  // l
-    /// The target of a dangling link. An output that is such a link, hashed by its text.
+    /// The target of a dangling link; among outputs the link, hashed by its text.
     case absent = 97  // a
     /// A device or socket, never opened.
     case other = 111  // o
@@ -178,9 +176,9 @@ package struct SeenFile: Equatable, Sendable {
   /// Relative to the task's folder, or absolute.
   package var path: [UInt8]
   package var kind: Kind
-  /// Of a link: of its text and of the links behind it.
+  /// For a link: of its text and of the links behind it.
   package var content: PlanKey
-  /// Nil if a change may leave no trace.
+  /// nil if a change may leave no trace.
   package var stamp: FileStamp?
 
   package init(path: [UInt8], kind: Kind, content: PlanKey, stamp: FileStamp?) {

@@ -8,14 +8,13 @@ package struct SuccessRecord: Equatable, Sendable {
     package enum Kind: UInt8, Sendable {
       case variable = 118  // v
       case command = 99  // c
-      /// The outputs of a dependency.
       case need = 110  // n
-      /// Of a command. Never recorded, since the task is then not up to date.
+      /// A failed command. Never recorded, since the task is then not up to date.
       case failure = 102  // f
     }
 
     package var kind: Kind
-    /// The variable, command line or task; of a failure a message.
+    /// The variable, command line or task; for a failure a message.
     package var name: [UInt8]
     package var content: PlanKey
 
@@ -26,11 +25,11 @@ package struct SuccessRecord: Equatable, Sendable {
     }
   }
 
-  /// What the result depends on apart from files.
+  /// What the result depends on other than files.
   package struct Terms: Equatable, Sendable {
-    /// `Fingerprint.whole`
+    /// `Fingerprint.whole`.
     package var fingerprint: UInt64
-    /// `Plan.declarationDigest`
+    /// `Plan.declarationDigest`.
     package var declaration: UInt64
     /// See `TaskCheck`.
     package var with: UInt64?
@@ -63,21 +62,21 @@ package struct SuccessRecord: Equatable, Sendable {
   package var links: SeenFiles
   package var readings: [Reading]
   package var outputs: SeenFiles
-  /// Of links among the outputs when last read. Saves reading them again.
+  /// Link targets among the outputs. Saves reading them again.
   package var targets: SeenFiles = []
-  /// From before the start, not touched by the task. They may be the user's, and are never removed
-  /// or replaced.
+  /// Outputs from before the start that the task did not touch. They may be the user's, and are
+  /// never removed or replaced.
   package var foundOutputs: [[UInt8]] = []
-  /// From an earlier attempt; the task did not rewrite them.
+  /// Outputs from an earlier attempt that the task did not rewrite.
   package var untouchedOutputs: [[UInt8]] = []
-  /// From before the first attempt, changed by the task. They may be replaced, and are never
-  /// removed.
+  /// Outputs from before the first attempt that the task changed. They may be replaced, and are
+  /// never removed.
   package var changedOutputs: [[UInt8]] = []
   /// The three lists are known.
   package var knowsFound = false
-  /// Nil if no task was to read them.
+  /// nil if no task reads them.
   package var values: [Value]?
-  /// Before a start: that of the success compared with; 0 for none.
+  /// The number of the success; before a start, of the success compared with; 0 for none.
   package var origin: UInt64
   package var hash: ContentHash
   /// An allowed failure, kept only by a resume of its run.
@@ -99,12 +98,9 @@ package struct SuccessRecord: Equatable, Sendable {
     self.hash = hash
   }
 
-  /// Names a manifest in records: relative to `home` if below it, so that projects can be moved.
-  ///
-  /// - Parameters:
-  ///   - path: the real path, or `-` for standard input.
-  ///   - folder: where its relative paths start; absolute, without links.
-  ///   - home: the folder of the state folder; absolute, without links.
+  /// Names a manifest in records: relative to `home`, the folder of the state folder, if below it,
+  /// so that projects can be moved. `path` is the real path, or `-` for standard input; `folder` is
+  /// the base of its relative paths. `folder` and `home` are absolute and without links.
   package static func manifestName(_ path: String, in folder: String, home: String) -> String {
     func below(_ path: String) -> String {
       let start = home.hasSuffix("/") ? home : home + "/"
@@ -113,9 +109,7 @@ package struct SuccessRecord: Equatable, Sendable {
     return path.hasPrefix("/") ? below(path) : below(folder + "/") + "\0" + path
   }
 
-  /// Identifies a task in all runs of a state folder.
-  ///
-  /// - Parameter manifest: its `manifestName`.
+  /// Identifies a task in all runs of a state folder; `manifest` is its `manifestName`.
   package static func identity(manifest: String, task: UnsafeRawBufferPointer) -> UInt64 {
     var bytes = Array(manifest.utf8)
     bytes.append(0)
@@ -134,10 +128,8 @@ extension SuccessRecord {
     readings.filter { $0.kind == .failure }.map { .reading($0) }
   }
 
-  /// With the present output of commands that failed before: the task may have created what they
-  /// look for.
-  ///
-  /// - Parameter now: all readings, in the same order.
+  /// Takes failed commands from `now`, all readings in the same order: the task may have created
+  /// what the commands look for.
   package func answered(by now: [Reading]) -> SuccessRecord {
     var record = self
     for place in readings.indices where readings[place].kind == .failure && place < now.count {
@@ -146,7 +138,7 @@ extension SuccessRecord {
     return record
   }
 
-  /// Outputs that the task made, if known.
+  /// The task's own outputs, if known.
   package var madeOutputs: SeenFiles {
     if !knowsFound { return [] }
     if foundOutputs.isEmpty { return outputs }
@@ -154,14 +146,14 @@ extension SuccessRecord {
     return SeenFiles(outputs.lazy.filter { !found.contains($0.path) })
   }
 
-  /// Targets in place of links, to recognize unmodified files.
+  /// The outputs with targets instead of links, to recognize unmodified files.
   package var followedOutputs: SeenFiles {
     if targets.isEmpty { return outputs }
     let files = outputs.filter { $0.kind != .link && $0.kind != .absent } + targets
     return SeenFiles(files.sorted { $0.path.lexicographicallyPrecedes($1.path) })
   }
 
-  /// - Parameter followed: all outputs, with links followed.
+  /// `followed` are all outputs, with links followed.
   package mutating func setTargets(_ followed: SeenFiles) {
     let own = Set(outputs.lazy.filter { $0.kind != .link && $0.kind != .absent }.map(\.path))
     targets = SeenFiles(followed.lazy.filter { !own.contains($0.path) })
@@ -175,30 +167,30 @@ extension SuccessRecord {
 
 /// Why a task is not up to date.
 package enum Staleness: Equatable, Sendable {
-  /// No success is known, or it started since.
+  /// No success is known, or the task started since.
   case unknown
   case definition
-  /// Of outputs, variables or commands.
+  /// The declaration of outputs, variables or commands.
   case declaration
-  /// That it reads, or its arguments.
+  /// Values that the task reads, or its arguments.
   case values
   /// A dependency without declared outputs ran again.
   case needs
   case changed([UInt8])
   case added([UInt8])
   case removed([UInt8])
-  /// A link has another text, with the same content behind it.
+  /// The same content behind another link text.
   case relinked([UInt8], text: [UInt8])
   case reading(SuccessRecord.Reading)
   case outputGone([UInt8])
   case outputChanged([UInt8])
   case valuesUnknown
-  /// It was not a secret then.
+  /// The value was not a secret when recorded.
   case valueWithSecret
-  /// The record uses another content hash.
+  /// Another content hash.
   case hash
   case asked
-  /// Nothing changed since it failed.
+  /// Nothing changed since.
   case failedBefore
 
   private var text: String {
@@ -289,7 +281,7 @@ package enum Staleness: Equatable, Sendable {
 
   private static let countBytes = 30
 
-  /// Keeps the end, which says more about a path.
+  /// The end says more about a path.
   private static func shortened(_ text: String) -> String {
     let room = mostBytes - countBytes - "changed: …".utf8.count
     if text.utf8.count <= room { return text }
@@ -299,9 +291,7 @@ package enum Staleness: Equatable, Sendable {
 }
 
 extension SuccessRecord {
-  /// Without outputs.
-  ///
-  /// - Parameter linkText: returns the present text of a link.
+  /// Without outputs. `linkText` returns the present text of a link.
   package func differences(
     to now: SuccessRecord, linkText: ([UInt8]) -> [UInt8]? = { _ in nil }
   ) -> [Staleness] {
@@ -361,7 +351,7 @@ extension SuccessRecord {
   }
 
   package func differences(ofOutputs now: SeenFiles) -> [Staleness] {
-    // Files added there are not the task's.
+    // Added files are not the task's.
     Self.differences(outputs, now, changed: { .outputChanged($0) }) { _ in
       nil
     } removed: {

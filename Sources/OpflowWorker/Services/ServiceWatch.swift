@@ -9,7 +9,6 @@ struct ServiceWatch: ~Copyable {
     case again
     /// A message for the user; may be empty.
     case ready(note: String)
-    /// The checks have ended.
     case gaveUp(detail: String)
   }
 
@@ -21,7 +20,7 @@ struct ServiceWatch: ~Copyable {
   private var isOver = true
   private var pausedAt: Instant?
   private var found = ""
-  /// For `file`: its status before the start.
+  /// For `file`: the status before the start.
   private var fileBefore: FileStatus?
   private var log: LogLines?
   private var request: ServiceRequest?
@@ -29,15 +28,13 @@ struct ServiceWatch: ~Copyable {
   /// For `exec`; 0 for none.
   private(set) var probePID: Int32 = 0
   private var isProbed = false
-  /// When the running command times out.
   private var probeUntil = Instant(nanoseconds: .max)
-  /// It was killed for the timeout.
+  /// The command was killed for the timeout.
   private var isOverdue = false
 
-  /// Of one `exec` run, which is then repeated: a server may never answer a request.
+  /// An `exec` run is then repeated: a server may never answer a request.
   static let longestProbeMilliseconds: Int64 = 30_000
 
-  /// `ports` are reserved for the service.
   init(_ plan: Plan, _ task: TaskID, _ ports: ServicePorts) {
     readiness = plan.readiness(of: task)
     self.ports = ports
@@ -45,8 +42,8 @@ struct ServiceWatch: ~Copyable {
     if case .log(let pattern) = readiness.probe { log = LogLines(pattern) }
   }
 
-  /// Why the service cannot start: another process would be mistaken for it. Records the state
-  /// before the start.
+  /// Returns why the service cannot start: another process would be mistaken for it. Records the
+  /// state before the start.
   mutating func obstacle() -> String? {
     switch readiness.probe {
     // A reserved port is free.
@@ -80,7 +77,7 @@ struct ServiceWatch: ~Copyable {
     timeout = now.advanced(byMilliseconds: Int64(clamping: readiness.timeoutMilliseconds))
   }
 
-  /// The timeout pauses, too.
+  /// Pauses the timeout too.
   mutating func pause(at now: Instant) { if !isOver, pausedAt == nil { pausedAt = now } }
 
   mutating func proceed(at now: Instant) {
@@ -152,7 +149,6 @@ struct ServiceWatch: ~Copyable {
       detail: "not ready after \(time): \(subject)\(found.isEmpty ? "" : ", \(found)")")
   }
 
-  /// For messages.
   private var subject: String {
     switch readiness.probe {
     case .none: "nothing"
@@ -204,7 +200,7 @@ struct ServiceWatch: ~Copyable {
     case .waits:
       if !hasAnswered { found = "it has not answered yet" }
       request = consume asked
-      // An answer is checked soon; without one the request times out.
+      // Without an answer the request times out.
       nextLook = now.advanced(byMilliseconds: ServiceRequest.pauseMilliseconds)
       return false
     case .answered(let status):
@@ -217,7 +213,7 @@ struct ServiceWatch: ~Copyable {
     }
   }
 
-  /// A listening process that the service did not start, such as that of a container.
+  /// Names a listener that the service did not start, such as that of a container.
   private static func outsider(of port: LocalPort) -> String {
     let listeners = port.listeners
     if listeners.isEmpty { return "" }
@@ -234,7 +230,6 @@ struct ServiceWatch: ~Copyable {
   }
 }
 
-/// Checking further is useless. A message for the user.
 struct WatchFault: Error {
   let detail: String
 }
@@ -267,7 +262,6 @@ private struct LogLines {
     return isFound
   }
 
-  /// The raw or the cleaned line.
   private mutating func isFitting(_ line: UnsafeRawBufferPointer) -> Bool {
     if glob.matches(line) { return true }
     cleaned.removeAll(keepingCapacity: true)
@@ -276,7 +270,7 @@ private struct LogLines {
   }
 }
 
-/// A non-blocking GET request whose status alone matters.
+/// A non-blocking GET request; only the status matters.
 struct ServiceRequest: ~Copyable {
   enum Answer {
     case waits
@@ -284,7 +278,7 @@ struct ServiceRequest: ~Copyable {
     case failed(String)
   }
 
-  /// Between two checks for an answer.
+  /// The pause between two checks for an answer.
   static let pauseMilliseconds: Int64 = 10
   private static let patienceMilliseconds: Int64 = 5_000
   private static let statusBytes = 12
@@ -317,7 +311,6 @@ struct ServiceRequest: ~Copyable {
       try send()
       if let status = try receive() { return status }
     } catch .wouldBlock {
-      // Try again later.
     } catch {
       return .failed("\(error)")
     }
@@ -369,17 +362,17 @@ struct ServiceRequest: ~Copyable {
 struct ProbeOutput: ~Copyable {
   private let command: String
   private let pipe: Descriptor
-  /// Of the command's previous run.
+  /// The output of the command's previous run.
   private let earlier: [UInt8]
   private var masker: Masker?
   private var tail: [UInt8] = []
 
   private static let mostBytes = 4096
   private static let mostLines = 10
-  /// So that endless output does not block the worker.
+  /// Endless output must not block the worker.
   private static let mostChunks = 16
 
-  /// The command `words` is about to start. `earlier` is used if this run prints nothing.
+  /// `earlier` is used if this run prints nothing.
   init(
     of words: [String], _ written: borrowing Pipe, _ masker: Masker?, earlier: [UInt8]
   ) throws(Errno) {
@@ -391,7 +384,7 @@ struct ProbeOutput: ~Copyable {
 
   var rawDescriptor: Int32 { pipe.rawValue }
 
-  /// False if all writers have closed the pipe.
+  /// False once all writers have closed the pipe.
   mutating func take() -> Bool {
     var chunk = [UInt8](repeating: 0, count: Self.mostBytes)
     for _ in 0..<Self.mostChunks {
@@ -403,7 +396,7 @@ struct ProbeOutput: ~Copyable {
         var text: [UInt8] = []
         chunk.withUnsafeBytes { chunk in
           let bytes = UnsafeRawBufferPointer(rebasing: chunk[..<count])
-          // Mask before anything is cut off.
+          // Mask before any text is cut off.
           if masker == nil { text += bytes } else { masker?.mask(bytes) { text += $0 } }
         }
         keep(text)
@@ -418,7 +411,8 @@ struct ProbeOutput: ~Copyable {
     tail = Array((tail + text).suffix(Self.mostBytes))
   }
 
-  /// With a header that names the command; the earlier output if this run printed nothing.
+  /// Starts with a header that names the command; returns the earlier output if this run printed
+  /// nothing.
   mutating func takeLastLines() -> [UInt8] {
     var text: [UInt8] = []
     masker?.finish { text += $0 }
@@ -429,11 +423,11 @@ struct ProbeOutput: ~Copyable {
   }
 }
 
-/// Of the services that tasks of this worker use, and of the service it runs.
+/// The ports of the services that tasks of this worker use, and of its own service.
 struct KnownPorts {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
-  /// By the coordinator.
+  /// Sent by the coordinator.
   private var told: [TaskID: [UInt16]] = [:]
   private var own: [ReservedPort] = []
 
@@ -452,12 +446,12 @@ struct KnownPorts {
 
   var ownNumbers: [UInt16] { own.map(\.number) }
 
-  /// Right before the service binds the ports.
+  /// Call it right before the service binds the ports.
   func open() { for port in own { port.open() } }
 
   mutating func release() { own = [] }
 
-  /// For the ports of the services that the task needs, and its own.
+  /// Variables for the services that the task needs, and for its own ports.
   func variables(of task: TaskID) -> [String] {
     guard plan.hasServices else { return [] }
     var ports: [ServicePorts.Port] = []

@@ -2,7 +2,6 @@ internal import OpflowBase
 internal import OpflowPlan
 package import OpflowSystem
 
-/// A message for the user.
 package struct ValueFault: Error, Equatable {
   package let detail: String
   package init(detail: String) { self.detail = detail }
@@ -20,7 +19,7 @@ package struct ValueFault: Error, Equatable {
 /// - Coordinator and worker are lost, or a success is not recorded: the run's next session first
 ///   removes all folders that do not belong to a success.
 ///
-/// Folders are removed through descriptors, not paths, and links are not followed.
+/// Folders are removed through descriptors, not paths; links are not followed.
 package struct LeftValues {
   let folder: String
 
@@ -44,12 +43,12 @@ package struct LeftValues {
     }
   }
 
-  /// Of an unsuccessful attempt, if any.
+  /// Removes the values of an unsuccessful attempt.
   package func remove(of task: UnsafeRawBufferPointer, attempt: Int32) throws(Errno) {
     try Path.removeTree(ValueFolder.name(of: task, attempt: attempt), in: folder)
   }
 
-  /// All folders of attempts except those with these names.
+  /// Keeps folders with these names.
   package func removeAll(but kept: Set<String>) throws(Errno) {
     var names: [String] = []
     do throws(Errno) {
@@ -63,7 +62,7 @@ package struct LeftValues {
     for name in names where !kept.contains(name) { try Path.removeTree(name, in: folder) }
   }
 
-  /// Of an up-to-date task, recorded by another run. The folder does not belong to any attempt.
+  /// Values recorded by another run. The folder does not belong to any attempt.
   func put(_ values: [SuccessRecord.Value], of task: UnsafeRawBufferPointer) throws(ValueFault) {
     let path = path(of: task, attempt: ValueFolder.ofRecord)
     let told = values.map { TaskValue(name: $0.name, text: $0.text, keepsText: false) }

@@ -19,7 +19,7 @@ package struct NeededValues {
   private let plans: WorkerPlan
   private var plan: Plan { plans.current }
   private let folder: String
-  /// The attempt that left them, and their hashes by name.
+  /// The attempt that left them, and hashes by name.
   private var left: [TaskID: (attempt: Int32, hashes: [String: UInt64])] = [:]
 
   package init(_ plans: WorkerPlan, runFolder: String) {
@@ -75,7 +75,7 @@ package struct NeededValues {
     "\(folder)/\(ValueFolder.name(of: plan.nameBytes(need), attempt: attempt))/\(name)"
   }
 
-  /// Of all dependencies that a task reads from.
+  /// All values that a task reads.
   func files(readBy task: TaskID) -> [String] {
     guard plan.flags(task).contains(.readsValues) else { return [] }
     return plan.valueSources(of: task).flatMap { need in
@@ -103,7 +103,7 @@ package struct NeededValues {
     return bytes
   }
 
-  /// Copies of the values of a task's dependencies, which the task may change: `ID/NAME`, or
+  /// Copies the values of a task's dependencies, so that the task may change them: `ID/NAME`, or
   /// `ID/NAME/INSTANCE` for matrix tasks. Returns the path.
   func makeFolder(for task: TaskID, attempt: Int32) throws(ValueFault) -> String {
     let name = ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt)
@@ -141,7 +141,7 @@ package struct NeededValues {
 
   private func make(_ path: String, _ name: String) throws(ValueFault) {
     try Self.making { () throws(Errno) in
-      // May be left from an unrecorded attempt with the same number.
+      // An unrecorded attempt with the same number may have left it.
       try Path.removeTree(name, in: folder)
       try Path.makeDirectories(path, mode: 0o700)
     }
@@ -160,7 +160,7 @@ package struct NeededValues {
       ValueFolder.needsName(of: plan.nameBytes(task), attempt: attempt), in: folder)
   }
 
-  /// The part in brackets of a matrix task's ID, which already has most bytes as `%XX`.
+  /// The part of a matrix task's ID in brackets, which already has most bytes as `%XX`.
   private func instance(_ task: TaskID, matrixGroupBytes: Int) -> String {
     let values = plan.nameBytes(task).dropFirst(matrixGroupBytes + 1).dropLast()
     return LogName.stem(of: values, keeping: [UInt8(ascii: ","), UInt8(ascii: "%")])
