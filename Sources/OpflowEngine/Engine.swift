@@ -62,7 +62,7 @@ package struct Engine: ~Copyable {
   // MARK: - Facts
 
   /// Handles a fact; `wall`: milliseconds since the epoch, for the resulting lines.
-  package mutating func take(_ fact: EngineFact, at now: Instant, wall: Int64) {
+  package mutating func handle(_ fact: EngineFact, at now: Instant, wall: Int64) {
     self.wall = wall
     switch fact {
     case .scheduler(let event):

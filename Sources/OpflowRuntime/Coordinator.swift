@@ -282,7 +282,7 @@ package final class Coordinator {
 
   func tell(_ event: SchedulerEvent) { tell(.scheduler(event)) }
 
-  func tell(_ fact: EngineFact) { engine.take(fact, at: Self.now, wall: wall) }
+  func tell(_ fact: EngineFact) { engine.handle(fact, at: Self.now, wall: wall) }
 
   private func endTurn() {
     performSteps()

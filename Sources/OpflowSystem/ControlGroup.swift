@@ -231,12 +231,12 @@ package struct MemoryDelegation: ~Copyable {
     package let detail: String
   }
 
-  private static let matrixGroup = "opflow-own-"
+  private static let ownGroupPrefix = "opflow-own-"
 
   /// The cgroup of this process before it moved into its own child group.
   package static var home: String? {
     guard let home = KillGroup.home else { return nil }
-    let own = "/\(matrixGroup)\(ProcessID.own)"
+    let own = "/\(ownGroupPrefix)\(ProcessID.own)"
     return home.hasSuffix(own) ? String(home.dropLast(own.count)) : home
   }
 
@@ -248,7 +248,7 @@ package struct MemoryDelegation: ~Copyable {
       throw Obstacle(detail: "the control group \(home) does not share out memory")
     }
     let isNew = !words(home + "/cgroup.subtree_control").contains("memory")
-    let own = "\(home)/\(Self.matrixGroup)\(ProcessID.own)"
+    let own = "\(home)/\(Self.ownGroupPrefix)\(ProcessID.own)"
     do throws(Errno) {
       if !Path.exists(own) { try Path.makeDirectory(own, mode: 0o755) }
       try Self.write("\(ProcessID.own)", to: own + "/cgroup.procs")

@@ -424,7 +424,7 @@ import Testing
       requester: Requester(pid: 7, user: 3, name: "opflow cancel"),
       verb: .cancel)
     order.tasks = [TaskID(0)]
-    engine.take(.scheduler(.order(order, from: ConnectionID(5))), at: now, wall: 2)
+    engine.handle(.scheduler(.order(order, from: ConnectionID(5))), at: now, wall: 2)
     var words: [String] = []
     while let step = engine.next(at: now) {
       switch step {
@@ -432,7 +432,7 @@ import Testing
       case .tell(.transition(let line)): words.append(line.event.kind.word.description)
       case .write:
         words.append("write")
-        engine.take(.wrote, at: now, wall: 2)
+        engine.handle(.wrote, at: now, wall: 2)
       case .answer(let connection, _, let answer): words.append("\(connection.rawValue) \(answer)")
       default: break
       }

@@ -86,7 +86,7 @@ struct EngineHarness {
   }
 
   mutating func tell(_ event: SchedulerEvent) {
-    engine.take(.scheduler(event), at: now, wall: 0)
+    engine.handle(.scheduler(event), at: now, wall: 0)
     perform("\(event)")
   }
 
@@ -139,7 +139,7 @@ struct EngineHarness {
         Issue.record("\(error)")
       }
     }
-    engine.take(.scheduler(.retracted(retraction)), at: now, wall: 0)
+    engine.handle(.scheduler(.retracted(retraction)), at: now, wall: 0)
   }
 
   private mutating func perform(_ step: EngineStep) {

@@ -39,7 +39,7 @@ import Testing
       engine.begin(at: now, wall: 1)
     }
 
-    mutating func take(_ fact: EngineFact) { engine.take(fact, at: now, wall: 1) }
+    mutating func handle(_ fact: EngineFact) { engine.handle(fact, at: now, wall: 1) }
 
     /// The sync that was asked for last is over.
     mutating func takeSync() { take(.synced(upTo: place)) }
@@ -112,19 +112,19 @@ import Testing
   @Test func `nothing is launched before the first lines are written`() throws {
     var host = try Host(.group, Self.one)
     #expect(host.steps() == ["open", "write"])
-    host.take(.wrote)
+    host.handle(.wrote)
     #expect(host.steps() == ["launch", "sync first"])
   }
 
   @Test func `a task starts once its line is written and the beginning is on the disk`() throws {
     var host = try Host(.group, Self.one)
     _ = host.steps()
-    host.take(.wrote)
+    host.handle(.wrote)
     _ = host.steps()
     // The worker is quicker than the disk.
-    host.take(.scheduler(.workerReady(WorkerID(0))))
+    host.handle(.scheduler(.workerReady(WorkerID(0))))
     #expect(host.steps() == ["start a", "write"])
-    host.take(.wrote)
+    host.handle(.wrote)
     #expect(host.steps() == [])
     host.takeSync()
     #expect(host.steps() == ["run a"])
@@ -133,9 +133,9 @@ import Testing
   @Test func `with each no order goes before its line is synced`() throws {
     var host = try Host(.each, Self.one)
     _ = host.startFirst()
-    host.take(.scheduler(.workerReady(WorkerID(0))))
+    host.handle(.scheduler(.workerReady(WorkerID(0))))
     #expect(host.steps() == ["start a", "write"])
-    host.take(.wrote)
+    host.handle(.wrote)
     #expect(host.steps() == ["sync grouped"])
     #expect(host.steps() == [])
     host.takeSync()
@@ -150,10 +150,10 @@ import Testing
       $0.add("b")
     }
     _ = host.startFirst()
-    host.take(.scheduler(.workerReady(WorkerID(0))))
-    host.take(.scheduler(.workerReady(WorkerID(1))))
+    host.handle(.scheduler(.workerReady(WorkerID(0))))
+    host.handle(.scheduler(.workerReady(WorkerID(1))))
     #expect(host.steps() == ["start a", "start b", "write"])
-    host.take(.wrote)
+    host.handle(.wrote)
     #expect(host.steps() == ["run b", "sync grouped"])
     host.takeSync()
     #expect(host.steps() == ["run a"])
@@ -162,10 +162,10 @@ import Testing
   @Test func `with group a sync is due ten milliseconds after a line that none covers`() throws {
     var host = try Host(.group, Self.one)
     _ = host.startFirst()
-    host.take(.scheduler(.workerReady(WorkerID(0))))
+    host.handle(.scheduler(.workerReady(WorkerID(0))))
     _ = host.steps()
     host.now = host.now.advanced(byMilliseconds: 5)
-    host.take(.wrote)
+    host.handle(.wrote)
     #expect(host.steps() == ["run a"])
     #expect(host.own.nextWake == host.now.advanced(byMilliseconds: 10))
     host.now = host.now.advanced(byMilliseconds: 10)
@@ -178,12 +178,12 @@ import Testing
   @Test func `the workers are dismissed while the last line goes to the disk`() throws {
     var host = try Host(.group, Self.one)
     _ = host.startFirst()
-    host.take(.scheduler(.workerReady(WorkerID(0))))
+    host.handle(.scheduler(.workerReady(WorkerID(0))))
     _ = host.startFirst()
     let end = Outcome(status: .success)
-    host.take(.scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, end)))
+    host.handle(.scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, end)))
     #expect(host.steps() == ["success a", "close", "write"])
-    host.take(.wrote)
+    host.handle(.wrote)
     #expect(host.steps() == ["dismiss", "sync last"])
     host.takeSync()
     #expect(host.steps() == ["finish 0"])
@@ -197,9 +197,9 @@ import Testing
       $0.add("b", needs: ["a"])
     }
     _ = host.startFirst()
-    host.take(.scheduler(.workerReady(WorkerID(0))))
+    host.handle(.scheduler(.workerReady(WorkerID(0))))
     #expect(host.steps() == ["start a", "write"])
-    host.take(.journalFailed)
+    host.handle(.journalFailed)
     #expect(host.steps() == ["interrupt a", "close", "dismiss", "finish 74"])
     #expect(host.own.unwritten.isEmpty)
   }
@@ -209,12 +209,12 @@ import Testing
   {
     var host = try Host(.none) { $0.add("a") { $0.kind = .block } }
     _ = host.startFirst()
-    host.take(.scheduler(.block(ClientID(1), .joined)))
-    host.take(.scheduler(.block(ClientID(1), .offers(TaskID(0)))))
+    host.handle(.scheduler(.block(ClientID(1), .joined)))
+    host.handle(.scheduler(.block(ClientID(1), .offers(TaskID(0)))))
     #expect(host.steps() == ["seat", "start a", "write"])
-    host.take(.scheduler(.kill))
-    host.take(.scheduler(.timer))
-    host.take(.journalFailed)
+    host.handle(.scheduler(.kill))
+    host.handle(.scheduler(.timer))
+    host.handle(.journalFailed)
     #expect(host.steps() == ["cancel a", "close", "dismiss", "finish 74"])
   }
 
@@ -224,17 +224,17 @@ import Testing
       $0.add("b", needs: ["a"])
     }
     _ = host.startFirst()
-    host.take(.scheduler(.workerReady(WorkerID(0))))
+    host.handle(.scheduler(.workerReady(WorkerID(0))))
     _ = host.startFirst()
     let end = Outcome(status: .success)
-    host.take(.scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, end)))
+    host.handle(.scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, end)))
     #expect(host.steps() == ["success a", "start b", "write"])
-    host.take(.wrote)
+    host.handle(.wrote)
     #expect(host.steps() == ["run b"])
-    host.take(.scheduler(.ended(WorkerID(0), TaskID(1), attempt: 1, end)))
+    host.handle(.scheduler(.ended(WorkerID(0), TaskID(1), attempt: 1, end)))
     #expect(host.steps() == ["success b", "close", "write"])
     #expect(host.own.unrecordedSuccesses == 0)
-    host.take(.journalFailed)
+    host.handle(.journalFailed)
     #expect(host.own.unrecordedSuccesses == 1)
     #expect(host.steps() == ["dismiss", "finish 74"])
   }
@@ -242,20 +242,20 @@ import Testing
   @Test func `what runs when a sync fails is stopped`() throws {
     var host = try Host(.group, Self.one)
     _ = host.startFirst()
-    host.take(.scheduler(.workerReady(WorkerID(0))))
+    host.handle(.scheduler(.workerReady(WorkerID(0))))
     _ = host.startFirst()
-    host.take(.journalFailed)
+    host.handle(.journalFailed)
     #expect(host.steps() == ["stop a"])
     let end = Outcome(status: .signal(15), reason: .stopped(.signal))
-    host.take(.scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, end)))
+    host.handle(.scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, end)))
     #expect(host.steps() == ["cancel a", "close", "dismiss", "finish 74"])
   }
 
   @Test func `a signal that comes before the first lines are written starts nothing`() throws {
     var host = try Host(.group, Self.one)
     #expect(host.steps() == ["open", "write"])
-    host.take(.scheduler(.stop(.signal(2))))
-    host.take(.wrote)
+    host.handle(.scheduler(.stop(.signal(2))))
+    host.handle(.wrote)
     #expect(host.startFirst().last == "finish 130")
     #expect(host.own.state(TaskID(0)) == .ready)
   }
@@ -263,7 +263,7 @@ import Testing
   @Test func `a drive whose first lines cannot be written launches nothing`() throws {
     var host = try Host(.group, Self.one)
     #expect(host.steps() == ["open", "write"])
-    host.take(.journalFailed)
+    host.handle(.journalFailed)
     #expect(host.steps() == ["close", "dismiss", "finish 74"])
   }
 }

@@ -190,7 +190,7 @@ import Testing
     }
     perform()
     while let worker = workers.popLast() {
-      engine.take(
+      engine.handle(
         .scheduler(.workerReady(worker, WorkerOffer(cores: 1, actions: .all))),
         at: Instant(nanoseconds: 0), wall: 0)
       perform()

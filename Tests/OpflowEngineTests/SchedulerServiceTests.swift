@@ -198,7 +198,7 @@ struct SchedulerServiceTests {
     let now = Instant(nanoseconds: 0)
     engine.begin(at: now, wall: 1)
     while let step = engine.next(at: now) {
-      if case .write = step { engine.take(.journalFailed, at: now, wall: 1) }
+      if case .write = step { engine.handle(.journalFailed, at: now, wall: 1) }
     }
     let (problem, state) = (engine.checkInvariants(), engine.state(TaskID(2)))
     #expect(problem == nil)

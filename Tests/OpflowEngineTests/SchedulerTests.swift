@@ -421,8 +421,8 @@ struct SchedulerTests {
       journal: nil)
     let now = Instant(nanoseconds: 0)
     engine.begin(at: now, wall: 0)
-    engine.take(.scheduler(.workerReady(WorkerID(0))), at: now, wall: 0)
-    engine.take(
+    engine.handle(.scheduler(.workerReady(WorkerID(0))), at: now, wall: 0)
+    engine.handle(
       .scheduler(.ended(WorkerID(0), TaskID(0), attempt: 1, Outcome(status: .exit(1)))), at: now,
       wall: 0)
     var last: EngineStep?

@@ -140,7 +140,7 @@ private struct Game: ~Copyable {
   }
 
   private mutating func tell(_ event: SchedulerEvent) {
-    engine.take(.scheduler(event), at: now, wall: 0)
+    engine.handle(.scheduler(event), at: now, wall: 0)
     perform()
   }
 

@@ -86,7 +86,7 @@ private struct ForecastPlayer: ~Copyable {
   private static let taskNanoseconds: Int64 = 100_000_000_000
 
   private mutating func tell(_ event: SchedulerEvent) {
-    engine.take(.scheduler(event), at: clock, wall: 0)
+    engine.handle(.scheduler(event), at: clock, wall: 0)
     perform()
   }
 
@@ -105,23 +105,23 @@ private struct ForecastPlayer: ~Copyable {
       case .tell(.transition(let transition)): note(transition)
       case .launch(let worker, _, _):
         let offer = WorkerOffer(cores: 1, actions: .all)
-        engine.take(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
+        engine.handle(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)) where engine.plan.isService(task):
         // A service ends when told to.
         for event in [
           SchedulerEvent.started(worker, task, attempt: attempt),
           .ready(
             worker, task, attempt: attempt, ports: engine.plan.portNames(of: task).map { _ in 1 }),
-        ] { engine.take(.scheduler(event), at: clock, wall: 0) }
+        ] { engine.handle(.scheduler(event), at: clock, wall: 0) }
       case .order(let worker, .stop(let task, let attempt, let reason)):
         let outcome = Outcome(status: .unknown, reason: .stopped(reason))
-        engine.take(.scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
+        engine.handle(.scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)):
         running.push(
           ForecastEnd(
             at: end(of: task), order: found.starts.count, worker: worker, task: task,
             attempt: attempt))
-        engine.take(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
+        engine.handle(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
       case .order(let worker, .check(let check)): answer(check, to: worker)
       case .finish: isFinished = true
       case .tell, .order, .answer, .began, .slot, .discard, .retract, .write, .sync, .dismiss,
@@ -140,7 +140,7 @@ private struct ForecastPlayer: ~Copyable {
     case nil: break
     case .fresh(let origin, let values):
       for value in values {
-        engine.take(.scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
+        engine.handle(.scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
       }
       result = .fresh(origin: origin)
     case .stale(let why, let isCached):
@@ -150,7 +150,7 @@ private struct ForecastPlayer: ~Copyable {
     case .unsure: found.files.unsure[task] = running.first
     case .unfit(let detail): result = .unfit(detail: detail)
     }
-    engine.take(.scheduler(.checked(worker, task, serial: serial, result)), at: clock, wall: 0)
+    engine.handle(.scheduler(.checked(worker, task, serial: serial, result)), at: clock, wall: 0)
   }
 
   private func runningNeeds(of task: TaskID) -> [TaskID] {

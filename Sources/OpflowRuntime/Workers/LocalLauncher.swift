@@ -551,16 +551,16 @@ struct WorkerCgroups: ~Copyable {
   }
 
   private static func removeAbandoned(in home: String) {
-    for name in (try? Path.names(in: home)) ?? [] where name.hasPrefix(matrixGroup) {
+    for name in (try? Path.names(in: home)) ?? [] where name.hasPrefix(groupPrefix) {
       let owner = name.utf8.lastIndex(of: UInt8(ascii: "-")).map { name[$0...].dropFirst() }
       guard let owner, let pid = Int32(owner), ProcessStatus.read(pid) == nil else { continue }
       remove("\(home)/\(name)")
     }
   }
 
-  private static let matrixGroup = "opflow-"
+  private static let groupPrefix = "opflow-"
 
-  private static func prefix(_ run: String) -> String { "\(matrixGroup)\(run)-" }
+  private static func prefix(_ run: String) -> String { "\(groupPrefix)\(run)-" }
 
   /// Of earlier sessions.
   static func left(by run: String) -> [String] {

@@ -72,19 +72,19 @@ package enum Orphans {
     let bootID = Machine.bootID
     let sessions = workers.filter { place(of: $0, bootID) == .here }
     let leftHere = Set(left.filter { place(of: $0, bootID) == .here }.map(mark))
-    let matrixGroup = ancestors(of: ProcessID.own)
+    let ancestors = Self.ancestors(of: ProcessID.own)
     var ended: Set<Int32> = []
     var survivors = endAll(
-      find: { processes().filter { !matrixGroup.contains($0) } },
+      find: { processes().filter { !ancestors.contains($0) } },
       isPrey: { status in
-        !matrixGroup.contains(status.pid)
+        !ancestors.contains(status.pid)
           && (ProcessStatus.environment(of: status.pid).map { RunsAround.isOf(run, $0) } == true
             || isInSession(of: sessions, status)
             || leftHere.contains(ProcessMark(pid: status.pid, startTime: status.startTime)))
       }, &ended)
     for survivor in alive(left) where !survivors.contains(survivor) { survivors.append(survivor) }
     if !freesNumbers { return survivors }
-    for pid in processes() where !matrixGroup.contains(pid) {
+    for pid in processes() where !ancestors.contains(pid) {
       if let status = ProcessStatus.read(pid), status.isZombie, isInSession(of: sessions, status) {
         ended.insert(pid)
       }
@@ -289,12 +289,12 @@ package enum Orphans {
   }
 
   private static func ancestors(of pid: Int32) -> Set<Int32> {
-    var matrixGroup: Set<Int32> = [1]
+    var ancestors: Set<Int32> = [1]
     var current = pid
-    while matrixGroup.insert(current).inserted, let status = ProcessStatus.read(current) {
+    while ancestors.insert(current).inserted, let status = ProcessStatus.read(current) {
       current = status.parent
     }
-    return matrixGroup
+    return ancestors
   }
 
   /// A worker leads its session, and its tasks stay in it. The session's number may be reused

@@ -127,7 +127,7 @@ package struct NeededValues {
             }
             let target =
               matrixGroup == nil
-              ? "\(own)/\(name)" : "\(own)/\(name)/\(instance(need, matrixGroupBytes: id.count))"
+              ? "\(own)/\(name)" : "\(own)/\(name)/\(instance(need, idBytes: id.count))"
             try File.open(target, [.writeOnly, .create, .exclusive], mode: 0o600).writeAll(bytes)
           }
         }
@@ -161,8 +161,8 @@ package struct NeededValues {
   }
 
   /// The part of a matrix task's ID in brackets, which already has most bytes as `%XX`.
-  private func instance(_ task: TaskID, matrixGroupBytes: Int) -> String {
-    let values = plan.nameBytes(task).dropFirst(matrixGroupBytes + 1).dropLast()
+  private func instance(_ task: TaskID, idBytes: Int) -> String {
+    let values = plan.nameBytes(task).dropFirst(idBytes + 1).dropLast()
     return LogName.stem(of: values, keeping: [UInt8(ascii: ","), UInt8(ascii: "%")])
   }
 

@@ -82,7 +82,7 @@ struct PlanRun: ~Copyable {
       return try tell(.kill)
     }
     try expect(events < 3000 + plan.taskCount * 16, "the run does not come to an end")
-    engine.take(.scheduler(event), at: now, wall: 1)
+    engine.handle(.scheduler(event), at: now, wall: 1)
     try perform("\(event)")
   }
 
@@ -98,8 +98,8 @@ struct PlanRun: ~Copyable {
     case .tell, .began, .answer, .slot, .dismiss, .passOn: break
     // Its file is not there: what was added stays.
     case .retract(let retraction): answer(.retracted(retraction))
-    case .write: engine.take(.wrote, at: now, wall: 1)
-    case .sync(let place, _): engine.take(.synced(upTo: place), at: now, wall: 1)
+    case .write: engine.handle(.wrote, at: now, wall: 1)
+    case .sync(let place, _): engine.handle(.synced(upTo: place), at: now, wall: 1)
     case .launch(let worker, _, _): launched.append(worker)
     case .order(let worker, .run(let task, let attempt)),
       .order(let worker, .follow(let task, let attempt)):
@@ -128,6 +128,6 @@ struct PlanRun: ~Copyable {
 
   /// A worker's answer to an order; what follows from it comes among the next steps.
   private mutating func answer(_ event: SchedulerEvent) {
-    engine.take(.scheduler(event), at: now, wall: 1)
+    engine.handle(.scheduler(event), at: now, wall: 1)
   }
 }

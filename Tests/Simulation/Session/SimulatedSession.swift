@@ -288,7 +288,7 @@ struct SimulatedSession {
   }
 
   mutating func tell(_ fact: EngineFact) {
-    engine.take(fact, at: now, wall: wallMilliseconds)
+    engine.handle(fact, at: now, wall: wallMilliseconds)
   }
 
   /// Takes up what waits for nothing.
