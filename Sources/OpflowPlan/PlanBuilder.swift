@@ -17,9 +17,7 @@ package struct PlanBuilder: ~Copyable {
   private var declaredItems = ListTable<DeclaredItem>()
   private var declarations: [DeclarationEntry] = []
   private var policies: [TaskPolicy] = []
-  /// Only beyond the first few, which are searched linearly: most plans have one or two.
   private var policyIndex: [TaskPolicy: UInt32] = [:]
-  private static let fewPolicies = 4
   private var tasks = TaskColumns()
   private var needOffsets: [UInt32] = [0]
   private var needTargets: [Int32] = []
@@ -125,11 +123,10 @@ package struct PlanBuilder: ~Copyable {
   package mutating func steps(_ steps: [LateStep]) -> ListIndex { self.steps.index(of: steps) }
 
   package mutating func policy(_ policy: TaskPolicy) -> UInt32 {
-    if let place = policies.prefix(Self.fewPolicies).firstIndex(of: policy) { return UInt32(place) }
     if let known = policyIndex[policy] { return known }
     let index = UInt32(truncatingIfNeeded: policies.count)
     policies.append(policy)
-    if policies.count > Self.fewPolicies { policyIndex[policy] = index }
+    policyIndex[policy] = index
     return index
   }
 

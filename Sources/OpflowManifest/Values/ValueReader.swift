@@ -535,28 +535,18 @@ struct Scalar {
   let isTyped: Bool
   /// Whether expressions are left for the start of the task (`LateText`).
   let isLate: Bool
-  // 32 bits are enough: all texts are below 1 GiB.
-  private let textCount: UInt32
-  private let stableCount: UInt32
-  private let textStart: UnsafeRawPointer?
-  private let stableStart: UnsafeRawPointer?
+  let text: ByteView
+  /// The text with a constant for `run.id`, for fingerprints. Mostly the same bytes as `text`.
+  let stable: ByteView
 
   @inline(__always)
   init(node: Node, text: ByteView, stable: ByteView, isTyped: Bool, isLate: Bool = false) {
     self.node = node
     self.isTyped = isTyped
     self.isLate = isLate
-    textStart = text.baseAddress
-    textCount = UInt32(truncatingIfNeeded: text.count)
-    stableStart = stable.baseAddress
-    stableCount = UInt32(truncatingIfNeeded: stable.count)
+    self.text = text
+    self.stable = stable
   }
-
-  @inline(__always)
-  var text: ByteView { ByteView(start: textStart, count: Int(textCount)) }
-  /// The text with a constant for `run.id`, for fingerprints. Mostly the same bytes as `text`.
-  @inline(__always)
-  var stable: ByteView { ByteView(start: stableStart, count: Int(stableCount)) }
 
   var type: CoreSchema.ScalarType { isTyped ? CoreSchema.type(of: text) : .string }
   @inline(__always)
