@@ -24,7 +24,7 @@ struct MissingDevices {
     }
   }
 
-  /// Also of the services that the task needs, since they run beside it.
+  /// Includes services that the task needs, since they run beside it.
   private static func wanted(by task: TaskID, _ plan: Plan) -> Int {
     var seen: Set<TaskID> = [task]
     var open = [task]

@@ -31,7 +31,6 @@ final class EventLoop {
     try poller.wait(timeout: timeout, into: &events)
   }
 
-  /// The owner is in the upper half.
   private static func token(_ owner: Owner, _ place: UInt32) -> UInt64 {
     switch owner {
     case .coordinator: UInt64(place)
