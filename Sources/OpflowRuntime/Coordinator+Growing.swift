@@ -7,8 +7,8 @@ internal import OpflowViews
 internal import OpflowWire
 internal import OpflowWorker
 
-/// Additions to the run (`RunGrowth`). Clients write segments into the run's folder; segments are
-/// untrusted, so they are checked before they enter the plan's file.
+/// Additions to the run (`RunGrowth`). Clients write segments into the run's folder. Segments are
+/// untrusted and checked before they enter the plan's file.
 extension Coordinator {
   func add(_ request: AddRequest, by requester: Requester, for connection: ConnectionID) {
     // The engine knows past additions even if the folder is gone.
@@ -48,7 +48,6 @@ extension Coordinator {
     downloads.plan = changed
   }
 
-  /// Renames retracted tasks in the plan, or warns.
   func retract(_ retraction: Retraction) {
     var retraction = retraction
     do throws(GrowthFault) {
@@ -115,7 +114,7 @@ extension Coordinator {
     }
   }
 
-  /// Refuses a segment that contains a secret, and removes its copies in the run's folder at once.
+  /// Refuses a segment with a secret, and removes its copies in the run's folder at once.
   private func expectNoSecret(
     in segment: Plan, _ request: AddRequest, _ folder: AddedFolder
   ) throws(RequestRefusal) {

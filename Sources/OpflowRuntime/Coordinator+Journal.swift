@@ -146,8 +146,8 @@ package struct JournalFile: ~Copyable {
     return JournalFile(path: path, file: file)
   }
 
-  /// Opens the journal under the run's lock: truncates a damaged end, syncs, and then ends a last
-  /// line without newline. A crash at any point leaves a journal that reads the same.
+  /// Opens the journal under the run's lock: truncates a damaged end, syncs, and ends a last line
+  /// without newline. A crash at any point leaves an equivalent journal.
   package static func reopen(
     _ path: String, repair: JournalRepair
   ) throws(RunFolderError) -> JournalFile {

@@ -192,8 +192,8 @@ extension Coordinator {
       + (nodes?.allocations ?? []).compactMap { $0.allocation?.pid }
   }
 
-  /// The children of this process except the agent's orphans; nil if the agent runs under another
-  /// kernel, so that its orphans cannot be children.
+  /// The children of this process except the agent's orphans; nil if the orphans cannot be
+  /// children, since the agent runs under another kernel.
   private func children(beside launcher: RelayLauncher) -> Set<Int32>? {
     guard let bootID = launcher.hello?.bootID, !bootID.isEmpty, bootID == Machine.bootID else {
       return nil
@@ -268,8 +268,8 @@ extension Coordinator {
     launchers.compactMap { $0 as? RelayLauncher }.filter { !$0.isOver }
   }
 
-  /// Kills nodes that did not leave in time. Their streams may never end, since another process may
-  /// hold the other end.
+  /// Kills nodes that did not leave in time. Their streams may never end: another process may hold
+  /// the other end.
   func killNodes() {
     nodesDeadline = Self.now.advanced(byMilliseconds: Self.killedMilliseconds)
     for case let launcher? in (nodes?.places ?? []).map(\.launcher) {
@@ -290,7 +290,6 @@ extension NodeOffer {
   }
 }
 
-/// Slurm allocations: requested by opflow, or around it.
 extension Coordinator {
   func beginAllocations() {
     guard let nodes else { return }
@@ -361,7 +360,6 @@ extension Coordinator {
     if closing == nil, !nodes.areExhausted { warn(complaint) }
   }
 
-  /// Shows `detail` in the views of other processes.
   private func noteAwaited(_ detail: String?, of index: Int, _ nodes: Nodes) {
     nodes.allocations[index].awaited = detail
     writeAwaited(nodes)

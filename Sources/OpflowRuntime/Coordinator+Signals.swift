@@ -260,7 +260,6 @@ final class TerminalLoan {
     if !ignoredQuit { try? Dispositions.ignore(.quit) }
   }
 
-  /// True if keys reach this process, and so the task.
   var isForeground: Bool { modes != nil }
 
   /// A key (0) reaches the task directly, as does the signal of an editor that stops its group.

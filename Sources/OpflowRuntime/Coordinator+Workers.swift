@@ -179,8 +179,8 @@ extension Coordinator {
 
   // MARK: - Leaving
 
-  /// Ends a useless worker. The engine learns of the end when all processes of the worker are gone,
-  /// so that a task never runs beside its own orphan.
+  /// Ends a useless worker. The engine learns of it when all its processes are gone, so that a task
+  /// never runs beside its own orphan.
   func lose(_ link: WorkerLink, complaint: String?) {
     let giveUpAt = launchers[link.node].end(link, at: Self.now)
     guard case .talking = link.state else {
@@ -278,7 +278,6 @@ extension Coordinator {
   }
 }
 
-/// Clients with external tasks.
 extension Coordinator {
   func attach(_ hello: WorkerHello, of connection: ConnectionID) {
     guard let found = control.detach(connection) else { return }
@@ -380,7 +379,6 @@ extension Coordinator {
   }
 }
 
-/// Work while only services are left.
 extension Coordinator {
   func attendServices() {
     if engine.isServing {

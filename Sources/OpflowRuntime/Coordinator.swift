@@ -50,7 +50,6 @@ package final class Coordinator {
   var syncer: JournalSyncer?
   /// This machine's launcher, then one per stream to a node.
   var launchers: [any Launcher]
-  /// Indices of launchers by node.
   var launcherOfNode = [0]
   /// nil if all tasks run on this machine.
   let nodes: Nodes?
@@ -94,7 +93,6 @@ package final class Coordinator {
   var lackRoom: Set<TaskID> = []
   var warned: Set<String> = []
   static let mostWarnings = 20
-  /// Set while an `interactive` task has the terminal.
   var loan: TerminalLoan?
   var awakeAt = Coordinator.now
   /// The wall clock of this turn.

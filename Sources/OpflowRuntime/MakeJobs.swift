@@ -30,7 +30,7 @@ final class MakeJobs {
     return MakeFlags.jobs(in: flags.utf8)
   }
 
-  /// True if the make runs one job at a time, and so has none to share.
+  /// True if the make runs one job at a time, and so shares none.
   static var runsOneByOne: Bool {
     guard let flags = Environment.value(variable) else { return false }
     return MakeFlags.server(in: flags.utf8) == nil && MakeFlags.jobs(in: flags.utf8) == 1
@@ -106,7 +106,6 @@ extension Coordinator {
     tell(.away(all - min(all, own)))
   }
 
-  /// Returns true if the share changed.
   func shareWithMake() -> Bool {
     guard let make else { return false }
     let share = engine.processorShare(at: Self.now)

@@ -19,7 +19,6 @@ final class TaskOutputFiles {
   private(set) var nextWake: Instant?
   /// The logs have more than there was room for.
   private var isBehind = false
-  /// Rotates the task that is read first.
   private var turn = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(
     byteCount: TaskOutputFiles.pieceBytes, alignment: 16)
@@ -178,7 +177,6 @@ final class TaskOutputFiles {
     follow(at: now, follower)
   }
 
-  /// Returns true if more is left.
   private func look(_ follower: SessionDisplay) -> Bool {
     let logs = Array(running)
     turn += 1

@@ -51,7 +51,7 @@ package enum ExternalTaskLines {
     }
   }
 
-  /// Nil for other lines.
+  /// nil for other lines.
   package static func fact(_ line: UnsafeRawBufferPointer) -> ExternalTaskFact? {
     guard case .fact(let fact) = report(line) else { return nil }
     return fact

@@ -5,7 +5,6 @@ package import OpflowPlan
 package struct LineBuffer {
   package enum Step<Message> {
     case message(Message)
-    /// No complete line is left.
     case needsMore
     /// A line is too long or invalid: the stream is unusable.
     case malformed

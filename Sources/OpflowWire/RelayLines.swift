@@ -345,7 +345,6 @@ package struct AgentOpening: Equatable, Sendable {
 package enum AgentReport: Equatable, Sendable {
   case hello(AgentHello)
   case refused(String)
-  /// The worker's line is set aside for the caller.
   case line(WorkerID)
   /// Processes that the agent could not end; `gone` follows.
   case survived(WorkerID, LeftBehind)

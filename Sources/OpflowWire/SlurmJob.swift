@@ -1,6 +1,5 @@
 package import OpflowBase
 
-/// A Slurm allocation.
 package struct SlurmJob: Equatable, Sendable {
   package struct Node: Equatable, Sendable {
     package let name: String
@@ -49,7 +48,6 @@ package struct SlurmJob: Equatable, Sendable {
 }
 
 package enum SlurmQuery {
-  /// Asks for state, remaining time and pending reason.
   package static func words(job: Int64) -> [String] {
     ["squeue", "--noheader", "--states=all", "--jobs=\(job)", "--format=%T|%L|%r"]
   }
@@ -63,7 +61,7 @@ package enum SlurmQuery {
     package let state: State
     /// In Slurm's spelling, such as `TIMEOUT`.
     package let word: String
-    /// Nil if unlimited or unknown.
+    /// nil if unlimited or unknown.
     package let secondsLeft: Int64?
     /// Such as `Resources`.
     package let reason: String?

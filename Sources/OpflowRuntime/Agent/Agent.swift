@@ -35,7 +35,7 @@ final class Agent {
 
   private static let mostUnsentBytes = 65_536
   private static let mostReadBytes = 16_384
-  /// A worker's time from end-of-file to SIGKILL: the grace of its tasks and a margin.
+  /// The time from a worker's end-of-file to SIGKILL: its tasks' grace and a margin.
   private static let graceMilliseconds: Int64 = 700
   private static let farewellMilliseconds: Int64 = 1_000
   /// A transport may be up without a coordinator behind it.
@@ -368,14 +368,13 @@ final class Agent {
     keep(from: start, isBad: (known ?? complaint) != nil, Self.now)
   }
 
-  /// Delays the last output if its cause may be a signal that this agent has not read yet.
+  /// Delays output whose cause may be a signal that this agent has not read yet.
   private func keep(from start: Int, isBad: Bool, _ now: Instant) {
     if case .serving = phase { doubt.take(from: start, of: &output, isBad: isBad, at: now) }
   }
 
   // MARK: - Leaving
 
-  /// - Parameter reason: nil if the coordinator knows the reason.
   private func leave(saying reason: String?, _ now: Instant) {
     if case .leaving = phase { return }
     phase = .leaving(killAt: now.advanced(byMilliseconds: Self.graceMilliseconds))
@@ -456,8 +455,8 @@ struct AgentArguments {
 }
 
 /// Delays a report of a bad end, and all later output, for a moment in a Slurm step. Slurm ends a
-/// step (cancelled, preempted, out of time) by SIGTERM to each process in turn. If the agent gets
-/// it last, it must still report first that it is leaving, or the tasks would fail.
+/// step (cancelled, preempted, out of time) by SIGTERM to each process in turn. An agent that is
+/// signaled last must still report first that it is leaving, or the tasks would fail.
 struct AgentDoubt {
   private let isStep: Bool
   private var held = FieldWriter()

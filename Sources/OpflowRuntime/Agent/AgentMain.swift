@@ -58,7 +58,7 @@ struct AgentMachine {
   /// Nodes of a test cluster on one machine share a host name.
   var host: String { environment("SLURMD_NODENAME") ?? Machine.hostName }
 
-  /// Returns the index here of each GPU of another agent, by name; empty if no GPU is shared.
+  /// Returns the index here of each GPU of another agent, by name; empty if none are shared.
   func devices(
     alsoOf other: AgentHello, bootID: String = Machine.bootID,
     names: [String] = GraphicsProcessors.names
@@ -93,7 +93,7 @@ struct AgentMachine {
 }
 
 /// A Slurm job whose coordinator, and the processes that would cancel it, may be dead. After the
-/// heartbeat timeout, the agent cancels the job if the run's lock is free: a coordinator that only
+/// heartbeat timeout, the agent cancels the job if the run's lock is free. A coordinator that only
 /// lost this agent holds the lock.
 struct AbandonedJob {
   private let job: Int64

@@ -32,7 +32,6 @@ final class ControlClient {
   /// At most one complete line, and the bytes read with its end.
   private var inbox: [UInt8] = []
   private var start = 0
-  /// `inbox` has no newline before this index.
   private var scanned = 0
   private var outbox: [UInt8] = []
   private var sent = 0

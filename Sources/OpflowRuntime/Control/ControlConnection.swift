@@ -8,7 +8,7 @@ internal import OpflowWire
 /// Why a request got no answer; it may have taken effect.
 package enum ControlError: Error, Equatable {
   case notLive
-  /// A live run's process does not listen; nil if its lock file cannot be read.
+  /// The run is live, but its process does not listen; nil if the lock file cannot be read.
   case unheard(LockHolder?)
   case crowded
   case failed(Errno)
@@ -41,7 +41,7 @@ package struct ControlConnection {
     self.plan = plan
   }
 
-  /// Calls `waits` once if the answer is late, with the holder of the run's lock.
+  /// Calls `waits` once with the lock's holder if the answer is late.
   package func ask(
     _ line: [UInt8], _ id: RequestID, waits: (LockHolder?) -> Void
   ) throws(ControlError) -> RequestAnswer {

@@ -60,7 +60,6 @@ final class ControlSocket {
   private var limit = ControlSocket.mostConnections
   private var limitEndsAt = Instant(nanoseconds: 0)
   private var lastConnection: Int32 = 0
-  /// Clients with a complete line, by arrival.
   var queue: [ControlClient] = []
   // SAFETY: only bytes that were read into it are used. Zeroing would touch pages that most runs
   // never need.
@@ -126,7 +125,6 @@ final class ControlSocket {
     return reopensAt.map { min($0, stop) } ?? stop
   }
 
-  /// `workers`: the workers of this machine by process ID.
   func take(at place: UInt32, now: Instant, workers: () -> [Int32: WorkerID]) {
     if place == Self.listenerPlace { return accept(at: now, workers) }
     guard let connection = connections[Int32(truncatingIfNeeded: place)] else { return }
@@ -147,7 +145,7 @@ final class ControlSocket {
     if limitEndsAt <= now { limit = Self.mostConnections }
     for count in 0..<Self.mostAcceptedPerTurn {
       guard let listener else { return }
-      // Only the first connection surely waits. A client is not dropped for less.
+      // Only the first connection is known to wait; no client is dropped for others.
       if guestCount >= limit, count > 0 || !makeRoom(at: now) { return }
       do throws(Errno) {
         guard let found = try UnixSocket.accept(listener.descriptor) else { return }
@@ -278,7 +276,6 @@ extension ControlSocket {
     _ = try? connection.send(RequestLines.line(.refused(detail: detail), to: nil))
   }
 
-  /// Drops the client once it has the answer.
   private func dismiss(_ connection: ControlClient, _ detail: String) throws(Errno) {
     connection.forgetInbox()
     connection.isDismissed = true
@@ -288,7 +285,6 @@ extension ControlSocket {
   enum Demand {
     case order(ControlRequest)
     case addition(AddRequest, Requester)
-    /// The client has external tasks; its connection becomes a worker channel.
     case hello(WorkerHello)
   }
 
@@ -466,7 +462,7 @@ struct Clients {
 
   func contains(_ connection: ConnectionID) -> Bool { afterEach[connection] != nil }
 
-  /// Replaces the client's earlier request; returns false if there are too many clients.
+  /// Returns false if there are too many clients.
   mutating func add(_ connection: ConnectionID, _ afterClient: AfterClient) -> Bool {
     if afterEach[connection] == nil, count >= Self.most { return false }
     afterEach[connection] = afterClient
@@ -502,14 +498,13 @@ struct Clients {
   private static let longestPatience: Int64 = 1_000
 }
 
-/// How a client's process relates to the run.
 enum PeerOrigin: Equatable {
   case outside
   case worker(WorkerID)
   case inside
 
-  /// Follows the chain of parents: a guard against accidents, not against the user. A process of a
-  /// container or service manager, or one that has ended, is outside.
+  /// Follows the chain of parents, as a guard against accidents, not against the user: a process of
+  /// a container or service manager, or one that has ended, is outside.
   static func of(_ pid: Int32, workers: [Int32: WorkerID]) -> PeerOrigin {
     let own = ProcessID.own
     if pid <= 0 || pid == own { return .outside }

@@ -4,12 +4,11 @@ internal import OpflowSystem
 
 /// A manifest's files in the journal: `HASH PATH`, the root file first.
 enum FileEntry {
-  /// Makes paths below `folder` relative.
   static func texts(_ files: [PlanFile], from folder: String) -> [String] {
     files.map { "\($0.content) \(KeptFiles.relative($0.path, to: folder))" }
   }
 
-  /// Returns the paths with changed hashes, except the root, in the new order.
+  /// Returns the paths with changed hashes, except the root.
   static func changed(from old: [String], to new: [String]) -> [String] {
     var hashes: [Substring: Substring] = [:]
     for entry in old { hashes[path(entry)] = hash(entry) }

@@ -63,7 +63,6 @@ package struct ManifestWatch: ~Copyable {
 
   package var fileCount: Int { seen.count - patterns.count + inputs.fileCount }
 
-  /// Checks where the manifest's path leads.
   package mutating func takePlace() -> ManifestPlace.Finding {
     found = place?.look() ?? .same
     return found

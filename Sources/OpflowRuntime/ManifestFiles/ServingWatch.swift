@@ -9,7 +9,6 @@ package final class ServingWatch {
   package let look: ChangeScan
   private let begun: (Int) -> String
   private let told: ([String]) -> String
-  /// Services that the last session left for the next one.
   package internal(set) var passed: PassedServices?
 
   /// Tasks that the last session added, whose files are watched from then on.
@@ -21,7 +20,6 @@ package final class ServingWatch {
   private var hasDiscarded = (now: false, before: false)
   private var hasBegun = false
   private var note: String?
-  /// The last obstacle shown.
   private var complaint = ""
   private var pool: ThreadPool?
   /// The services that the running check is about.
@@ -55,8 +53,8 @@ package final class ServingWatch {
 
   // MARK: Between sessions
 
-  /// Waits for a check that the last session started, with default effects of signals. Returns true
-  /// to resume even without a further change.
+  /// Waits for a check that the last session started, with default signal actions. Returns true to
+  /// resume even without a further change.
   package func takeDue(tell: (String) -> Void) throws(Errno) -> Bool {
     if asked != nil {
       try SignalSet.all.unblock()
@@ -75,8 +73,8 @@ package final class ServingWatch {
     return isDue || isAgain
   }
 
-  /// A file changed while a task read it, and may have its old content again: the run is resumed
-  /// once without a further change.
+  /// A file changed while a task read it, and may be as before now: the run is resumed once without
+  /// a further change.
   func noteDiscarded() { hasDiscarded.now = true }
 
   private func takeFinding(_ tell: (String) -> Void) -> ChangeScan.Finding {
@@ -144,8 +142,8 @@ package final class ServingWatch {
   private static let restMilliseconds: Int64 = 200
   private static let mostRestMilliseconds: Int64 = 2_000
 
-  /// Leaves changes during the check to the next one. Without a thread, returns true: the check is
-  /// finished.
+  /// Leaves later changes to the next check. Returns true if the check is finished, for lack of a
+  /// thread.
   func beginLook(_ held: HeldServices) -> Bool {
     folders = nil
     nextLook = nil

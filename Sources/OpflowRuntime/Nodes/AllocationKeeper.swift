@@ -220,7 +220,6 @@ package final class AllocationKeeper {
     isDone = true
   }
 
-  /// Cancels only a requested allocation.
   private func release() {
     question?.giveUp()
     question = nil

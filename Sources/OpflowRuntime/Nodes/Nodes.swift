@@ -54,7 +54,6 @@ final class Nodes {
   var isTold = false
 
   static let connectMilliseconds: Int64 = 60_000
-  /// When to tell the user that an answer is late.
   static let promptMilliseconds: Int64 = 1_000
   static let mostFailures = 3
   static let mostLosses = 8
@@ -240,7 +239,6 @@ struct NodeSettings {
   var opening: AgentOpening
   var variables: [String]
   var arguments: TaskArguments?
-  /// Standard error of transports and agents.
   var complaints: String
   var leaseMilliseconds: Int64 { opening.leaseMilliseconds }
 
@@ -317,8 +315,8 @@ extension TransportPlan {
   }
 }
 
-/// The heartbeat timeout from `OPFLOW_LEASE`: how long tasks on nodes continue without a message
-/// from the coordinator. Raise it for networks with long stalls.
+/// The heartbeat timeout from `OPFLOW_LEASE`: how long tasks on nodes continue without the
+/// coordinator. Raise it for networks with long stalls.
 package struct LeaseSetting: Equatable {
   package static let variable = "OPFLOW_LEASE"
 

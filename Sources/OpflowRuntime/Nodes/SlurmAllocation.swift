@@ -141,7 +141,6 @@ extension SlurmAllocation.Want {
 struct NodeAllocation {
   let allocation: SlurmAllocation?
   var isGranted = false
-  /// No further agent starts there.
   var isOver = false
   var complaint = ""
   var awaited: String?

@@ -110,7 +110,6 @@ package struct ManifestFile {
     return try file.readAll(atMost: mostBytes)
   }
 
-  /// Throws all errors of the manifest.
   package func compile(
     runID: String, set: [String], maxParallel: UInt32?, state: StateFolder? = nil,
     fingerprints: FingerprintStyle = .relative
@@ -239,7 +238,6 @@ package struct ManifestFile {
     return try compiled.openPlan()
   }
 
-  /// Throws a selector that matches no task.
   package func expectTasks(_ words: [String], in plan: Plan) throws(PreparationError) {
     for word in words {
       do throws(UnfitSelector) {
@@ -292,7 +290,7 @@ package struct ManifestFile {
   }
 }
 
-/// Reads the files that a manifest names. Refuses FIFOs, devices and sockets, which could block.
+/// Reads the files that a manifest names, but no FIFOs, devices or sockets, which could block.
 enum FurtherFile {
   static func read(_ path: String, atMost limit: Int) throws(NamedFileFault) -> NamedFile {
     let status: FileStatus

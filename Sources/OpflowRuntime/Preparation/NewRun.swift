@@ -211,7 +211,6 @@ extension Plan {
       variable: Environment.value)
   }
 
-  /// True if compiling for this request may give warnings.
   func mayWarn(_ request: RunRequest) -> Bool {
     mayWarn(SchedulerOptions(request, self).capacities(of: self))
   }

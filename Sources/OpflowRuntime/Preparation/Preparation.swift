@@ -5,7 +5,7 @@ internal import OpflowManifest
 package import OpflowPlan
 internal import OpflowSystem
 
-/// A new run, or a resume. Nothing changes before its `begin`.
+/// A new run, or a resume. Nothing changes before `begin`.
 package protocol Preparation {
   var asked: RunRequest { get }
   var plan: Plan { get }
@@ -28,7 +28,6 @@ package protocol Preparation {
 }
 
 extension Preparation {
-  /// Checks that the tasks can run, and takes their secrets.
   package mutating func expectRunnable(_ complain: (String) -> Void) throws(PreparationError) {
     try asked.expectPrograms()
     try expectNotAround()
@@ -79,7 +78,6 @@ extension Preparation {
     try asked.expectNoSecret(secrets)
   }
 
-  /// Gives an error its places in the manifest; `plain` if the manifest has changed meanwhile.
   private func placing(
     _ plain: PreparationError, noting note: (inout CompileOptions) -> Void
   ) throws(PreparationError) -> PreparationError {

@@ -34,7 +34,6 @@ package enum PreparationError: Error {
   case noProgram(String, for: String)
   /// A task that contains this process would run.
   case taskAround(String)
-  /// Processes of an earlier session could not be ended.
   case survivors([Orphans.Survivor])
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }

@@ -35,7 +35,6 @@ package struct PreparedAddition {
       compiled, of: manifest, .manifest(manifest.bytes), to: run, plan, id, by: generator, nil)
   }
 
-  /// Compiles the matrix tasks that `maker` generates.
   package init(
     instancesMadeBy maker: TaskID, of run: RunFolder, _ plan: Plan, _ id: RequestID
   ) throws(PreparationError) {
@@ -87,7 +86,6 @@ package struct PreparedAddition {
     if request.carried == nil { try folder.write(segment: segment, source, kept) }
   }
 
-  /// Called after a refusal.
   package func remove() { if request.carried == nil { folder.remove() } }
 }
 

@@ -6,7 +6,7 @@ internal import OpflowSystem
 internal import OpflowWire
 internal import OpflowWorker
 
-/// All decisions of a resume before it changes anything, from the journal and the current manifest.
+/// All decisions of a resume before it changes anything.
 package struct PreparedResume: Preparation {
   package let asked: RunRequest
   package let plan: Plan
@@ -432,7 +432,7 @@ struct KeptValues {
     return set.values.allSatisfy { read($0, of: task, set.attempt) != nil }
   }
 
-  /// Removes values of unsuccessful attempts that remained at their end.
+  /// Removes leftover values of unsuccessful attempts.
   func removeOthers() -> Errno? {
     let names = left.filter { plan.flags($0.key).contains(.leavesValues) && isDone($0.key) }
       .map { ValueFolder.name(of: plan.nameBytes($0.key), attempt: $0.value.attempt) }
@@ -457,7 +457,7 @@ struct KeptValues {
 
 struct MissingOutputs {
   private let network: NetworkFiles
-  /// Listed again, once each, which is expensive on a file server.
+  /// Folders listed again, once each: listing is expensive on a file server.
   private var refreshed: Set<String> = []
 
   /// Returns finished downloads without `to`, and successful tasks without content checks that lack

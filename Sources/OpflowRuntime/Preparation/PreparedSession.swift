@@ -44,7 +44,6 @@ package struct PreparedSession: ~Copyable {
     self.lock = lock
   }
 
-  /// The runs of the manifest.
   package var manifestRuns: ManifestRuns {
     ManifestRuns(
       state: StateFolder(holding: request.folder), path: manifestPath,
@@ -171,7 +170,6 @@ extension PreparedResume {
 }
 
 extension PreparedSession {
-  /// `path` is nil for the run's own manifest.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
       request.folder, request.plan, place: ManifestPlace(path ?? manifestPath),

@@ -38,7 +38,8 @@ struct RegrownPlan {
     var hasInstances: Set<String> = []
     for addition in known.standingAdditions {
       if AddedFolder(addition.entry.id, of: run).isOfInstances {
-        // Takes the place of the first addition, so that later additions may depend on the tasks.
+        // Compiled in the place of the first addition, so that later additions may depend on the
+        // tasks.
         guard let maker = addition.generator, let newest = newest[maker],
           hasInstances.insert(maker).inserted
         else { continue }
@@ -124,7 +125,7 @@ struct InstancesBefore {
   let run: RunFolder
   let located: RunManifest
 
-  /// Returns nil if the task no longer generates, or must generate again because the current
+  /// Returns nil if the task no longer generates, or must generate again since the current
   /// declaration does not fit the files.
   func compile(_ task: String, in plan: Plan) -> CompiledManifest? {
     guard let maker = plan.task(named: task), plan.makesInstances(maker) else { return nil }

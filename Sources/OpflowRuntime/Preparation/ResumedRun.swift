@@ -5,7 +5,7 @@ package import OpflowManifest
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// A run to be resumed: its manifest, the manifest's current plan, and its journal.
+/// A run to be resumed: its manifest, current plan and journal.
 package struct ResumedRun {
   let folder: RunFolder
   let manifestPath: String
@@ -225,7 +225,6 @@ package struct ResumedRun {
 package struct RunManifest {
   /// The path that the plan uses; `-` for standard input.
   package let realPath: String
-  /// The base of relative paths; absolute.
   let folder: String
   let source: String
   /// The contents, if they are not in `source`.

@@ -15,7 +15,6 @@ package struct ConcurrencyGroup: Sendable {
   private let name: String
   package let ifRunning: IfRunning
 
-  /// `manifest` is a real path, `asked` the command line's choice.
   package init(
     _ concurrency: RunConcurrency, manifest: String, in state: StateFolder, asked: IfRunning?
   ) {
@@ -35,7 +34,6 @@ package struct ConcurrencyGroup: Sendable {
 
   package var title: String { manifest == nil ? "of `\(name)`" : "of the same manifest" }
 
-  /// Runs of other manifests may belong to the group.
   package var isNamed: Bool { manifest == nil }
 
   package struct Member: Sendable, Equatable {
@@ -94,7 +92,7 @@ package struct ConcurrencyGroup: Sendable {
   }
 
   /// Waits until no other run of the group is live; calls `waiting` before each wait. Throws
-  /// `aroundItself` if the live run contains this process, `live` if the request was not to wait.
+  /// `aroundItself` if the live run contains this process, `live` if the user did not ask to wait.
   package func enter(
     but own: RunID? = nil, _ waiting: (Obstacle) -> Void
   ) throws(RunFolderError) -> ConcurrencyGate {

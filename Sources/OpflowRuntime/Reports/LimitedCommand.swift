@@ -10,7 +10,6 @@ package enum LimitedCommand {
     /// opflow received this signal, which is consumed.
     case stopped(Signal)
 
-    /// nil for success.
     package var fault: String? {
       switch self {
       case .exit(0): nil

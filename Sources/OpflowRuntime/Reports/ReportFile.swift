@@ -21,7 +21,7 @@ package struct ReportFile: ~Copyable {
     self.temporary = temporary
   }
 
-  /// Checks that the file can be created. Creates missing parent folders.
+  /// Checks that the file can be created.
   package static func expect(_ path: String) throws(Errno) {
     // Opening a pipe would wait for a reader.
     if let status = try? Path.status(path), status.kind != .file, status.kind != .directory {
@@ -63,7 +63,7 @@ package struct ReportFile: ~Copyable {
 }
 
 extension RunFolder {
-  /// Returns the last bytes of a task's log. `shown` formats its path.
+  /// Returns the last bytes of a task's log.
   package func output(
     of task: TaskID, in plan: Plan, atMost count: Int, shown: (String) -> String
   ) -> ReportedOutput? {

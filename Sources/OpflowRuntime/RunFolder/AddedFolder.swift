@@ -28,7 +28,6 @@ package struct AddedFolder: Sendable {
 
   enum Source {
     case manifest([UInt8])
-    /// Tasks of an existing matrix.
     case matrixGroup(String)
   }
 

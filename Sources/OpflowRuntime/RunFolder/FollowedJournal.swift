@@ -132,8 +132,7 @@ package struct FollowedJournal {
 }
 
 /// The plan for a reader of the journal, reopened after each addition. If the file only grew, its
-/// validated part is not checked again: checking all would be costly for a run that grows task by
-/// task.
+/// validated part is not checked again, which would be costly for a run that grows task by task.
 final class FollowedPlan: @unchecked Sendable {
   // SAFETY: @unchecked, because a single thread follows a run's journal, and only that follower
   // uses this.

@@ -29,7 +29,6 @@ final class GrowingPlan {
   private let folder: RunFolder
   private let durability: Durability
   private var mapping: SharedMapping?
-  /// The file with bytes written since the last sync.
   private var unsynced: Descriptor?
   /// The bytes behind the plan's tasks are unusable.
   private var isTorn = false

@@ -224,8 +224,8 @@ package struct RunFolder: Equatable, Sendable {
     return try rethrowing(body(file.bytes)) { RunFolderError.journal(path: journal, $0) }
   }
 
-  /// True if the journal is not empty or cannot be read, so that no older run takes the place of
-  /// this run.
+  /// True if the journal is not empty or cannot be read, so that no older run takes this run's
+  /// place.
   package var hasBegun: Bool {
     do throws(Errno) {
       let status = try Path.linkStatus(journal)
@@ -320,7 +320,6 @@ struct KeptFiles: Sendable {
 
   init() {}
 
-  /// Ignores a path whose contents are present.
   mutating func add(_ file: (path: String, bytes: [UInt8])) {
     if let places = places[file.path], places.contains(where: { files[$0].bytes == file.bytes }) {
       return

@@ -197,7 +197,6 @@ extension RunFolderLock {
 }
 
 extension RunFolderError {
-  /// The holder, if it is on another machine.
   package var holderElsewhere: LockHolder? {
     if case .held(_, let holder?) = self, holder.host != nil { holder } else { nil }
   }
@@ -237,7 +236,7 @@ package struct LockHolder: Sendable, Equatable {
     self.host = host
   }
 
-  /// Returns nil without a name, or if the process is of this machine and has ended.
+  /// nil without a name, or if the process was of this machine and has ended.
   static func read(_ path: String) -> LockHolder? {
     guard let bytes = try? content(path) else { return nil }
     let words = bytes.prefix { $0 != Field.lineFeed }
@@ -281,7 +280,6 @@ package struct LockHolder: Sendable, Equatable {
     return !bytes.elementsEqual(ownLine.utf8)
   }
 
-  /// nil for another machine.
   package var localPID: Int32? { host == nil ? pid : nil }
 }
 

@@ -238,9 +238,8 @@ extension StateFolder {
 }
 
 extension StateFolder {
-  /// The durations of tasks in earlier runs of a manifest except `own`. Only a hint: unreadable
-  /// runs are skipped, and only the last bytes of the newest few journals are read
-  /// (`EarlierDurations`).
+  /// The durations of tasks in earlier runs of a manifest except `own`: a hint. Unreadable runs are
+  /// skipped, and only the last bytes of the newest few journals are read (`EarlierDurations`).
   package func durations(
     ofManifest path: String, plan: Plan, but own: RunID? = nil
   ) -> TaskDurations {

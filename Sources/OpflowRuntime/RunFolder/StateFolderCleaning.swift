@@ -221,7 +221,6 @@ struct RunRemoval: ~Copyable {
 
   private static let ending = ".removed"
 
-  /// True for a partly removed run.
   static func isLeft(_ name: String) -> Bool {
     name.hasSuffix(ending) && RunID(name.dropLast(ending.count)) != nil
   }

@@ -225,7 +225,6 @@ package struct SecretFault: Error, Equatable {
   }
 }
 
-/// `tasks` need secrets.
 package struct SecretFaults: Error {
   package let faults: [SecretFault]
   package let tasks: Set<String>

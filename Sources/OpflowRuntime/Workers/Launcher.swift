@@ -55,11 +55,9 @@ enum LinkNews {
   /// The worker and all processes below it, except survivors, are gone. `complaint`: the known
   /// cause.
   case gone(WorkerLink, complaint: String?, warnings: [String], survivors: LeftBehind?)
-  /// The agent behind a stream said hello.
   case joined(RelayLauncher, AgentHello)
   /// A sign of life without other meaning.
   case heard
-  /// The agent is ending its workers, for this reason.
   case leaving(RelayLauncher, String)
   /// The stream is lost, and with it the channels of all its workers, which may live.
   case lost(RelayLauncher, String)
@@ -152,7 +150,6 @@ final class StartedProcess {
 }
 
 extension SpawnedProcess {
-  /// Returns true if the process has ended and can be reaped.
   func waitForEnd(nanoseconds: Int64) throws(Errno) -> Bool {
     var end = PollSet(slots: 1)
     end.set(0, descriptor.rawValue)

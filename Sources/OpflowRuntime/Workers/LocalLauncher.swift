@@ -19,7 +19,6 @@ final class LocalLauncher: Launcher {
   /// Read while the first worker starts.
   private lazy var bootID = Machine.bootID
   private lazy var host = Machine.hostName
-  /// Standard error of all workers.
   private let complaints: ComplaintFile
   private let groups: WorkerCgroups
   /// Counts workers of all sessions, to number the control groups.
@@ -447,7 +446,6 @@ struct WorkerChild: ~Copyable {
   /// nil once closed, which ends the worker.
   var orders: Descriptor?
   let reports: Descriptor
-  /// nil without cgroups.
   let group: KillGroup?
   let complaintStart: Int64
   /// The worker locks its tasks in the records through this file; nil without records. It is held

@@ -156,7 +156,6 @@ package enum Orphans {
 
   // MARK: Behind a lost stream
 
-  /// A worker that was lost with its agent.
   struct Lost {
     let entry: WorkerEntry
     /// nil if the worker ran no attempt.
@@ -270,7 +269,7 @@ package enum Orphans {
   }
 
   /// Waits until killed processes are reaped. Their new parent, such as the machine's first
-  /// process, may take seconds or forever.
+  /// process, may never do it.
   private static func waitForNumbers(of ended: Set<Int32>) {
     let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     var left = ended
@@ -351,7 +350,6 @@ package enum Orphans {
 struct OrphanSearch {
   private let deadline = Clock.monotonicNanoseconds + Orphans.patienceNanoseconds
   private var refused: Set<Orphans.Survivor> = []
-  /// Killed in the last pass.
   private var killed: Set<Orphans.Survivor> = []
   private(set) var ended: Set<Int32> = []
 

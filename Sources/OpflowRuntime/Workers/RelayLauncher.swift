@@ -286,7 +286,6 @@ final class RelayLauncher: Launcher {
     exitDeadline = now.advanced(byMilliseconds: Self.exitPatienceMilliseconds)
   }
 
-  /// Gives up on the exit code.
   func loseAtExitDeadline() { lose(wordless) }
 
   private var wordless: String {

@@ -7,7 +7,6 @@ final class EventLoop {
     case control
     /// A client with external tasks.
     case program
-    /// The launcher with this index.
     case node(Int)
   }
 

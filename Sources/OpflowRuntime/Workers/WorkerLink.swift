@@ -129,7 +129,7 @@ extension WorkerLink {
 }
 
 extension WorkerEntry {
-  /// For a worker that another process started, perhaps on another machine. `bootID` is of the
+  /// For a worker that another process started, perhaps on another machine; `bootID` is of the
   /// agent's machine.
   init(behindStream hello: WorkerHello, bootID: String) {
     self.init(
