@@ -51,7 +51,7 @@ extension Coordinator {
 
   private static let claimNanoseconds: Int64 = 1_000_000_000
 
-  /// Checks once a second for a takeover from another machine. After one, this process stops
+  /// Checks once a second for a takeover from another machine, after which this process stops
   /// writing and kills its tasks.
   func keepClaim() {
     let now = Self.now
@@ -132,8 +132,8 @@ extension Coordinator {
   }
 }
 
-/// The journal's file. It accepts nothing after a failed write or sync: a failed sync leaves the
-/// disk's content unknown (fsync(2)).
+/// The journal's file. It accepts nothing after a failed write or sync: after a failed sync the
+/// disk's content is unknown (fsync(2)).
 package struct JournalFile: ~Copyable {
   package let path: String
   private let file: Descriptor

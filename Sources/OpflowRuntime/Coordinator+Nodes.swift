@@ -152,8 +152,8 @@ extension Coordinator {
   private static let leavingMilliseconds: Int64 = 4_000
   private static let orphanIntervalMilliseconds: Int64 = 20
 
-  /// Ends, in steps, the processes that a lost agent's workers left on this machine. Returns when
-  /// to continue; nil once the engine knows the survivors.
+  /// Ends, in steps, processes of a lost agent's workers on this machine. Returns when to continue;
+  /// nil once the engine knows the survivors.
   private func endOrphans(
     _ index: Int, behind launcher: RelayLauncher, _ nodes: Nodes, _ now: Instant
   ) -> Instant? {
@@ -192,8 +192,8 @@ extension Coordinator {
       + (nodes?.allocations ?? []).compactMap { $0.allocation?.pid }
   }
 
-  /// The children of this process except the agent's orphans; nil if the orphans cannot be
-  /// children, since the agent runs under another kernel.
+  /// The children of this process except the agent's orphans; nil if the agent runs under another
+  /// kernel, so its orphans cannot be children.
   private func children(beside launcher: RelayLauncher) -> Set<Int32>? {
     guard let bootID = launcher.hello?.bootID, !bootID.isEmpty, bootID == Machine.bootID else {
       return nil

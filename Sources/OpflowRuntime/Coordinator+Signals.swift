@@ -113,7 +113,7 @@ extension Coordinator {
 
 extension Coordinator {
   /// Flushes the view and lends the terminal before the worker gets the task. The view is silent
-  /// until the task has ended.
+  /// until the task ends.
   func lendTerminal(to task: TaskID) {
     // The task must find the terminal's original modes.
     display.giveKeysBack()
@@ -278,7 +278,7 @@ final class TerminalLoan {
 
   /// The interval of checks.
   static let lookNanoseconds: Int64 = 1_000_000
-  /// The wait for a program that cleans up the screen before it stops, or does not stop.
+  /// For a program that cleans up the screen before it stops, or does not stop.
   private static let patienceNanoseconds: Int64 = 3_000_000_000
   /// The wait for a task without a processor.
   private static let mostPatienceNanoseconds: Int64 = 10_000_000_000

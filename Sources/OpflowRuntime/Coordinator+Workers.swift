@@ -179,8 +179,8 @@ extension Coordinator {
 
   // MARK: - Leaving
 
-  /// Ends a useless worker. The engine learns of it when all its processes are gone, so that a task
-  /// never runs beside its own orphan.
+  /// Ends a useless worker. The engine learns of it when all its processes are gone: a task never
+  /// runs beside its own orphan.
   func lose(_ link: WorkerLink, complaint: String?) {
     let giveUpAt = launchers[link.node].end(link, at: Self.now)
     guard case .talking = link.state else {
@@ -251,7 +251,7 @@ extension Coordinator {
     dismissNodes()
   }
 
-  /// Ends workers that were to be passed on: this session ends the run after all.
+  /// Ends workers that were to be passed on: the run ends after all.
   func regainPassed() {
     for link in passed {
       links[link.id.index] = link
@@ -424,7 +424,7 @@ extension Coordinator {
     performSteps()
   }
 
-  /// Stops watching if `place` is nil. If the descriptor cannot be watched, the timer remains.
+  /// A nil `place` stops watching. If the descriptor cannot be watched, the timer remains.
   private func listen(to descriptor: Int32?, _ place: UInt32?) {
     guard let descriptor else { return }
     if let place {

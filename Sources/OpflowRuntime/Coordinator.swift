@@ -35,8 +35,7 @@ package struct SessionResult {
   let plan: Plan
 }
 
-/// Runs a session in one thread: passes events to the engine and performs its steps. Each turn
-/// reads all events before it acts.
+/// Runs a session in one thread. Each turn reads all events before it performs the engine's steps.
 package final class Coordinator {
   let request: SessionRequest
   var plan: Plan
@@ -99,7 +98,7 @@ package final class Coordinator {
   var wall = Clock.wallMilliseconds
 
   /// The caller holds the run's lock. `journal` is open behind its last complete line; `watch`
-  /// already watches existing workers.
+  /// watches existing workers.
   static func session(
     _ request: SessionRequest, _ progress: ProgressOptions, _ heading: ProgressHeading,
     journal: consuming JournalFile, watch: EventLoop, launcher: any Launcher
@@ -182,7 +181,7 @@ package final class Coordinator {
     if request.isResumed { request.folder.removeAwaited() }
     beginAllocations()
     engine.begin(at: Self.now, wall: wall)
-    // New workers start up meanwhile. Existing workers would start tasks before the socket is open.
+    // New workers start up meanwhile. Existing ones would start tasks before the socket is open.
     if links.isEmpty { performSteps() }
     openControl()
     try makeUnread()
@@ -199,8 +198,7 @@ package final class Coordinator {
         throw CoordinatorError("cannot wait for events", error)
       }
       noteAwake(dueAt: wake)
-      // Signals first: a signal to all processes of the run must be seen before reports of its
-      // effect.
+      // Signals first: a signal to all processes of the run must precede reports of its effect.
       for event in events where event.isSignal { take(event) }
       for event in events where !event.isSignal { take(event) }
       takeOrders()
@@ -409,7 +407,7 @@ extension Coordinator {
     }
   }
 
-  /// Runs after all reports of the turn: a client may be a task whose start is among them.
+  /// After all reports of the turn: a client may be a task whose start is among them.
   func takeOrders() {
     control.hosts.isLeaving = engine.isLeaving
     let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }

@@ -4,9 +4,9 @@ package import OpflowPlan
 package import OpflowSystem
 package import OpflowViews
 
-/// Shows a run of another process from its journal, as that process shows it: the history so far as
-/// a summary, later lines one by one, across sessions. Starts over if the journal was replaced, or
-/// if a new session has another plan. For `run --watch` it waits for the next round.
+/// Shows another process's run from its journal, as that process shows it: the history so far as a
+/// summary, later lines one by one, across sessions. Starts over if the journal was replaced, or a
+/// new session has another plan. For `run --watch` it waits for the next round.
 package final class RunViewer {
   package enum End {
     /// nil for Ctrl-C.

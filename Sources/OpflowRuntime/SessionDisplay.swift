@@ -5,8 +5,8 @@ internal import OpflowSystem
 internal import OpflowViews
 
 /// Shows a session for the coordinator or `RunViewer`. Threads write the view, so that a slow
-/// reader does not block the run. If a reader goes away, the view ends and the run continues; for
-/// an idle reader the view buffers a bounded amount.
+/// reader does not block the run. If a reader leaves, the view ends and the run continues; for an
+/// idle reader the view buffers a bounded amount.
 final class SessionDisplay {
   var view: ProgressView
   private let outputs: TaskOutputFiles

@@ -5,7 +5,7 @@ internal import OpflowSystem
 internal import OpflowViews
 
 /// Reads the logs of running tasks for the progress view, no faster than its reader. Workers write
-/// the logs; a silent task has no log.
+/// the logs; a silent task has none.
 final class TaskOutputFiles {
   enum Piece {
     case bytes(UnsafeRawBufferPointer)
@@ -125,8 +125,8 @@ final class TaskOutputFiles {
     return last
   }
 
-  /// Returns a piece of a log that is shown in full, valid until the next call; nil at the end or
-  /// on an error.
+  /// Returns a piece of a fully shown log, valid until the next call; nil at the end or on an
+  /// error.
   func read(_ range: LogRange) -> UnsafeRawBufferPointer? {
     let log = OpenLog(offset: range.bytes.lowerBound)
     let most = Int(clamping: range.bytes.upperBound - range.bytes.lowerBound)

@@ -456,7 +456,7 @@ struct AgentArguments {
 
 /// Delays a report of a bad end, and all later output, for a moment in a Slurm step. Slurm ends a
 /// step (cancelled, preempted, out of time) by SIGTERM to each process in turn. An agent that is
-/// signaled last must still report first that it is leaving, or the tasks would fail.
+/// signaled last must report first that it is leaving, or the tasks would fail.
 struct AgentDoubt {
   private let isStep: Bool
   private var held = FieldWriter()

@@ -2,7 +2,7 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// `opflow agent`: runs workers for a coordinator on another machine over standard input and output
+/// `opflow agent`: runs workers for a remote coordinator over standard input and output
 /// (`RelayLines`).
 package enum AgentMain {
   package static let command = "agent"
@@ -10,8 +10,8 @@ package enum AgentMain {
   /// Cancels the agent's Slurm job, which the coordinator requested, if the coordinator is gone.
   static let endsJob = "--end-job"
 
-  /// Returns 0 on success, 1 if the agent could not work for the run, 2 for a usage error, 74 for a
-  /// system error.
+  /// Returns 0, 1 if the agent could not work for the run, 2 for a usage error, 74 for a system
+  /// error.
   package static func run(arguments: [String]) -> Int32 {
     guard arguments.isEmpty || arguments == [endsJob] else {
       complain("usage: opflow agent (it is started by `opflow run --on`, not by hand)")
@@ -63,7 +63,7 @@ struct AgentMachine {
     alsoOf other: AgentHello, bootID: String = Machine.bootID,
     names: [String] = GraphicsProcessors.names
   ) -> [Int?] {
-    // Several nodes of a cluster on one machine share a kernel, but have different GPUs.
+    // Nodes of a cluster on one machine share a kernel, but have different GPUs.
     guard !bootID.isEmpty, other.bootID == bootID, other.host == host else { return [] }
     let own = other.gpus.map { names.firstIndex(of: $0) }
     return own.contains { $0 != nil } ? own : []
@@ -93,8 +93,8 @@ struct AgentMachine {
 }
 
 /// A Slurm job whose coordinator, and the processes that would cancel it, may be dead. After the
-/// heartbeat timeout, the agent cancels the job if the run's lock is free. A coordinator that only
-/// lost this agent holds the lock.
+/// heartbeat timeout, the agent cancels it if the run's lock is free. A coordinator that only lost
+/// this agent holds the lock.
 struct AbandonedJob {
   private let job: Int64
   private let lock: String

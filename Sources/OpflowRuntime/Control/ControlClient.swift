@@ -124,7 +124,7 @@ final class ControlClient {
 }
 
 /// A client with external tasks: a connection of `control.sock` that became a worker channel. The
-/// coordinator does not start, end or await the client's program.
+/// coordinator does not start, end or await the program.
 final class ProgramLink {
   static let mostUnreadBytes = 8 << 20
 

@@ -39,7 +39,8 @@ final class ControlSocket {
   static let name = "control.sock"
 
   static let mostConnections = 64
-  /// In milliseconds. With a longer time, a few hundred silent clients would lock out the others.
+  /// Milliseconds. Clients send their request on connect; with a longer time, a few hundred silent
+  /// clients would lock out the others.
   static let patience: Int64 = 250
   static let mostUnreadBytes = 8 << 20
   /// Limits the bytes of lines, plus four bytes per task.
@@ -223,7 +224,7 @@ final class ControlSocket {
 
   func forget(_ connection: ControlClient) {
     guard connections.removeValue(forKey: connection.id.rawValue) != nil else { return }
-    // An inherited socket may be open in another process: closing it would not end the watch.
+    // An inherited socket may be open elsewhere: closing it would not end the watch.
     try? watch.remove(connection.rawDescriptor)
     queue.removeAll { $0 === connection }
     hosts.remove(connection.id)
@@ -477,8 +478,8 @@ struct Clients {
 
   var stopDueAt: Instant? { wantsStop && afterEach.isEmpty ? notBefore : nil }
 
-  /// Returns true once, if the run must stop now. After a coordinator died, each of its clients
-  /// reconnects in its own time (`areOthersThere`).
+  /// Returns true once, if the run must stop now. After a coordinator died, its clients reconnect
+  /// in their own time (`areOthersThere`).
   mutating func takeStop(at now: Instant, areOthersThere: () -> Bool) -> Bool {
     guard let due = stopDueAt else {
       wantsStop = false
@@ -504,11 +505,11 @@ enum PeerOrigin: Equatable {
   case inside
 
   /// Follows the chain of parents, as a guard against accidents, not against the user: a process of
-  /// a container or service manager, or one that has ended, is outside.
+  /// a container or service manager, or an ended process, is outside.
   static func of(_ pid: Int32, workers: [Int32: WorkerID]) -> PeerOrigin {
     let own = ProcessID.own
     if pid <= 0 || pid == own { return .outside }
-    // If a parent ends meanwhile, its children move to the worker; the chain is then read again.
+    // If a parent ends meanwhile, its children move to the worker; then the chain is read again.
     for _ in 0..<mostReadings {
       var current = pid
       for _ in 0..<longestChain {

@@ -3,9 +3,9 @@ internal import OpflowPlan
 package import OpflowSystem
 internal import OpflowWorker
 
-/// Waits for a change of a plan's sources: the manifest, the files that it names, the files that
-/// match its patterns, and the `inputs` of its tasks. Contents decide; events only say when to
-/// check. Checks also happen at intervals, since some file systems report no events.
+/// Waits for a change of a plan's sources: the manifest, files that it names, files that match its
+/// patterns, and `inputs` of its tasks. Contents decide; events only say when to check. Checks also
+/// happen at intervals, since some file systems report no events.
 package struct ManifestWatch: ~Copyable {
   /// nil if the manifest did not exist at the start.
   package let place: ManifestPlace?
@@ -25,8 +25,8 @@ package struct ManifestWatch: ~Copyable {
   /// The pause after a change, for writers of several files or of one in pieces.
   private static let restNanoseconds: Int64 = 50_000_000
 
-  /// `files` are the session's, as in the journal, and may have changed since. Inputs of excluded
-  /// tasks are not watched.
+  /// `files` are the session's, from the journal, and may have changed. Inputs of excluded tasks
+  /// are not watched.
   init(
     _ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String], initial: [InitialState]
   ) {

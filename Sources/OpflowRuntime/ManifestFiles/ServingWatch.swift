@@ -2,8 +2,8 @@ internal import OpflowEngine
 package import OpflowPlan
 package import OpflowSystem
 
-/// Watches a run's files (`run --watch`), even while only services are left. A change ends the
-/// affected services, so that the run is resumed.
+/// Watches a run's files (`run --watch`), even while only services are left. A change ends affected
+/// services, so that the run is resumed.
 package final class ServingWatch {
   /// Usable between sessions, after `takeDue`.
   package let look: ChangeScan
@@ -73,8 +73,8 @@ package final class ServingWatch {
     return isDue || isAgain
   }
 
-  /// A file changed while a task read it, and may be as before now: the run is resumed once without
-  /// a further change.
+  /// A file changed while a task read it, and may have its old content again: the run is resumed
+  /// once without a further change.
   func noteDiscarded() { hasDiscarded.now = true }
 
   private func takeFinding(_ tell: (String) -> Void) -> ChangeScan.Finding {
@@ -142,8 +142,7 @@ package final class ServingWatch {
   private static let restMilliseconds: Int64 = 200
   private static let mostRestMilliseconds: Int64 = 2_000
 
-  /// Leaves later changes to the next check. Returns true if the check is finished, for lack of a
-  /// thread.
+  /// Leaves later changes to the next check. Returns true if it is finished, for lack of a thread.
   func beginLook(_ held: HeldServices) -> Bool {
     folders = nil
     nextLook = nil

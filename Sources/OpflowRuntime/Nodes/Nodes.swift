@@ -25,7 +25,7 @@ final class Nodes {
     var allocation: Int?
     var state: State
     var failures = 0
-    /// How often in a row the transport could not be started for lack of processes.
+    /// How often in a row no process was available for the transport.
     var shortages = 0
     var losses = 0
     /// The search for processes of lost workers on this machine; nil before it begins.
@@ -213,7 +213,7 @@ final class Nodes {
 }
 
 extension Nodes.Place {
-  /// Handles a lack of processes for the transport. Returns true if the place waits, like a worker.
+  /// Handles a lack of processes for the transport. Returns true if the place waits.
   mutating func awaitProcess(at now: Instant) -> Bool {
     guard shortages < SchedulerOptions.maxShortages else { return false }
     state = .waiting(
@@ -234,7 +234,7 @@ extension Nodes.Place {
 struct NodeSettings {
   var plans: [TransportPlan]
   var allocations: [SlurmAllocation.Want]
-  /// This program, which has the same path on all machines with a shared file system.
+  /// This program; all machines with a shared file system have it at the same path.
   let program: String
   var opening: AgentOpening
   var variables: [String]
@@ -292,8 +292,7 @@ struct TransportPlan: Sendable {
 }
 
 extension TransportPlan {
-  /// Starts this program as agent, or the node's `opflow` in PATH if this path does not exist
-  /// there.
+  /// Starts this program as agent, or the node's `opflow` in PATH if the path does not exist there.
   static func agentCommand(of program: String) -> String {
     let quoted = QuotedWords.quoted(program)
     return "test -x \(quoted) && exec \(quoted) agent || exec opflow agent"

@@ -17,8 +17,8 @@ final class SlurmAllocation {
     }
   }
 
-  /// This process runs on a node of its allocation, and so ends with it: salloc runs its command
-  /// where it was called.
+  /// This process runs on a node of its allocation, and ends with it: salloc runs its command where
+  /// it was called.
   static var isOnItsNode: Bool { Environment.value("SLURMD_NODENAME") != nil }
 
   enum News: Equatable {

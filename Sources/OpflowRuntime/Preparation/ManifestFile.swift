@@ -270,8 +270,7 @@ package struct ManifestFile {
     return source
   }
 
-  /// The prefix for showing relative paths: the folder as the user wrote it, if it is the
-  /// manifest's.
+  /// The prefix of shown relative paths: the folder as the user wrote it, if it is the manifest's.
   private static func displayFolder(_ displayPath: String, folder: String) -> String {
     let slash = displayPath.lastIndex(of: "/")
     let written = slash.map { String(displayPath[...$0]) } ?? ""
@@ -344,7 +343,7 @@ enum FurtherFile {
 }
 
 /// The file names that matched a manifest's patterns, stored like copies of files, to compile the
-/// manifest the same way again.
+/// manifest again.
 final class PatternNames: @unchecked Sendable {
   // SAFETY: @unchecked, because one thread compiles the manifest, and this is read only afterwards.
 

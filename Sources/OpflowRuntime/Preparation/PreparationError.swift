@@ -78,8 +78,8 @@ extension TaskAround {
     return TaskAround(run: run, task: task)
   }
 
-  /// Returns the task of `run` that contains this process, even through a nested run; nil if it is
-  /// not visible.
+  /// Returns the task of `run` that contains this process, even through a nested run; nil if not
+  /// visible.
   package static func here(of run: RunID) -> TaskAround? {
     if let here, here.run == run { return here }
     guard RunsAround.isHere(run) else { return nil }

@@ -73,8 +73,7 @@ package struct PreparedAddition {
     self.kept = kept
   }
 
-  /// Embeds a short addition without further files in the request, which saves writing and syncing
-  /// files.
+  /// Embeds a short addition without further files in the request, which saves writing and syncing.
   package mutating func carry() {
     guard case .manifest(let copy) = source, kept.files.isEmpty, taskCount > 0 else { return }
     let carried = CarriedAddition(copy: copy, segment: segment)

@@ -230,8 +230,8 @@ package struct PreparedResume: Preparation {
   /// True if the workers of staying services know all secrets to mask.
   package func fits(_ passed: PassedServices) -> Bool { passed.know(secrets) }
 
-  /// Ends what an earlier session left and repairs the journal. The caller took the lock before it
-  /// read the run.
+  /// Ends leftovers of an earlier session and repairs the journal. The caller took the lock before
+  /// it read the run.
   ///
   /// - Parameter passed: Services that this process's previous session left up; it left nothing
   ///   else.
@@ -311,7 +311,7 @@ package struct PreparedResume: Preparation {
   }
 
   /// Waits for agents and workers of a session that did not end. Returns the machines that may
-  /// still have some, which the user declared gone; nil if no timeout is known.
+  /// still have some, which the user declared gone; nil without a known timeout.
   private func awaitOtherMachines() throws(PreparationError) -> [String]? {
     guard history.close == nil else { return [] }
     let nodes = history.nodes.of(session: history.sessions).filter { $0.state != .lost }
@@ -461,7 +461,7 @@ struct MissingOutputs {
   private var refreshed: Set<String> = []
 
   /// Returns finished downloads without `to`, and successful tasks without content checks that lack
-  /// one of their `outputs`; nil for none.
+  /// an output; nil for none.
   static func find(
     _ plan: Plan, _ history: RunModel, network: NetworkFiles = NetworkFiles()
   ) -> TaskSet? {

@@ -7,7 +7,7 @@ package import OpflowViews
 internal import OpflowWorker
 
 /// A session that is ready to begin: folder, plan and journal exist, and this process holds the
-/// run's lock until the session has ended.
+/// run's lock until the session ends.
 package struct PreparedSession: ~Copyable {
   package var request: SessionRequest
   private let asked: RunRequest
@@ -16,7 +16,7 @@ package struct PreparedSession: ~Copyable {
   private let files: [String]
   /// Requests of the session that this one continues.
   package internal(set) var orders = RequestRecords()
-  /// Services that the previous session left up; then the services that this one takes over.
+  /// Services that the previous session left up; then those that this session takes over.
   var passed: PassedServices?
   var takenOver: [(service: TaskID, held: HeldService)] = []
   /// This machine's launcher, if a worker was started early.
@@ -67,8 +67,8 @@ package struct PreparedSession: ~Copyable {
       + TasksAround.here.variables(of: manifestPath, request.plan.key)
   }
 
-  /// Starts a worker while the rest is prepared, if the first task needs one at once: that saves a
-  /// twentieth of a short run.
+  /// Starts a worker early if the first task needs one at once: that saves a twentieth of a short
+  /// run.
   mutating func startEarly() {
     guard asked.on.isEmpty, request.plan.beginsWithCommand(request.resumeState.initial)
     else { return }

@@ -4,8 +4,8 @@ internal import OpflowManifest
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// The plan of a run with additions, compiled again from the current manifest and then from the
-/// copy of each addition, in order.
+/// The plan of a run with additions, compiled again from the current manifest and the copy of each
+/// addition, in order.
 ///
 /// References use task IDs, so an edit of the manifest may change numbers. An addition that no
 /// longer fits is an error with its place in the copy.
@@ -115,7 +115,7 @@ struct RegrownPlan {
 }
 
 /// Compiles matrix tasks of an earlier session again, from the current declaration and the files
-/// that the generator read then.
+/// that the generator read.
 struct InstancesBefore {
   let manifest: ManifestFile
   let set: [String]
@@ -125,8 +125,8 @@ struct InstancesBefore {
   let run: RunFolder
   let located: RunManifest
 
-  /// Returns nil if the task no longer generates, or must generate again since the current
-  /// declaration does not fit the files.
+  /// Returns nil if the task no longer generates, or must generate again since the declaration does
+  /// not fit the files.
   func compile(_ task: String, in plan: Plan) -> CompiledManifest? {
     guard let maker = plan.task(named: task), plan.makesInstances(maker) else { return nil }
     let made =

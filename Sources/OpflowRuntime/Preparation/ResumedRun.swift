@@ -80,7 +80,8 @@ package struct ResumedRun {
     var warnings: [String] = []
     var gone = given == nil && located.isGone ? [located.realPath] : []
     if given == nil, let warning = located.warning { warnings.append(warning) }
-    // A run with additions is always compiled again: no stored plan tells which of them apply now.
+    // A run with additions is always compiled again: no stored plan tells which additions apply
+    // now.
     if !isGrown, let standing, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
       let current = standing.inputs(ifCurrent: inputs, runID: open.run),
       !standing.mayWarn(asked)
@@ -220,8 +221,8 @@ package struct ResumedRun {
   }
 }
 
-/// The current place of a run's manifest: its old path, or the same path relative to a moved or
-/// copied state folder, or else the copy in the run's folder.
+/// The place of a run's manifest: its old path, or the same path relative to a moved or copied
+/// state folder, or else the copy in the run's folder.
 package struct RunManifest {
   /// The path that the plan uses; `-` for standard input.
   package let realPath: String
@@ -312,7 +313,7 @@ package struct RunManifest {
     }
   }
 
-  /// The known inputs of the plan. The manifest is only hashed: it may be large and unchanged.
+  /// The known inputs of the plan. The manifest, which may be large and unchanged, is only hashed.
   func inputs(set: [String]) -> PlanInputs? {
     guard let hash = try? copy.map(Hash.planKey) ?? FileHash.planKey(source) else { return nil }
     var inputs = PlanInputs(opflowVersion: Version.text, folder: folder)

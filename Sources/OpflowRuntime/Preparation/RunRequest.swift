@@ -26,7 +26,7 @@ package struct RunRequest: Equatable, Sendable {
   package var resumesNewest = false
   /// Resumes only runs that this task started before.
   package var around: TaskAround?
-  /// The user says that a process on another machine that holds the run is gone.
+  /// The user says that a process of another machine that holds the run is gone.
   package var takesOver = false
   /// Overrides the manifest.
   package var ifRunning: IfRunning?
@@ -90,9 +90,8 @@ extension NodeRequest {
 }
 
 extension SchedulerOptions {
-  /// Takes options from the request, the manifest and the machine, in this priority. A run that is
-  /// or was open ignores `max_failures` of the manifest: a failed task means nothing for tasks of
-  /// others.
+  /// The request precedes the manifest, which precedes the machine. A run that is or was open
+  /// ignores the manifest's `max_failures`: a failed task means nothing for tasks of others.
   package init(_ request: RunRequest, _ plan: Plan, _ openness: RunOpenness = .ordinary) {
     let ofManifest = UInt64(plan.manifest.maxParallel)
     let ofMake = MakeJobs.runsOneByOne ? 1 : UInt64.max

@@ -2,8 +2,8 @@ package import OpflowPlan
 package import OpflowReports
 package import OpflowSystem
 
-/// A file that is written under a temporary name beside its path and then renamed. A pipe, device
-/// or other special file is written directly. Links are followed.
+/// A file written under a temporary name beside its path and then renamed. A pipe or device is
+/// written directly. Links are followed.
 package struct ReportFile: ~Copyable {
   private let file: Descriptor
   private let path: String

@@ -4,7 +4,7 @@ internal import OpflowWire
 
 /// An addition's folder in the run's folder, named by the request's ID: the plan segment and its
 /// sources. The client creates it before the request, so that a resume can compile every addition
-/// in the journal. Any other folder was refused or never requested, and may be removed.
+/// in the journal. Other folders were refused or never requested, and may be removed.
 package struct AddedFolder: Sendable {
   package let path: String
   private let run: RunFolder

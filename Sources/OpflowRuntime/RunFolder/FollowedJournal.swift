@@ -62,8 +62,8 @@ package struct FollowedJournal {
     return before != (file, follower.offset)
   }
 
-  /// Replays new lines to the end, including a last line without newline. Returns the damage of the
-  /// whole journal.
+  /// Replays new lines to the end, including a last line without newline. Returns all damage of the
+  /// journal.
   @discardableResult
   package mutating func lookToEnd() throws(RunFolderError) -> JournalRecovery {
     try look { follower, bytes throws(JournalError) in try follower.read(toEnd: bytes) }
@@ -132,7 +132,7 @@ package struct FollowedJournal {
 }
 
 /// The plan for a reader of the journal, reopened after each addition. If the file only grew, its
-/// validated part is not checked again, which would be costly for a run that grows task by task.
+/// validated part is not checked again, which would be costly in a run that grows task by task.
 final class FollowedPlan: @unchecked Sendable {
   // SAFETY: @unchecked, because a single thread follows a run's journal, and only that follower
   // uses this.
@@ -166,8 +166,7 @@ final class FollowedPlan: @unchecked Sendable {
   }
 }
 
-/// Follows a run's lock, its journal, and its plan, which a resume may replace and additions
-/// extend.
+/// Follows a run's lock, journal, and plan, which a resume may replace and additions extend.
 package struct FollowedRun {
   package let folder: RunFolder
   /// Read before the journal: a run that ends in between shows as running, never as interrupted.

@@ -32,8 +32,8 @@ final class GrowingPlan {
   private var unsynced: Descriptor?
   /// The bytes behind the plan's tasks are unusable.
   private var isTorn = false
-  /// The file may count tasks that this process does not know; readers would confuse these with the
-  /// next tasks.
+  /// The file may count tasks that this process does not know and that readers would confuse with
+  /// the next tasks.
   private var isLost = false
 
   init(_ plan: Plan, in folder: RunFolder, _ durability: Durability = .each) {

@@ -57,8 +57,8 @@ extension JournalRecovery {
   }
 }
 
-/// The live nested runs in the same state folder, for viewers, from their own journals. Older runs
-/// are not nested.
+/// The live nested runs in the same state folder, from their own journals. Older runs are not
+/// nested.
 struct InnerRuns {
   private let around: RunFolder
   private let state: StateFolder
@@ -154,8 +154,8 @@ package struct RunPoller: ~Copyable {
     poll.set(0, files?.rawDescriptor ?? -1)
   }
 
-  /// Returns when something may be new, when one of at most four `others` is readable, or after a
-  /// time limit.
+  /// Returns when something may be new, one of at most four `others` is readable, or after a time
+  /// limit.
   package mutating func wait(
     _ others: [Int32] = [], atMostNanoseconds most: Int64 = .max
   ) throws(RunFolderError) {
@@ -195,7 +195,7 @@ package struct RunLogs {
   }
 }
 
-/// Reads a task's log as it grows; silent tasks have no log. No descriptor stays open, so that a
+/// Reads a task's log as it grows; silent tasks have no log. Keeps no descriptor open, so that a
 /// view can follow any number of logs.
 package struct LogTail: Sendable {
   package let path: String

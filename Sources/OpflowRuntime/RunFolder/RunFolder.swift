@@ -141,8 +141,8 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Syncs a new run's plan, manifest, folders and journal name before the first task starts; the
-  /// journal's contents are synced separately. Does nothing for an existing run.
+  /// Syncs a new run's plan, manifest, folders and journal name before the first task starts; its
+  /// journal is synced separately. Does nothing for an existing run.
   package func sync() throws(RunFolderError) {
     if newFolders.isEmpty { return }
     for file in [manifest, keptFiles, plan] where Path.exists(file) {
@@ -239,8 +239,8 @@ package struct RunFolder: Equatable, Sendable {
 /// Opens the plan of another process's run.
 ///
 /// Tasks are added to the file before the journal line that commits them (`ExtendEntry`), so the
-/// plan is opened with the number of tasks that the journal names. A resume also writes its plan
-/// before its first line; until then the journal does not describe the new plan.
+/// plan is opened with the number of tasks in the journal. A resume also writes its plan before its
+/// first line; until then the journal does not describe the new plan.
 extension RunFolder {
   /// Maps the plan and checks every reference in it.
   package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
@@ -386,10 +386,10 @@ struct KeptFiles: Sendable {
 }
 
 /// A copy that reads like the damaged journal: intact lines are unchanged, and gaps in their
-/// numbers still show that lines are lost.
+/// numbers still show lost lines.
 package enum JournalCleanCopy {
-  /// Needs the run's lock. A crash leaves the old journal in place, or the copy with the old
-  /// journal beside it. Returns nil if nothing was damaged.
+  /// Needs the run's lock. A crash leaves the old journal in place, or beside the copy. Returns nil
+  /// if nothing was damaged.
   package static func replace(
     _ folder: RunFolder
   ) throws(RunFolderError) -> (old: String, recovery: JournalRecovery)? {

@@ -79,8 +79,8 @@ package enum RunFolderError: Error, Equatable, Sendable {
   }
 }
 
-/// A missing journal means that the run never began or was removed: the file is created just before
-/// its first line.
+/// A missing journal means that the run never began or was removed: it is created just before its
+/// first line.
 func openingJournal<Result: ~Copyable>(
   _ path: String, _ body: @autoclosure () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {

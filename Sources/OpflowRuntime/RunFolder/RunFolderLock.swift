@@ -54,7 +54,7 @@ package struct RunFolderLock: ~Copyable {
   }
 
   /// Waits as long as `take` for a holder without a name, which may be starting, ending, or
-  /// removing the run. Throws `held` with the holder.
+  /// removing the run. Throws `held`.
   package static func expectFree(_ folder: RunFolder) throws(RunFolderError) {
     for _ in 0..<patience {
       if try !isHeld(folder) { return }
@@ -119,8 +119,8 @@ extension RunFolderLock {
   /// How long a network file system may keep a dead machine's lock, plus a margin.
   package static let patienceMilliseconds: Int64 = 120_000
 
-  /// Waits for a holder on another machine; calls `tell` once with the holder. Throws
-  /// `heldElsewhere` after a wait in vain.
+  /// Waits for a holder on another machine; calls `tell` once. Throws `heldElsewhere` after a wait
+  /// in vain.
   package static func take(
     _ folder: RunFolder, waitingMilliseconds patience: Int64 = patienceMilliseconds,
     tell: (LockHolder) -> Void
@@ -148,8 +148,8 @@ extension RunFolderLock {
     try isHeld(folder) && holder(folder)?.host != nil
   }
 
-  /// Takes the lock even from a process on another machine. Throws `held` if a process on this
-  /// machine has the lock, or another takeover was faster.
+  /// Takes the lock even from another machine's process. Throws `held` if a process on this machine
+  /// has the lock, or another takeover was faster.
   package static func takeOver(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     let before = try? Path.status(folder.lock).identity
     do throws(RunFolderError) {
@@ -225,7 +225,7 @@ struct RunClaim {
 }
 
 /// The process that a lock file names; it holds the lock only if the lock is taken. The line has
-/// the process ID, a space and the host name, since machines may share a folder.
+/// process ID, space and host name, since machines may share a folder.
 package struct LockHolder: Sendable, Equatable {
   package let pid: Int32
   /// nil for this machine.
@@ -291,9 +291,9 @@ extension LockHolder: CustomStringConvertible {
 
 /// The shared lock of each client that uses a run as its queue.
 ///
-/// If the run's process dies, all clients notice in their own time, and a new client may come
-/// first. The first client continues the run, including tasks that were confirmed to the others.
-/// `opflow wait` sees from this lock that the run will continue.
+/// If the run's process dies, each client notices in its own time, and a new client may come first.
+/// The first client continues the run, including tasks that were confirmed to the others. `opflow
+/// wait` sees from this lock that the run will continue.
 package final class ClientsLock {
   private let lock: SharedLock
 
@@ -314,8 +314,8 @@ package final class ClientsLock {
 }
 
 /// The right to choose the run to continue: held from the search until that run's lock is taken, or
-/// a new run's first line is written. So the second of two such processes finds the run of the
-/// first. A new run without a search, and a resume of a named run, do not need the lock.
+/// a new run's first line is written. So the second of two such processes finds the first one's
+/// run. A new run without a search, and a resume of a named run, do not need the lock.
 package struct StateFolderLock: ~Copyable {
   private let lock: FileLock
 
@@ -328,7 +328,7 @@ package struct StateFolderLock: ~Copyable {
     return try take(state.path + "/lock", waiting: waiting)
   }
 
-  /// Takes another lock file, in an existing folder. The file may be removed while it is not held
+  /// Takes another lock file, in an existing folder. The file may be removed while free
   /// (`removeUnheld`).
   static func take(
     _ path: String, waiting: (LockHolder?) -> Void

@@ -143,8 +143,8 @@ package struct StateFolder: Equatable, Sendable {
 }
 
 extension StateFolder {
-  /// Returns the run that `reference` names: an ID or a prefix, a run's name, or the path of a
-  /// manifest for its newest run. nil means the newest run.
+  /// Returns the run that `reference` names: an ID or a prefix, a run's name, or a manifest's path
+  /// for its newest run. nil means the newest run.
   package func run(_ reference: String?) throws(RunFolderError) -> RunFolder {
     let runs = try runs()
     guard let reference else {
@@ -185,8 +185,8 @@ extension StateFolder {
     try runs().lazy.map(folder(of:)).first { (try? $0.readOpen())?.name == name }
   }
 
-  /// True if a run is nested in another run of `runs`, which is then the default target. False
-  /// inside the task that started it.
+  /// True if a run is nested in another run of `runs`, then the default target. False inside the
+  /// task that started it.
   package static func isPartOfAnother(_ run: RunFolder, among runs: [RunID]) -> Bool {
     guard let around = (try? run.readOpen())?.around, runs.contains(around.run) else {
       return false
@@ -194,8 +194,7 @@ extension StateFolder {
     return around != TaskAround.here
   }
 
-  /// Skips runs with damaged journals, but throws if a journal cannot be opened: it may be the
-  /// wanted run's.
+  /// Skips damaged journals, but throws if a journal cannot be opened: it may be the wanted run's.
   private func newestRun(where isWanted: (OpenEntry) -> Bool) throws(RunFolderError) -> RunFolder? {
     for id in try runs() {
       let run = folder(of: id)
@@ -216,8 +215,8 @@ extension StateFolder {
     return try newestRun { $0.isRun(ofManifest: manifest, stateFolder: self.path) && isWanted($0) }
   }
 
-  /// Returns the runs of the manifest with this real path except `own`, newest first, lazily.
-  /// Checks the newest `limit` runs of all manifests.
+  /// Returns the manifest's runs except `own`, newest first, lazily. Checks the newest `limit` runs
+  /// of all manifests.
   func runs(
     ofManifest path: String, but own: RunID? = nil, amongNewest limit: Int = .max,
     where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
@@ -238,8 +237,8 @@ extension StateFolder {
 }
 
 extension StateFolder {
-  /// The durations of tasks in earlier runs of a manifest except `own`: a hint. Unreadable runs are
-  /// skipped, and only the last bytes of the newest few journals are read (`EarlierDurations`).
+  /// The durations of tasks in earlier runs of a manifest except `own`: a hint. Skips unreadable
+  /// runs, and reads only the last bytes of the newest few journals (`EarlierDurations`).
   package func durations(
     ofManifest path: String, plan: Plan, but own: RunID? = nil
   ) -> TaskDurations {
@@ -289,7 +288,7 @@ extension StateFolder {
 
 extension StateFolder {
   /// The verified plan of an earlier run of the manifest. Skips runs that are unreadable, have
-  /// added tasks, or are not among the newest few.
+  /// added tasks, or are too old.
   package func plan(
     ofManifest path: String, where isWanted: (Plan) -> Bool
   ) -> (plan: Plan, run: RunFolder)? {
@@ -314,7 +313,7 @@ extension RunFolder {
   package func share(_ shared: Plan, of other: RunFolder) throws(RunFolderError) {
     do throws(Errno) {
       try Path.link(other.plan, to: plan)
-      // A resume may just have replaced the other run's plan, or tasks were added to it.
+      // A resume may just have replaced the other plan, or tasks were added to it.
       if let linked = try? mapPlan(), linked.key == shared.key, !linked.hasRoom { return }
       try Path.remove(plan)
     } catch {

@@ -49,8 +49,8 @@ extension StateFolder {
     return work.result
   }
 
-  /// Removes old runs of the manifest with this real path, at the end of a run. Work beyond the
-  /// time limit is left to the next run's end; at least two runs are removed each time.
+  /// Removes old runs of the manifest at the end of a run. Work beyond the time limit is left to
+  /// the next run's end; at least two runs are removed each time.
   package func clean(
     ofManifest path: String, keep: Int, nowMilliseconds: Int64,
     patienceNanoseconds: Int64 = 100_000_000
@@ -127,7 +127,7 @@ private struct Work {
     }
   }
 
-  /// Removes a run if it is due. Checks it under its lock, so that it cannot be resumed meanwhile.
+  /// Removes a run if it is due, checked under its lock, so that it cannot be resumed meanwhile.
   private mutating func judge(
     _ id: RunID, _ count: Count, _ removal: borrowing RunRemoval,
     _ verdict: (RunRetention.Candidate, RunState?, Int64) -> RunRetention.Verdict
@@ -320,7 +320,7 @@ struct FoundRun: ~Copyable {
     }
   }
 
-  /// Without a journal, the run must contain only files that opflow creates before the journal.
+  /// Without a journal, a run may contain only files that opflow creates before it.
   private borrowing func lookAtBeginning() throws(Errno) -> Contents {
     guard try folder.names().allSatisfy(RunFolder.isMadeAtBeginning) else { return .unknown }
     let modified = try folder.status().modifiedNanoseconds / 1_000_000

@@ -4,8 +4,8 @@ internal import OpflowSystem
 internal import OpflowViews
 internal import OpflowWorker
 
-/// Reads the values of secrets from the sources in the manifest, once per session, before anything
-/// starts. Secrets are never written to a file.
+/// Reads secrets from the sources in the manifest, once per session, before anything starts.
+/// Secrets are never written to a file.
 struct SecretTaking {
   private let plan: Plan
   /// The secrets that selected tasks may read, and these tasks.

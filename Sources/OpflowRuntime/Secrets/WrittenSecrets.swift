@@ -1,9 +1,9 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// Finds values of secrets that reached a plan other than through `secrets`: in the manifest,
-/// another environment variable, a file, a table or a file name. The plan and copies of its sources
-/// are stored and shown.
+/// Finds secrets that reached a plan other than through `secrets`: in the manifest, another
+/// environment variable, a file, a table or a file name. The plan and copies of its sources are
+/// stored and shown.
 struct WrittenSecrets {
   typealias Copy = (name: String, bytes: [UInt8])
 

@@ -3,8 +3,7 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// A call of a Slurm program, killed after a time limit, for example if Slurm's controller is
-/// unreachable.
+/// A call of a Slurm program, killed after a time limit, for example without Slurm's controller.
 final class SlurmProgram {
   struct Answer {
     let hasSucceeded: Bool
@@ -92,7 +91,7 @@ extension SlurmProgram {
   private static let cancelMilliseconds: Int64 = 120_000
 
   /// Returns nil once Slurm has accepted the cancellation or does not know the job; else why the
-  /// job may still exist. Retries for two minutes if the controller is away.
+  /// job may still exist. Retries for two minutes without the controller.
   static func cancel(_ job: Int64) -> String? {
     let end = now.advanced(byMilliseconds: cancelMilliseconds)
     while true {

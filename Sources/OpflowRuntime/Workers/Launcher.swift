@@ -13,12 +13,12 @@ protocol Launcher: AnyObject {
   /// before the next call.
   func next(at place: UInt32) -> LinkNews?
 
-  /// Sends as much of the outbox as there is room for. An error makes the link unusable. A reader
-  /// that is gone is not an error: `next` reports it.
+  /// Sends as much of the outbox as fits. An error makes the link unusable. A reader that is gone
+  /// is not an error: `next` reports it.
   func send(to link: WorkerLink) throws(Errno)
 
   /// Kills a worker and all processes below it; drops unsent messages. Returns when to call
-  /// `giveUp` unless `next` has reported the end.
+  /// `giveUp` if `next` does not report the end.
   func end(_ link: WorkerLink, at now: Instant) -> Instant
 
   /// Gives up a worker whose end was not reported in time. Returns warnings.
@@ -144,7 +144,7 @@ final class StartedProcess {
   }
 
   func terminate() {
-    // An error means that the process has ended, which the caller sees when it waits.
+    // An error means that the process has ended, which a wait shows.
     if !hasEnded { try? process.signal(.terminate) }
   }
 }

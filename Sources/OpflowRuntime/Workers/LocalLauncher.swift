@@ -423,7 +423,7 @@ final class LocalWorker {
     try link.inbox.lines.fill { room throws(Errno) in try child.reports.read(into: room) }
   }
 
-  /// A worker that has closed its end is dead or useless, so it is killed; its last reports and its
+  /// A worker that has closed its end is dead or useless and is killed; its last reports and its
   /// end arrive over the other pipe.
   func send() throws(Errno) {
     do throws(Errno) {
@@ -448,8 +448,8 @@ struct WorkerChild: ~Copyable {
   let reports: Descriptor
   let group: KillGroup?
   let complaintStart: Int64
-  /// The worker locks its tasks in the records through this file; nil without records. It is held
-  /// open until the worker's processes are gone: no other run may start a task beside them.
+  /// The worker locks its tasks in the records through this file; nil without records. It is open
+  /// until the worker's processes are gone: no other run may start a task beside them.
   var recordLocks: Descriptor?
 
   /// Kills all processes at once if there is a cgroup.

@@ -35,8 +35,8 @@ package enum Orphans {
   /// The wait for SIGKILL to work, or for workers to leave by themselves.
   fileprivate static let patienceNanoseconds: Int64 = 5_000_000_000
 
-  /// Waits for workers of an earlier session on other machines, which leave by their agents'
-  /// heartbeat timeout. Returns false if some remain.
+  /// Waits for workers of an earlier session on other machines, which leave by the heartbeat
+  /// timeout. Returns false if some remain.
   static func waitForWorkersElsewhere(workersLock: String, leaseMilliseconds: Int64) -> Bool {
     // Each check asks a file server.
     waitForWorkers(
@@ -131,8 +131,8 @@ package enum Orphans {
     return entry.bootID == bootID ? .here : .ofEarlierBoot
   }
 
-  /// Kills every descendant of this process except `workers` and their descendants. Reaps the
-  /// killed processes, but no worker. Returns the survivors.
+  /// Kills and reaps every descendant of this process except `workers` and their descendants.
+  /// Returns the survivors.
   package static func endAdopted(sparing workers: Set<Int32>) -> [Survivor] {
     if workers.isEmpty, !hasChildren() { return [] }
     let own = ProcessID.own
@@ -201,8 +201,8 @@ package enum Orphans {
     }
   }
 
-  /// Ends processes that workers of a lost agent left on this machine, or that this process
-  /// adopted. Never blocks: call it again until it returns true.
+  /// Ends processes that a lost agent's workers left on this machine, or that this process adopted.
+  /// Never blocks: call it until it returns true.
   ///
   /// - Parameter children: Children of this process to spare; nil if it adopted nothing.
   static func end(
@@ -357,7 +357,7 @@ struct OrphanSearch {
 
   /// Returns true if no process is left to kill, or time has run out.
   mutating func isOver(find: () -> [Int32], isPrey: (ProcessStatus) -> Bool) -> Bool {
-    // Two empty passes, since a process that ends during a pass may have left a child.
+    // Two empty passes, since a process that ends during a pass may leave a child.
     for _ in 0..<2 {
       killed = Orphans.killPass(find(), isPrey, &refused)
       guard killed.isEmpty else {

@@ -45,8 +45,8 @@ package final class PassedServices {
     if links.isEmpty { launcher.cleanUp() }
   }
 
-  /// Returns the links of services that the next session continues, with its task numbers. The
-  /// workers are numbered in this order.
+  /// Returns the links of services that the next session continues, with its task numbers. Workers
+  /// are numbered in this order.
   func takeOver(_ own: [(service: TaskID, held: HeldService)]) -> [WorkerLink] {
     own.enumerated().compactMap { number, entry in
       links.removeValue(forKey: entry.held.service)?.handedOn(

@@ -386,8 +386,8 @@ final class RelayLauncher: Launcher {
 }
 
 /// A command on this machine that carries the stream to an agent. It leads its own session, so that
-/// keys of the terminal do not reach it. Its process group is killed before it is reaped (`end`),
-/// since it may be a shell that ends before its children.
+/// terminal keys do not reach it. Its process group is killed before it is reaped (`end`), since it
+/// may be a shell that ends before its children.
 final class NodeTransport {
   private let process: StartedProcess
   private let complaints: ComplaintFile
