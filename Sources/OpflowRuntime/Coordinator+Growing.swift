@@ -62,7 +62,6 @@ extension Coordinator {
     tell(.retracted(retraction))
   }
 
-  /// Returns the initial states of the segment's tasks, as in a separate run.
   private static func initial(of segment: Plan) throws(RequestRefusal) -> [InitialState] {
     do throws(SelectionError) {
       let all = try Selection(only: [], skip: [], of: segment)

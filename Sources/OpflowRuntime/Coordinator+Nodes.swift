@@ -186,7 +186,6 @@ extension Coordinator {
     return nil
   }
 
-  /// Child processes that carry streams or keep allocations.
   var startedChildren: [Int32] {
     launchers.flatMap { ($0 as? RelayLauncher)?.children ?? [] }
       + (nodes?.allocations ?? []).compactMap { $0.allocation?.pid }
@@ -252,7 +251,6 @@ extension Coordinator {
     }
   }
 
-  /// True once all transports have ended or are out of time.
   var nodesAreOver: Bool {
     nodesDeadline.map { $0 <= Self.now } ?? false || liveRelays.isEmpty
   }
@@ -263,7 +261,6 @@ extension Coordinator {
     }
   }
 
-  /// Includes relays of nodes that were given up.
   private var liveRelays: [RelayLauncher] {
     launchers.compactMap { $0 as? RelayLauncher }.filter { !$0.isOver }
   }
@@ -325,7 +322,6 @@ extension Coordinator {
     }
   }
 
-  /// Adds a place for an agent on each node.
   private func begin(_ job: SlurmJob, _ left: Int64?, _ index: Int, _ nodes: Nodes) {
     nodes.allocations[index].setTimeLeft(left, at: Self.now)
     nodes.allocations[index].isGranted = true

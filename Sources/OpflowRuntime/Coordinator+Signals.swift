@@ -20,7 +20,6 @@ extension Coordinator {
     }
   }
 
-  /// Writes the rest of the view until its deadlines or another signal.
   func endProgress() {
     display.end(atOnce: stopsAsked > 1, signals: signals.rawValue) {
       var isStop = false

@@ -206,7 +206,6 @@ extension Coordinator {
     tell(.workerLost(link.id, complaint: known ?? complaint ?? Self.wordless))
   }
 
-  /// Removes the values of an attempt that was lost with its worker.
   func removeValues(of transition: Transition) {
     let task = transition.task
     guard transition.outcome.reason == .workerLost, transition.attempt > 0,
@@ -221,7 +220,6 @@ extension Coordinator {
     }
   }
 
-  /// When to give up on a worker whose end was not seen.
   var nextGiveUp: Instant? { ending.lazy.map { $0.giveUpAt }.min() }
 
   func giveUpOnEnds() {

@@ -85,7 +85,6 @@ package final class Coordinator {
   var closing: CloseEntry?
   var stopsAsked = 0
   var stopSignal: Signal?
-  /// Facts that were reported already.
   var kindsWithFewer: Set<WorkerKind> = []
   var shortKinds: Set<WorkerKind> = []
   var awaited: Set<TaskID> = []

@@ -24,7 +24,6 @@ final class MakeJobs {
 
   private static let variable = "MAKEFLAGS"
 
-  /// The make's number of jobs; nil if it shares none.
   static var announced: Int? {
     guard let flags = Environment.value(variable), isShared(flags) else { return nil }
     return MakeFlags.jobs(in: flags.utf8)

@@ -11,9 +11,7 @@ package final class RunViewer {
   package enum End {
     /// nil for Ctrl-C.
     case left(Signal?)
-    /// The reader of the view is gone.
     case unread
-    /// The summary was shown.
     case closed(CloseEntry)
     /// The run's process died without an end in the journal. `on`: the last `--on` options.
     case died(on: [String])
@@ -213,7 +211,6 @@ package final class RunViewer {
     toldDownloads = [:]
   }
 
-  /// Another session follows, or the journal was replaced.
   private func endSession() {
     guard let display else { return }
     self.display = nil

@@ -368,7 +368,6 @@ final class SessionDisplay {
     }
   }
 
-  /// nil if no thread can be started.
   private func writer(of target: ViewStream) throws(Errno) -> StreamWriter? {
     if let writer = target.writer { return writer }
     let other = target === errors ? objects : errors
@@ -390,7 +389,6 @@ final class SessionDisplay {
     }
   }
 
-  /// Returns true if `signals` became readable.
   private func wait(until deadline: Instant, _ signals: Int32 = -1) -> Bool {
     var poll = PollSet(slots: 2)
     poll.set(0, notice.rawValue)
@@ -407,7 +405,6 @@ final class SessionDisplay {
 /// in the background, stopped, or without the terminal (`TerminalLoan`) reads no keys.
 final class ViewKeys {
   private let terminal: ControllingTerminal
-  /// nil while the view does not own the keyboard.
   private var before: ControllingTerminal.Modes?
   private var isGone = false
 

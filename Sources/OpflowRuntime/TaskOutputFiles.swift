@@ -61,7 +61,6 @@ final class TaskOutputFiles {
     running[task] = OpenLog(offset: offset)
   }
 
-  /// Shows the last lines of a running attempt, then follows it.
   func join(_ task: TaskID, attempt: Int32) {
     if let (log, size) = openBegun(task, attempt) { skipToLastLines(log, of: size) }
   }
@@ -96,7 +95,6 @@ final class TaskOutputFiles {
       + Int64(Self.lastLines(Self.joinedLines, of: bytes, areWhole: first == log.start))
   }
 
-  /// Includes an incomplete last line.
   private static func lastLines(
     _ count: Int, of bytes: UnsafeRawBufferPointer, areWhole: Bool
   ) -> Int {
@@ -202,7 +200,6 @@ final class TaskOutputFiles {
 
   private func path(_ task: TaskID) -> String { folder.log(of: task, in: plan) }
 
-  /// nil for a missing or unreadable log.
   private func open(_ log: OpenLog, _ task: TaskID) -> Int64? {
     if log.file == nil { log.file = try? File.openRegular(path(task), .readOnly) }
     return try? log.file?.status().sizeBytes
@@ -258,7 +255,6 @@ final class TaskOutputFiles {
     follower.take(.skipped(bytes: end - start, lines: lines), of: task)
   }
 
-  /// Returns a line start at or soon after an offset.
   private func lineStart(_ log: OpenLog, from offset: Int64) -> Int64 {
     guard let count = try? log.file?.read(into: buffer, at: offset),
       let end = buffer[..<count].firstIndex(of: Field.lineFeed)

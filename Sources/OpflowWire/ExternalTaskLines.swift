@@ -90,7 +90,6 @@ package enum ExternalTaskLines {
   }
 }
 
-/// A connected client that may offer external tasks.
 package struct ClientID: Hashable, Sendable {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }

@@ -15,7 +15,6 @@ package struct LineBuffer {
   private var start = 0
   private var end = 0
 
-  /// Has room for four of the longest messages.
   package init() {
     self.init(
       longestLineBytes: MessageCodec.longestLineBytes, bytes: 4 * MessageCodec.longestLineBytes)

@@ -253,7 +253,6 @@ extension FieldPass {
 }
 
 extension WorkerActions {
-  /// Ignores unknown words.
   fileprivate init(_ words: UnsafeRawBufferPointer) {
     self = []
     for part in words.split(separator: UInt8(ascii: ",")) {

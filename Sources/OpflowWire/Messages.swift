@@ -7,7 +7,6 @@ package enum WorkerMessage: Equatable, Sendable {
   /// Prefetched: start the task once the previous task has ended with exit code 0, even in the
   /// past; after any other end, give it back.
   case follow(TaskID, attempt: Int32)
-  /// Give back a prefetched task unless it started.
   case revoke(TaskID, attempt: Int32)
   /// Stop by the stop rule, or at once for `kill`.
   case stop(TaskID, attempt: Int32, reason: StopReason)
@@ -67,11 +66,9 @@ package enum WorkerReport: Equatable, Sendable {
   case checked(TaskID, serial: Int32, CheckResult)
   /// Another run of the state folder is running the task.
   case awaits(TaskID, serial: Int32)
-  /// Inputs and outputs are recorded.
   case recorded(TaskID, attempt: Int32, origin: UInt64)
   /// The task succeeded but is not up to date.
   case changed(TaskID, attempt: Int32, detail: String)
-  /// Restored from a cache.
   case restored(TaskID, attempt: Int32)
   /// Dependents may start. The service's ports are in the order of their names.
   case ready(TaskID, attempt: Int32, ports: [UInt16])

@@ -324,7 +324,6 @@ package struct AgentOpening: Equatable, Sendable {
   package var version: Int
   package var run: String
   package var planKey: String
-  /// The heartbeat timeout.
   package var leaseMilliseconds: Int64
   /// The run's folder; absolute.
   package var folder: String
@@ -372,7 +371,6 @@ package struct AgentHello: Equatable, Sendable {
   package var host: String
   /// Changes with each boot; empty if unknown.
   package var bootID = ""
-  /// Slurm's job ID, if any.
   package var job = ""
   package var step = ""
   /// The job and its restart count.

@@ -11,8 +11,9 @@ internal import OpflowWire
 ///
 /// The socket exists from before the first task until the session ends, only while this process
 /// holds the run's lock. So a socket found on taking the lock was left by a killed session and is
-/// removed. Other daemons need a manual clean-up (Supervisor issues 261 and 1567). A socket file
-/// without a listener refuses connections, so no client waits for a dead run.
+/// removed. Daemons that listen beside such a file, or do not start because of it, need a manual
+/// clean-up (Supervisor issues 261 and 1567). A socket file without a listener refuses connections,
+/// so no client waits for a dead run.
 ///
 /// Access
 /// ------
@@ -47,7 +48,6 @@ final class ControlSocket {
   static let mostBytesPerTurn = 1 << 20
   private static let mostAcceptedPerTurn = 16
   private static let backlog: Int32 = 128
-  /// The pause before clients are accepted again.
   private static let retryMilliseconds: Int64 = 1000
 
   var plan: Plan

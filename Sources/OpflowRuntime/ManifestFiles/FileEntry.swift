@@ -43,7 +43,6 @@ extension KeptFiles {
   }
 }
 
-/// The hash by which a plan identifies its source files.
 enum FileHash {
   /// Remains in the processor's cache between read and hash.
   private static let pieceBytes = 128 << 10

@@ -68,7 +68,6 @@ package struct ManifestWatch: ~Copyable {
     return found
   }
 
-  /// Returns changed paths, and patterns that match other files.
   package mutating func takeChanges() -> [String] {
     var changed: [String] = []
     for (path, before) in seen where !Self.isName(path) {
@@ -99,7 +98,6 @@ package struct ManifestWatch: ~Copyable {
     return folders.filter { Path.isDirectory($0) }.sorted()
   }
 
-  /// Returns when something may have changed since the last call.
   package mutating func wait() throws(Errno) {
     guard let watch = try? FolderWatch(watchedFolders) else {
       try PollSet.pause(nanoseconds: patienceNanoseconds)

@@ -22,7 +22,6 @@ package final class ServingWatch {
   private var note: String?
   private var complaint = ""
   private var pool: ThreadPool?
-  /// The services that the running check is about.
   private var asked: [HeldService]?
   private var isDone = false
   /// nil while changes are not awaited, or without a watch.
@@ -30,7 +29,6 @@ package final class ServingWatch {
   private(set) var isLooking = false
   /// nil for never, and during a check.
   private(set) var nextLook: Instant?
-  /// The latest time for a delayed check.
   private var lastLook: Instant?
 
   /// The thread compiles manifests.

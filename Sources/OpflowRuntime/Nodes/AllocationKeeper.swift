@@ -49,10 +49,10 @@ package final class AllocationKeeper {
 
   private enum Slot {
     static let orders = 0, signals = 1, question = 2
-    /// The first of three slots.
     static let salloc = 3
   }
 
+  /// Returns 0, 2 for a usage error, 74 for a system error.
   package static func run(arguments: [String]) -> Int32 {
     guard let want = SlurmAllocation.Want(words: arguments) else { return 2 }
     do throws(Errno) {

@@ -47,9 +47,7 @@ final class Nodes {
   let complaints: ComplaintFile
   var places: [Place]
   var allocations: [NodeAllocation] = []
-  /// Numbers of machines from 1, by host.
   private var machines: [String: Int32] = [:]
-  /// True once the engine knows it.
   var isExhausted = false
   var isTold = false
 
@@ -104,7 +102,6 @@ final class Nodes {
 
   static let overText = "the time of the allocation is over"
 
-  /// Returns the allocation's joined nodes.
   func close(_ index: Int, complaint: String) -> [(RelayLauncher, NodeID)] {
     allocations[index].isOver = true
     allocations[index].complaint = complaint

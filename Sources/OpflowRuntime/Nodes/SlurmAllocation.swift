@@ -115,6 +115,7 @@ final class SlurmAllocation {
   func release() { orders = nil }
 
   func waitUntilGone(nanoseconds: Int64) {
+    // An unreaped keeper is reaped after this process has ended.
     _ = process.wait(nanoseconds: nanoseconds)
   }
 }

@@ -17,6 +17,7 @@ package struct ManifestFile {
   /// Files, and names matched by patterns, to use instead of the current ones.
   var copies = KeptFiles()
   var foundNames: PatternNames?
+  /// Tasks may be added later.
   package var mayBeEmpty = false
 
   package static let defaultName = "opflow.yaml"
@@ -42,6 +43,7 @@ package struct ManifestFile {
     }
   }
 
+  /// A generated manifest, whose relative paths start at `folder`.
   package static func composed(_ bytes: [UInt8], folder: String) -> ManifestFile {
     ManifestFile(bytes: bytes, displayPath: "<none>", realPath: standardInput, folder: folder)
   }
@@ -165,6 +167,7 @@ package struct ManifestFile {
     }
   }
 
+  /// `run.id` outside a run.
   package static let runIDOfCheck = "check"
 
   private func options(

@@ -23,6 +23,7 @@ package protocol Preparation {
   /// Files to be written to the run's folder.
   var copies: [(name: String, bytes: [UInt8])] { get }
   var warnings: [String] { get }
+  /// Why tasks run again.
   var reasons: [Transition] { get }
   var secrets: [SecretValue] { get set }
 }
@@ -37,7 +38,6 @@ extension Preparation {
     try takeSecrets(complain)
   }
 
-  /// Throws the first task to run that already contains this process.
   private func expectNotAround() throws(PreparationError) {
     let around = TasksAround.here
     if around.isEmpty { return }
@@ -94,6 +94,7 @@ extension Preparation {
       plan.concurrency, manifest: manifestPath, in: stateFolder, asked: asked.ifRunning)
   }
 
+  /// Durations in earlier runs and in this run.
   package var durations: TaskDurations {
     stateFolder.durations(ofManifest: manifestPath, plan: plan)
   }

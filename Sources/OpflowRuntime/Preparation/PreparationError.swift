@@ -7,7 +7,6 @@ package enum PreparationError: Error {
   case unreadable(manifest: String, Errno)
   case diagnostics(ManifestError)
   case folder(RunFolderError)
-  /// `tasks` lists the first tasks or tags.
   case noSuchTask(UnfitSelector, manifest: String, tasks: [String])
   case selection(SelectionError)
   /// A bug in opflow.
@@ -32,7 +31,6 @@ package enum PreparationError: Error {
   /// Workers of an earlier session are, or may be, alive on these machines.
   case workersElsewhere([String])
   case noProgram(String, for: String)
-  /// A task that contains this process would run.
   case taskAround(String)
   case survivors([Orphans.Survivor])
   case tooFewDevices(task: String, wanted: Int, there: Int)

@@ -8,7 +8,6 @@ package import OpflowWire
 /// An addition to a live run, compiled against its current plan.
 package struct PreparedAddition {
   package let taskCount: Int
-  /// IDs as declared.
   package let added: [String]
   private let plan: Plan?
   /// The run has these tasks with the same definition.
@@ -80,7 +79,6 @@ package struct PreparedAddition {
     if carried.isShort { request.carried = carried }
   }
 
-  /// Writes the files for the run and for a resume.
   package func write() throws(RunFolderError) {
     if request.carried == nil { try folder.write(segment: segment, source, kept) }
   }
@@ -98,7 +96,6 @@ struct InstanceSource {
     open = try withFolder(folder.readOpen())
   }
 
-  /// `found` receives the names that match patterns.
   func compile(
     _ maker: TaskID, of plan: Plan, _ found: PatternNames
   ) throws(PreparationError) -> (ManifestFile, CompiledSegment) {

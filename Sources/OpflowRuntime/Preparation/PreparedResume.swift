@@ -223,6 +223,7 @@ package struct PreparedResume: Preparation {
     }
   }
 
+  /// The previous session's `--on` options.
   package var on: [String] { history.on }
 
   package var state: RunState { history.close?.state ?? .interrupted }
@@ -369,7 +370,6 @@ package struct PreparedResume: Preparation {
   }
 }
 
-/// Additions whose tasks run again and add their tasks again.
 extension PreparedResume {
   /// True if a task of the last plan is left out because the task that added it runs again.
   package func addsAnew(_ name: String) -> Bool { found.addsAnew(name) }
@@ -378,7 +378,6 @@ extension PreparedResume {
     AdditionsToRemake(of: plan, found.additions, history, decision) { foresight(of: $0) }
   }
 
-  /// Checks the files of tasks, and of their dependencies, as the session would.
   private func foresight(of tasks: Set<TaskID>) -> (TaskID) -> AdditionsToRemake.Foresight {
     // Without records of earlier successes, no prediction is possible.
     guard let look = try? PlanScan(plan, state: stateFolder.path, cache: asked.cache) else {

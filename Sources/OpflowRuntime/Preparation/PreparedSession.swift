@@ -61,7 +61,6 @@ package struct PreparedSession: ~Copyable {
   /// For a run with one worker: journal, lock, socket, epoll, signals and the worker's pipes.
   private static let leastDescriptors = 15
 
-  /// Environment variables for workers: trace context and enclosing runs.
   private var variables: [String] {
     trace.variables + RunsAround.here.variables(with: request.folder.id.description)
       + TasksAround.here.variables(of: manifestPath, request.plan.key)

@@ -16,7 +16,6 @@ package struct ResumedRun {
   /// In the journal's format.
   let files: [String]
   let isGrown: Bool
-  /// Set if tasks were added.
   private let regrown: RegrownPlan?
   /// Additions that the plan lacks, since they will be made again.
   private let dropped: AdditionsToRemake?
@@ -31,7 +30,6 @@ package struct ResumedRun {
   /// nil if the plan is lost.
   private let last: Plan?
   let set: [String]
-  /// The files of the last session.
   private let kept: KeptFiles
   private let early: (history: RunModel, recovery: JournalRecovery)?
 

@@ -24,7 +24,6 @@ package struct ConcurrencyGroup: Sendable {
     ifRunning = asked ?? concurrency.ifRunning
   }
 
-  /// nil if the run's plan cannot be read.
   package init?(of run: RunFolder, asked: IfRunning?) {
     guard let open = try? run.readOpen(), let plan = try? run.mapPlan() else { return nil }
     let state = StateFolder(holding: run)
@@ -44,7 +43,6 @@ package struct ConcurrencyGroup: Sendable {
     package let isAround: Bool
   }
 
-  /// Returns the newest live run of the group except `own`.
   package func live(but own: RunID? = nil) throws(RunFolderError) -> Member? {
     try members(but: own).first
   }

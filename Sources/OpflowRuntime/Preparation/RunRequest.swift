@@ -69,7 +69,6 @@ package struct RunRequest: Equatable, Sendable {
 }
 
 extension RunRequest {
-  /// Checks for the programs that reach the nodes of `on`.
   package func expectPrograms() throws(PreparationError) {
     for request in on {
       guard let program = request.program, !Program.isInPath(program) else { continue }
@@ -127,7 +126,6 @@ extension StateFolder {
     return history.close?.state != .succeeded ? folder : nil
   }
 
-  /// nil if there is no run, or it cannot be read.
   package func newestState(ofManifest path: String) -> (run: RunID, state: RunState, on: [String])?
   {
     guard let newest = try? newestRun(ofManifest: path),

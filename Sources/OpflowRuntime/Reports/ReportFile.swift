@@ -7,7 +7,6 @@ package import OpflowSystem
 package struct ReportFile: ~Copyable {
   private let file: Descriptor
   private let path: String
-  /// nil for direct writing.
   private let temporary: String?
 
   /// Creates missing parent folders.

@@ -68,7 +68,6 @@ package struct AddedFolder: Sendable {
 
   // MARK: - For the session
 
-  /// Reads and checks the untrusted segment.
   func segment(of request: AddRequest) throws(RequestRefusal) -> Plan {
     if let carried = request.carried { return try Self.open(carried.segment, "what is added") }
     return try Self.open(try read("plan"), segment)

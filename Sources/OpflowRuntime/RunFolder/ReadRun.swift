@@ -188,7 +188,6 @@ package struct RunLogs {
     names = Set((try? Path.names(in: run.logs)) ?? [])
   }
 
-  /// nil for a task that printed nothing.
   package func path(of task: TaskID, in plan: Plan) -> String? {
     let name = LogName.of(plan.nameBytes(task))
     return names.contains(name) ? "\(folder)/\(name)" : nil

@@ -23,7 +23,6 @@ package struct RunFolder: Equatable, Sendable {
   static let workersLockName = "workers.lock"
 
   package var journal: String { path + "/" + Self.journalName }
-  /// The manifest as it was read.
   package var manifest: String { path + "/manifest.yaml" }
   /// Copies of the files that the manifest names.
   package var keptFiles: String { path + "/included" }
@@ -40,10 +39,12 @@ package struct RunFolder: Equatable, Sendable {
   var clientsLock: String { path + "/hosts.lock" }
   /// Held by a process that will resume the run when its files change.
   package var watchLock: String { path + "/watch.lock" }
+  /// The progress of running downloads.
   package var progress: String { path + "/progress" }
   /// The reasons that nodes are delayed.
   private var awaited: String { path + "/awaited" }
   private var cache: String { path + "/" + CacheSetting.fileName }
+  /// Standard error of local workers.
   package var workerLog: String { path + "/worker.log" }
   func workerLog(of host: String) -> String {
     path + "/worker.\(LogName.of(Array(host.utf8)))"
@@ -200,7 +201,6 @@ package struct RunFolder: Equatable, Sendable {
     return ProgressNotes.read(notes, plan: plan)
   }
 
-  /// Returns what delays nodes of a live run; nil for nothing.
   package func readAwaited() -> String? {
     guard let file = try? File.openRegular(awaited, .readOnly),
       let bytes = try? file.readAll(atMost: Self.longestAwaitedBytes), !bytes.isEmpty

@@ -181,6 +181,7 @@ extension StateFolder {
     return live.filter { !Self.isPartOfAnother($0, among: ids) }
   }
 
+  /// Returns the newest run of this name.
   package func run(named name: String) throws(RunFolderError) -> RunFolder? {
     try runs().lazy.map(folder(of:)).first { (try? $0.readOpen())?.name == name }
   }
@@ -207,7 +208,6 @@ extension StateFolder {
     return nil
   }
 
-  /// The manifest is `-` for standard input.
   package func newestRun(
     ofManifest path: String, where isWanted: (OpenEntry) -> Bool = { _ in true }
   ) throws(RunFolderError) -> RunFolder? {

@@ -16,13 +16,11 @@ package struct RunCleaning: Sendable {
   }
 
   package fileprivate(set) var gone: [Gone] = []
-  /// The number of runs left.
   package fileprivate(set) var kept = 0
   /// The numbers of runs that were old enough, but are live, resumable or unknown.
   package fileprivate(set) var live = 0
   package fileprivate(set) var resumable = 0
   package fileprivate(set) var unknown = 0
-  /// Paths that could not be removed, and why.
   package fileprivate(set) var failures: [(path: String, error: RunFolderError)] = []
 }
 
@@ -182,7 +180,6 @@ private struct Work {
     }
   }
 
-  /// Drops records of inputs and outputs that are no longer valid.
   mutating func shortenRecords() {
     let path = RecordBook.path(in: state.path)
     guard Path.exists(path) else { return }

@@ -187,7 +187,6 @@ struct SecretTaking {
     }
   }
 
-  /// Masks secrets.
   private func tell(_ complain: (String) -> Void) {
     if complaints.isEmpty { return }
     let masker = Masker(values + printed)

@@ -48,7 +48,6 @@ struct LaunchFailure: Error {
 }
 
 enum LinkNews {
-  /// The worker's inbox has more.
   case spoke(WorkerLink)
   /// The channel is lost, but the worker may live. `complaint`: its standard error.
   case silent(WorkerLink, complaint: String?)

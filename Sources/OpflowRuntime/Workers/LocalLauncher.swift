@@ -394,10 +394,8 @@ final class LocalWorker {
   var link: WorkerLink
   private(set) var child: WorkerChild
 
-  /// Set if read since the last call of `next`.
   var wasRead = false
   private var sent = 0
-  /// The event loop reports when the pipe has room.
   private(set) var awaitsRoom = false
   /// The worker has closed its end of the input pipe.
   private(set) var isUnheard = false
@@ -514,7 +512,6 @@ enum WorkerProgram {
 /// run's ID, so that a resume finds even processes that shed the run's mark and the worker's
 /// session.
 struct WorkerCgroups: ~Copyable {
-  /// nil without cgroups.
   private let home: String?
   private let folder: String?
   private let own: KillGroup?
@@ -538,7 +535,6 @@ struct WorkerCgroups: ~Copyable {
     if let folder { Self.remove(folder) }
   }
 
-  /// Removes empty groups of dead sessions of any run.
   func removeAbandoned() {
     if let home { Self.removeAbandoned(in: home) }
   }
@@ -555,13 +551,11 @@ struct WorkerCgroups: ~Copyable {
 
   private static func prefix(_ run: String) -> String { "\(groupPrefix)\(run)-" }
 
-  /// Returns groups of earlier sessions.
   static func left(by run: String) -> [String] {
     guard let home = MemoryDelegation.home, let names = try? Path.names(in: home) else { return [] }
     return names.filter { $0.hasPrefix(prefix(run)) }.map { "\(home)/\($0)" }
   }
 
-  /// Removes a session's group and the groups in it, if empty.
   static func remove(_ folder: String) {
     if KillGroup.remove(folder) { return }
     for name in (try? Path.names(in: folder)) ?? [] where name.first?.isNumber == true {
@@ -574,7 +568,6 @@ struct WorkerCgroups: ~Copyable {
   }
 }
 
-/// The trace context that a session gives its tasks.
 struct SessionTrace {
   private let context: TraceParent
   private let hasParent: Bool

@@ -1,7 +1,6 @@
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// A task that needs more GPUs than this machine has.
 struct MissingDevices {
   let task: String
   let wanted: Int

@@ -181,7 +181,6 @@ package enum Orphans {
     place(of: entry, Machine.bootID) == .here
   }
 
-  /// Returns children of this process in the session of one of `workers`.
   static func children(of workers: [WorkerEntry]) -> [Int32] {
     let bootID = Machine.bootID
     let here = workers.filter { place(of: $0, bootID) == .here }

@@ -27,7 +27,6 @@ package final class PassedServices {
   /// nil after the first call.
   package func takeLock() -> RunFolderLock? { lock.take() }
 
-  /// True if all workers mask these secrets.
   func know(_ secrets: [SecretValue]) -> Bool {
     links.values.allSatisfy { link in secrets.allSatisfy(link.secrets.contains) }
   }

@@ -46,11 +46,9 @@ final class RelayLauncher: Launcher {
   private var workers: [WorkerID: WorkerLink] = [:]
   /// Processes that the agent could not end; the end of their workers follows.
   private var survivors: [WorkerID: LeftBehind] = [:]
-  /// Workers whose messages wait for room.
   private var waiting: [WorkerLink] = []
   /// When to stop waiting for the exit code of a transport that ends before the hello.
   private(set) var exitDeadline: Instant?
-  /// Set if read since the last call of `next`.
   private var wasRead = false
   private var loss: Loss?
 
@@ -160,7 +158,6 @@ final class RelayLauncher: Launcher {
     return nil
   }
 
-  /// Reads at most once.
   private func nextReport() -> LinkNews? {
     if !wasRead, !read() { return nil }
     guard hello != nil else { return nextFirstWord() }

@@ -58,7 +58,6 @@ internal import OpflowWire
 final class WorkerLink {
   enum State {
     case talking
-    /// With the cause, if known.
     case ending(complaint: String?)
   }
 
@@ -73,7 +72,6 @@ final class WorkerLink {
 
   /// Unread reports. Links of one stream share an inbox, which holds one worker's line at a time.
   let inbox: Inbox
-  /// Encoded messages that were not passed to the kernel.
   var outbox = FieldWriter()
   var isListed = false
   /// For a worker of an earlier session: its task's number in that plan and in this plan.

@@ -67,7 +67,6 @@ package struct ClientRequest: Equatable, Sendable {
 /// request carries it.
 package struct AddRequest: Equatable, Sendable {
   package var id: RequestID
-  /// The plan that the segment was compiled against.
   package var planKey: String
   /// The generator; `none` for another process.
   package var generator = TaskID.none

@@ -2,7 +2,6 @@ package import OpflowBase
 
 /// The result of a download attempt.
 package struct FetchReport: Equatable, Sendable {
-  /// Bytes of an earlier partial file.
   package var resumedBytes: Int64 = 0
   package var sizeBytes: Int64 = 0
   package var gainedBytes: Int64 = 0
