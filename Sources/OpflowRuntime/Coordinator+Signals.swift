@@ -277,7 +277,7 @@ final class TerminalLoan {
 
   /// The interval of checks.
   static let lookNanoseconds: Int64 = 1_000_000
-  /// For a program that cleans up the screen before it stops, or does not stop.
+  /// The wait for a program that cleans up the screen before it stops, or does not stop.
   private static let patienceNanoseconds: Int64 = 3_000_000_000
   /// The wait for a task without a processor.
   private static let mostPatienceNanoseconds: Int64 = 10_000_000_000

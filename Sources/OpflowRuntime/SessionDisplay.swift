@@ -30,11 +30,11 @@ final class SessionDisplay {
   private static let patienceMilliseconds: Int64 = 1000
   /// A terminal may take some 20 KB before progress is visible here.
   private static let terminalPatienceMilliseconds: Int64 = 3000
-  /// Then output of tasks is dropped in favor of the rest.
+  /// The wait until output of tasks is dropped in favor of the rest.
   private static let outputPatienceMilliseconds: Int64 = 500
-  /// For a `--json` reader that makes progress.
+  /// The longest wait for a `--json` reader that makes progress.
   private static let mostPatienceMilliseconds: Int64 = 10_000
-  /// For a slow reader that makes progress, so that a slow line loses nothing.
+  /// The longest wait for a slow reader, so that a slow line loses nothing.
   private static let mostOutputPatienceMilliseconds: Int64 = 60_000
   /// Pieces have 32 KiB.
   private static let mostPieces = 32

@@ -265,7 +265,7 @@ extension MessageFields {
     return .argument(number, bytes)
   }
 
-  /// Of another version, reads only the version.
+  /// Reads only the version of an opening of another version.
   private mutating func opening() -> AgentOpening? {
     guard let version = number(as: Int.self) else { return nil }
     var opening = AgentOpening(

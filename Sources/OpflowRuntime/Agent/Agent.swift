@@ -428,7 +428,7 @@ struct AgentArguments {
   private var words: [[UInt8]] = []
   private var byteCount = 0
 
-  /// execve(2), "Limits on size of arguments".
+  /// The kernel's limit (execve(2), "Limits on size of arguments").
   private static let mostBytes = 6 << 20
 
   var whole: TaskArguments? {

@@ -58,7 +58,7 @@ package struct PreparedSession: ~Copyable {
     }
   }
 
-  /// For a run with one worker: journal, lock, socket, epoll, signals and the worker's pipes.
+  /// A run with one worker needs journal, lock, socket, epoll, signals and the worker's pipes.
   private static let leastDescriptors = 15
 
   private var variables: [String] {
@@ -161,7 +161,7 @@ package struct PreparedSession: ~Copyable {
 }
 
 extension PreparedResume {
-  /// For a run with nothing left to do. `path` is nil for the run's own manifest.
+  /// Watches a run that has finished. `path` is nil for the run's own manifest.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
       runFolder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)

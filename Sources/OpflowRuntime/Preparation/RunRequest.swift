@@ -12,7 +12,7 @@ package struct RunRequest: Equatable, Sendable {
   package var set: [String] = []
   /// Selectors, like `only`, `skip` and `rerun`.
   package var tasks: [String] = []
-  /// For the one named task.
+  /// The arguments of the one named task.
   package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []

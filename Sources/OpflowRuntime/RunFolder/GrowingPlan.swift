@@ -183,7 +183,7 @@ enum GrowthFault: Error {
   case unsound(PlanError)
   case lost
 
-  /// For the client: a sentence without capital and full stop.
+  /// The message for the client, without capital and full stop.
   func detail(in folder: RunFolder) -> String {
     switch self {
     case .unfit(.taken(let task)):

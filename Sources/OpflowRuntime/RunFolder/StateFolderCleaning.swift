@@ -259,7 +259,7 @@ struct FoundRun: ~Copyable {
   enum Contents {
     case begun(OpenEntry, end: RunState?, lastMilliseconds: Int64)
     case notBegun(lastMilliseconds: Int64)
-    /// Of unknown origin, perhaps of a newer opflow.
+    /// A folder of unknown origin, perhaps of a newer opflow.
     case unknown
   }
 

@@ -12,7 +12,7 @@ final class EventLoop {
 
   private var poller: Poller
 
-  /// For nesting in another poll.
+  /// The descriptor for another poll set.
   var rawDescriptor: Int32 { poller.rawDescriptor }
 
   init() throws(Errno) { poller = try Poller() }

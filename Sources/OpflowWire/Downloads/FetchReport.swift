@@ -118,7 +118,7 @@ package struct Validator: Equatable, Sendable {
 
   private var isStrongETag: Bool { etag.hasPrefix("\"") && etag.count >= 2 }
 
-  /// For If-Range, which a weak ETag cannot have (RFC 9110, 13.1.5).
+  /// The value of If-Range, which a weak ETag cannot be (RFC 9110, 13.1.5).
   package var forRange: String? {
     if isStrongETag { return etag }
     return lastModified.isEmpty || hasFreshDate ? nil : lastModified
