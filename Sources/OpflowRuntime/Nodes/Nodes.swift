@@ -274,7 +274,7 @@ struct NodeSettings {
 }
 
 struct TransportPlan: Sendable {
-  /// The user's name for the node until the agent reports one.
+  /// The name that the user sees until the agent reports one.
   var name: String
   /// The command whose standard input and output reach the agent.
   var words: [String]
