@@ -7,15 +7,15 @@ internal import OpflowViews
 internal import OpflowWire
 internal import OpflowWorker
 
-/// Additions to the run (`RunGrowth`). Clients write segments into the run's folder; they are
-/// untrusted, so they are checked here before they enter the plan's file.
+/// Additions to the run (`RunGrowth`). Clients write segments into the run's folder. Segments are
+/// untrusted and checked before they enter the plan's file.
 extension Coordinator {
   func add(_ request: AddRequest, by requester: Requester, for connection: ConnectionID) {
-    // Before the folder is read: the engine knows what was added, even if the folder is gone.
+    // The engine knows past additions even if the folder is gone.
     if let count = engine.count(ofOrder: request.id) {
       return answer(connection, request.id, .done(count: count))
     }
-    // After a takeover the plan's file belongs to the other process.
+    // After a takeover the other process owns the plan's file.
     keepClaim()
     if hasLostClaim {
       return answer(
@@ -48,7 +48,6 @@ extension Coordinator {
     downloads.plan = changed
   }
 
-  /// Renames retracted tasks in the plan, or warns that they keep their names.
   func retract(_ retraction: Retraction) {
     var retraction = retraction
     do throws(GrowthFault) {
@@ -63,7 +62,6 @@ extension Coordinator {
     tell(.retracted(retraction))
   }
 
-  /// The initial states that the segment's tasks would have in a run of their own.
   private static func initial(of segment: Plan) throws(RequestRefusal) -> [InitialState] {
     do throws(SelectionError) {
       let all = try Selection(only: [], skip: [], of: segment)
@@ -102,7 +100,7 @@ extension Coordinator {
     }
   }
 
-  /// Secrets that no task listed when the session began were never read.
+  /// Refuses secrets that no task listed when the session began: opflow never read them.
   private func expectSecrets(of segment: Plan, _ initial: [InitialState]) throws(RequestRefusal) {
     let known = Set(request.secrets.map(\.name))
     for task in segment.tasks.lazy.map({ TaskID($0) }) where initial[task.index].mayStart {
@@ -115,7 +113,7 @@ extension Coordinator {
     }
   }
 
-  /// Refuses a segment that contains a secret, and removes the copies in the run's folder at once.
+  /// Refuses a segment with a secret, and removes its copies in the run's folder at once.
   private func expectNoSecret(
     in segment: Plan, _ request: AddRequest, _ folder: AddedFolder
   ) throws(RequestRefusal) {

@@ -51,7 +51,7 @@ extension Coordinator {
 
   private static let claimNanoseconds: Int64 = 1_000_000_000
 
-  /// Checks once a second for a takeover from another machine. After one, this process stops
+  /// Checks once a second for a takeover from another machine, after which this process stops
   /// writing and kills its tasks.
   func keepClaim() {
     let now = Self.now
@@ -99,8 +99,7 @@ extension Coordinator {
     }
   }
 
-  /// Syncs the files that a resume needs, before the first task starts. Returns whether the session
-  /// can continue.
+  /// Returns false if the session cannot continue.
   private func syncFolder() -> Bool {
     do throws(RunFolderError) {
       try request.folder.sync()
@@ -112,7 +111,7 @@ extension Coordinator {
     }
   }
 
-  /// nil without a thread or descriptor: the run then waits for its disk itself.
+  /// Returns nil without a thread or descriptor: the coordinator then syncs itself.
   private func startSyncer() -> JournalSyncer? {
     do throws(Errno) {
       let new = JournalSyncer(try journal.makeSyncer())
@@ -133,14 +132,13 @@ extension Coordinator {
   }
 }
 
-/// The journal's file. After a failed write or sync it accepts nothing more: after a failed sync
-/// the disk's content is unknown (fsync(2)).
+/// The journal's file. It accepts nothing after a failed write or sync: after a failed sync the
+/// disk's content is unknown (fsync(2)).
 package struct JournalFile: ~Copyable {
   package let path: String
   private let file: Descriptor
   private var failure: Errno?
 
-  /// Fails if the journal exists.
   package static func create(_ path: String) throws(RunFolderError) -> JournalFile {
     let file = try doing(
       "create", path,
@@ -148,8 +146,8 @@ package struct JournalFile: ~Copyable {
     return JournalFile(path: path, file: file)
   }
 
-  /// For the holder of the run's lock: truncates a damaged end and syncs that, then ends a last
-  /// line without newline. A crash at any point leaves a journal that reads the same.
+  /// Opens the journal under the run's lock: truncates a damaged end, syncs, and ends a last line
+  /// without newline. A crash at any point leaves an equivalent journal.
   package static func reopen(
     _ path: String, repair: JournalRepair
   ) throws(RunFolderError) -> JournalFile {
@@ -169,7 +167,7 @@ package struct JournalFile: ~Copyable {
     self.file = file
   }
 
-  /// Complete lines, in one call unless the kernel takes fewer bytes.
+  /// Writes complete lines, in one call unless the kernel takes fewer bytes.
   package mutating func write(_ lines: [UInt8]) throws(Errno) {
     if let failure { throw failure }
     do throws(Errno) {

@@ -83,7 +83,7 @@ extension Coordinator {
     giveUpOrRetry(index, complaint, nodes, now)
   }
 
-  /// Publishes what delays a node; nil for nothing.
+  /// Shows the reason for a node's delay; nil ends the delay.
   private func noteAwaited(_ detail: String?, place index: Int, _ nodes: Nodes) {
     if nodes.places[index].awaited == detail { return }
     nodes.places[index].awaited = detail
@@ -119,7 +119,7 @@ extension Coordinator {
     hear(launcher, at: 0)
   }
 
-  /// Stops giving tasks to a node whose agent is ending its workers.
+  /// Stops giving tasks to a node whose agent ends its workers.
   func noteLeaving(_ launcher: RelayLauncher, _ detail: String) {
     guard let nodes, let index = nodes.index(of: launcher),
       case .joined(_, let node) = nodes.places[index].state
@@ -127,7 +127,7 @@ extension Coordinator {
     tell(.nodeLeaving(node, complaint: detail))
   }
 
-  /// Handles the loss of a stream. Its workers keep their tasks until they are certainly gone.
+  /// Workers of a lost stream keep their tasks until they are certainly gone.
   func noteLost(_ launcher: RelayLauncher, _ complaint: String) {
     guard let nodes, let index = nodes.index(of: launcher) else { return }
     let now = Self.now
@@ -148,13 +148,12 @@ extension Coordinator {
     }
   }
 
-  /// How long workers may take to end their tasks after the heartbeat timeout.
+  /// The time for workers to end their tasks after the heartbeat timeout.
   private static let leavingMilliseconds: Int64 = 4_000
   private static let orphanIntervalMilliseconds: Int64 = 20
 
-  /// Ends what the workers of a lost agent left on this machine, in steps.
-  ///
-  /// - Returns: When to continue; nil once it is over and the engine knows the survivors.
+  /// Ends, in steps, processes of a lost agent's workers on this machine. Returns when to continue;
+  /// nil once the engine knows the survivors.
   private func endOrphans(
     _ index: Int, behind launcher: RelayLauncher, _ nodes: Nodes, _ now: Instant
   ) -> Instant? {
@@ -187,14 +186,13 @@ extension Coordinator {
     return nil
   }
 
-  /// The children of this process that carry streams or keep allocations.
   var startedChildren: [Int32] {
     launchers.flatMap { ($0 as? RelayLauncher)?.children ?? [] }
       + (nodes?.allocations ?? []).compactMap { $0.allocation?.pid }
   }
 
-  /// The children of this process that are not orphans of this agent; nil if its orphans cannot be
-  /// children, since it runs under another kernel.
+  /// The children of this process except the agent's orphans; nil if the agent runs under another
+  /// kernel, so its orphans cannot be children.
   private func children(beside launcher: RelayLauncher) -> Set<Int32>? {
     guard let bootID = launcher.hello?.bootID, !bootID.isEmpty, bootID == Machine.bootID else {
       return nil
@@ -237,7 +235,7 @@ extension Coordinator {
 
   // MARK: - The end
 
-  /// A transport may hang for good in a network file system.
+  /// A transport may hang forever in a network file system.
   private static let killedMilliseconds: Int64 = 3_000
 
   func dismissNodes() {
@@ -253,7 +251,6 @@ extension Coordinator {
     }
   }
 
-  /// Whether all transports have ended, or the time to wait for them is over.
   var nodesAreOver: Bool {
     nodesDeadline.map { $0 <= Self.now } ?? false || liveRelays.isEmpty
   }
@@ -264,13 +261,12 @@ extension Coordinator {
     }
   }
 
-  /// Also those of places that were given up.
   private var liveRelays: [RelayLauncher] {
     launchers.compactMap { $0 as? RelayLauncher }.filter { !$0.isOver }
   }
 
-  /// Kills nodes that did not leave in time. Their streams may never end, since another process may
-  /// hold the other end.
+  /// Kills nodes that did not leave in time. Their streams may never end: another process may hold
+  /// the other end.
   func killNodes() {
     nodesDeadline = Self.now.advanced(byMilliseconds: Self.killedMilliseconds)
     for case let launcher? in (nodes?.places ?? []).map(\.launcher) {
@@ -291,7 +287,6 @@ extension NodeOffer {
   }
 }
 
-/// Slurm allocations: requested by opflow, or around it.
 extension Coordinator {
   func beginAllocations() {
     guard let nodes else { return }
@@ -316,7 +311,7 @@ extension Coordinator {
       case .pending(let job, let reason):
         let detail =
           reason.map { "job \(job) of Slurm waits: \($0)" } ?? "job \(job) of Slurm waits"
-        // Slurm gives no reason before it has scheduled the job, which may start at once.
+        // Slurm gives no reason until it has scheduled the job, which may start at once.
         show(.wait(index, for: detail, isNews: reason != nil))
         noteAwaited(detail, of: index, nodes)
       case .granted(let job, let left): begin(job, left, index, nodes)
@@ -327,7 +322,6 @@ extension Coordinator {
     }
   }
 
-  /// Adds a place for an agent on each node.
   private func begin(_ job: SlurmJob, _ left: Int64?, _ index: Int, _ nodes: Nodes) {
     nodes.allocations[index].setTimeLeft(left, at: Self.now)
     nodes.allocations[index].isGranted = true
@@ -343,7 +337,7 @@ extension Coordinator {
     for plan in plans { nodes.add(plan, of: index, at: Self.now) }
   }
 
-  /// When the allocation's nodes, perhaps this machine too, run out of time.
+  /// Reports when the allocation's nodes, perhaps this machine too, run out of time.
   private func tellEnd(of index: Int, _ nodes: Nodes) {
     let end = nodes.allocations[index].leavesAt
     for place in nodes.places where place.allocation == index {
@@ -359,11 +353,9 @@ extension Coordinator {
     for (_, node) in nodes.close(index, complaint: complaint) {
       tell(.nodeLeaving(node, complaint: complaint))
     }
-    // If no other node is left, the run reports this when it stops.
     if closing == nil, !nodes.areExhausted { warn(complaint) }
   }
 
-  /// For views in other processes.
   private func noteAwaited(_ detail: String?, of index: Int, _ nodes: Nodes) {
     nodes.allocations[index].awaited = detail
     writeAwaited(nodes)
@@ -378,7 +370,7 @@ extension Coordinator {
     }
   }
 
-  /// Stops tasks by their own stop rules before Slurm kills them.
+  /// Lets tasks end by their stop rules before Slurm kills them.
   func leaveEndingAllocations(_ nodes: Nodes, _ now: Instant) {
     for index in nodes.allocations.indices where nodes.allocations[index].isNearEnd(at: now) {
       for (launcher, node) in nodes.close(index, complaint: Nodes.overText) {

@@ -20,7 +20,6 @@ extension Coordinator {
     }
   }
 
-  /// Writes the rest of the view, within its deadlines or until another signal.
   func endProgress() {
     display.end(atOnce: stopsAsked > 1, signals: signals.rawValue) {
       var isStop = false
@@ -65,7 +64,7 @@ extension Coordinator {
     }
   }
 
-  /// Suspends the tasks, then this process. `sender` is 0 for the terminal.
+  /// Suspends the tasks, then this process. `sender` is 0 for a key.
   private func suspend(askedBy sender: Int32) {
     guard nodes == nil else {
       warn(
@@ -91,7 +90,7 @@ extension Coordinator {
         // The shell takes the terminal when this process stops; the task must not read by then.
         isReady = late.isEmpty ? try !awaitsStop(since: began) : true
       }
-      // Stopping now would discard a pending SIGCONT, and no other would come.
+      // Stopping now would discard a pending SIGCONT, and no other would follow.
       if late.isEmpty { try ProcessID.stopSelf(asJob: isKey) }
     } catch {
       warn("opflow could not be suspended: \(error)")
@@ -103,7 +102,7 @@ extension Coordinator {
     for (signal, sender) in late where signal != .proceed { take(signal, from: sender) }
   }
 
-  /// Waits a moment, or for a signal, while the task with the terminal is stopping.
+  /// Waits a moment, or for a signal, while the task with the terminal stops.
   private func awaitsStop(since began: Instant) throws(Errno) -> Bool {
     guard let loan, loan.isStopping(since: began, at: Self.now) else { return false }
     _ = try signalWait.wait(nanoseconds: TerminalLoan.lookNanoseconds)
@@ -112,10 +111,10 @@ extension Coordinator {
 }
 
 extension Coordinator {
-  /// Flushes the view, then lends the terminal, before the worker gets the task. The view stays
-  /// silent until the task has ended.
+  /// Flushes the view and lends the terminal before the worker gets the task. The view is silent
+  /// until the task ends.
   func lendTerminal(to task: TaskID) {
-    // The task must find the terminal modes from before the view.
+    // The task must find the terminal's original modes.
     display.giveKeysBack()
     let loan = TerminalLoan(to: task)
     if !loan.isForeground {
@@ -134,7 +133,7 @@ extension Coordinator {
     return true
   }
 
-  /// If Ctrl-C or a hang-up ended the task with the terminal, it counts as stopped, and Ctrl-C
+  /// If Ctrl-C or a hang-up ended the task with the terminal, the task was stopped, and Ctrl-C
   /// stops the run.
   func heedInterruption(_ task: TaskID, _ outcome: inout Outcome) {
     guard let loan, loan.task == task else { return }
@@ -159,14 +158,17 @@ extension Coordinator {
 /// ----------
 ///
 /// Only the terminal's foreground process group may read, and it gets the signals of Ctrl-C, Ctrl-\
-/// and Ctrl-Z. The task runs in the coordinator's group, as a command of a script does in the
-/// script's, so the foreground does not change hands and no crash can fall between two owners. With
-/// a group of its own, a child that reads too early would stop for good (SIGTTIN), a parent that
-/// takes the terminal back would stop itself (SIGTTOU), each Ctrl-Z would have to be followed and
-/// undone, and a killed parent would leave a background group that is never continued. A process in
-/// the terminal's session but outside the foreground is as bad: in ninja, a command that opened
-/// /dev/tty stopped for ever (ninja-build/ninja issue 909). So all other workers have sessions of
-/// their own, without a terminal.
+/// and Ctrl-Z. The task runs in the coordinator's group, like a command in a script's group, so no
+/// crash can fall between two owners of the foreground. With a separate group for the task,
+///
+/// - a child that reads too early would stop for good (SIGTTIN);
+/// - a parent that takes the terminal back would stop itself (SIGTTOU);
+/// - the parent would have to follow and undo each Ctrl-Z;
+/// - a killed parent would leave a background group that never continues.
+///
+/// A process in the terminal's session but outside the foreground is as bad: in ninja, a command
+/// that opened /dev/tty stopped forever (ninja-build/ninja issue 909). So all other workers have
+/// their own sessions, without a terminal.
 ///
 ///     process            session     process group            terminal
 ///     shell              S           its own                  waits for its job
@@ -175,49 +177,48 @@ extension Coordinator {
 ///     interactive task   S           P                        foreground: 0, 1 and 2
 ///     other workers      their own   their own                none
 ///
-/// The worker of interactive tasks starts in a group of its own and joins P once it blocks all
-/// signals. It must join: a group with a process whose parent is in another group of the session is
-/// not orphaned (setpgid(2)), so Ctrl-Z would stop task and coordinator for ever even where no
-/// shell can continue them, as in `docker run -it` and `ssh -t`.
+/// The worker of interactive tasks starts in its own group and joins P once it blocks all signals.
+/// It must join: a group with a process whose parent is in another group of the session is not
+/// orphaned (setpgid(2)), so Ctrl-Z would stop task and coordinator forever even where no shell can
+/// continue them, as in `docker run -it` and `ssh -t`.
 ///
-/// A task that is a shell with jobs moves the foreground, and back when it ends. If it is killed
-/// before that, the foreground is left with an empty group.
+/// A task that is a shell with jobs moves the foreground, and moves it back at its end. If it is
+/// killed first, the foreground is an empty group.
 ///
 /// Deaths
 /// ------
 ///
-/// - The task: its worker ends its other processes, then reports. Before anything is shown, `end`
-///   takes the foreground back from an empty group and restores the terminal's modes.
-/// - The worker: the kernel kills the task (PR_SET_PDEATHSIG); the coordinator ends its other
-///   processes, then reports the loss; the same `end`.
-/// - The coordinator: the shell sees its job end, takes the foreground and sets the terminal. The
+/// - Task: its worker ends the task's other processes, then reports. Before anything is shown,
+///   `end` takes the foreground back from an empty group and restores the terminal's modes.
+/// - Worker: the kernel kills the task (PR_SET_PDEATHSIG). The coordinator ends the task's other
+///   processes, reports the loss and calls `end`.
+/// - Coordinator: the shell sees its job end, takes the foreground and sets the terminal. The
 ///   worker sees end-of-file and ends the task, by then in the background.
-/// - All of them: remaining processes carry the run's mark, by which a resume ends them.
+/// - All three: remaining processes carry the run's mark, by which a resume ends them.
 /// - A hang-up reaches coordinator and task; the run stops. The terminal cannot be restored then,
 ///   which is not an error.
-/// - A timeout, or a stop of the run: the worker ends the task; the same `end`.
+/// - A timeout, or a stop of the run: the worker ends the task, then `end` runs.
 ///
 /// Keys
 /// ----
 ///
-/// - Ctrl-C and Ctrl-\ are the task's to handle: the coordinator records the first and ignores the
-///   second, like system(3). If the task ends by SIGINT, or with the exit code that shells use for
-///   it, the run stops as by a Ctrl-C, as a script does in a shell. With `allow_failure` such an
-///   end is expected, and the run continues.
+/// - The task handles Ctrl-C and Ctrl-\. The coordinator records the first and ignores the second,
+///   like system(3). If the task ends by SIGINT, or with the shell's exit code for it, the run
+///   stops as by Ctrl-C, like a script in a shell. With `allow_failure` the run continues.
 /// - A key typed before the task joins the group, or after its end, has no effect.
 /// - A SIGINT from another process (kill -INT) is for the run.
 /// - Ctrl-Z stops both, and the shell continues both. An editor that stops its whole group stops
-///   the coordinator too; a SIGTSTP sent to the coordinator is passed on. Other running tasks are
-///   suspended meanwhile. In an orphaned group nothing stops.
-/// - In the background, the task stops as soon as it reads, and the coordinator with it; `fg`
-///   continues both.
+///   the coordinator too. The coordinator passes on a SIGTSTP. Other running tasks are suspended
+///   meanwhile. In an orphaned group nothing stops.
+/// - In the background, the task stops when it reads, and the coordinator with it; `fg` continues
+///   both.
 ///
 /// The order of stopping
 /// ---------------------
 ///
-/// A key's signal goes to the whole group, but each process stops when it next gets a processor,
-/// and the shell waits for the coordinator only: when that stops, the shell takes the terminal,
-/// sets its modes and prompts. A task that has not run since
+/// A key's signal goes to the whole group, but each process stops when it next gets a processor.
+/// The shell waits for the coordinator only: when the coordinator stops, the shell takes the
+/// terminal, sets its modes and prompts. A task that has not run since
 ///
 /// - may still be in read(2): the kernel checks for input before signals, so the task takes the
 ///   first character typed to the shell, then stops;
@@ -225,22 +226,22 @@ extension Coordinator {
 ///   into the shell's line.
 ///
 /// So the coordinator stops after the whole task (`isStopping`). It does not wait for a task that
-/// ignores the signal, waits three seconds for one that catches it, and otherwise until the task
-/// got a processor. Any signal meanwhile cancels the wait, and nothing stops: SIGCONT discards
-/// pending stops, so a later stop of the coordinator would never be undone.
+/// ignores the signal, waits three seconds for a task that catches it, and ten for any other task
+/// to get a processor. A signal cancels the wait, and nothing stops: SIGCONT discards pending
+/// stops, so a later stop of the coordinator would never be undone.
 ///
 /// Limits
 /// ------
 ///
 /// - A task that stops only itself (ssh with `~^Z`) stops nothing else, as in a shell script;
 ///   Ctrl-Z then returns to the shell.
-/// - `kill 0` of a task ends the run in an orderly way, since the coordinator handles SIGTERM so.
+/// - `kill 0` in a task ends the run in order, since the coordinator handles SIGTERM.
 /// - After a SIGKILL of the coordinator, a line typed to the shell before its task is gone may go
-///   to the task. If all are stopped then, the kernel hangs up and continues the orphaned group.
+///   to the task. If all processes are stopped then, the kernel hangs up and continues the orphaned
+///   group.
 final class TerminalLoan {
   let task: TaskID
   var wasInterrupted = false
-  /// The terminal was closed, or SIGHUP was sent.
   var wasHungUp = false
   private let terminal: ControllingTerminal?
   /// nil if this process was not in the foreground: the modes were not its own.
@@ -258,7 +259,6 @@ final class TerminalLoan {
     if !ignoredQuit { try? Dispositions.ignore(.quit) }
   }
 
-  /// Keys reach this process, and so the task.
   var isForeground: Bool { modes != nil }
 
   /// A key (0) reaches the task directly, as does the signal of an editor that stops its group.
@@ -275,14 +275,14 @@ final class TerminalLoan {
     }
   }
 
-  /// Between two checks.
+  /// The interval of checks.
   static let lookNanoseconds: Int64 = 1_000_000
-  /// For a program that cleans up the screen before it stops, or does not stop.
+  /// The wait for a program that cleans up the screen before it stops, or does not stop.
   private static let patienceNanoseconds: Int64 = 3_000_000_000
-  /// For a task that waits for a processor.
+  /// The wait for a task without a processor.
   private static let mostPatienceNanoseconds: Int64 = 10_000_000_000
 
-  /// After all processes of the task are gone, unless a shell has the terminal.
+  /// Called when all processes of the task are gone. A shell keeps the terminal.
   func end() {
     if !ignoredQuit { try? Dispositions.restore(.quit) }
     guard let modes else { return }

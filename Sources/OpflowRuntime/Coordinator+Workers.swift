@@ -8,7 +8,7 @@ internal import OpflowWire
 internal import OpflowWorker
 
 extension Coordinator {
-  /// From `bye` until SIGKILL.
+  /// The time from `bye` to SIGKILL.
   private static let dismissalMilliseconds: Int64 = 2_000
 
   // MARK: - Joining
@@ -29,7 +29,7 @@ extension Coordinator {
     }
   }
 
-  /// Once per kind. `leaving` of the workers go; `waits`: there may be more in a moment.
+  /// Warns once per kind. `leaving` workers are about to go; `waits`: more may start soon.
   private func warnOfFewer(_ kind: WorkerKind, detail: String, leaving: Int = 0, waits: Bool) {
     let count = links.count { $0?.kind == kind } - leaving
     if count == 0, waits, shortKinds.insert(kind).inserted {
@@ -113,7 +113,7 @@ extension Coordinator {
     case .fault(let task, let attempt, let detail):
       tell(.fault(link.id, task, attempt: attempt, detail: detail))
     case .ended(let task, let attempt, var outcome):
-      // A signal to all processes of the run reached this one too, but may still be unread.
+      // A signal to all processes of the run may be the cause and still be unread here.
       if !outcome.isSuccess { takeSignals() }
       heedInterruption(task, &outcome)
       tell(.ended(link.id, task, attempt: attempt, outcome))
@@ -156,7 +156,7 @@ extension Coordinator {
     }
   }
 
-  /// For views only, never for a decision.
+  /// Used for views only, never for a decision.
   private func show(_ report: WorkerProgress) {
     let wall = Clock.wallMilliseconds
     guard let progress = downloads.running.take(report, atMilliseconds: wall) else { return }
@@ -179,12 +179,12 @@ extension Coordinator {
 
   // MARK: - Leaving
 
-  /// Ends a useless worker. The engine learns of it only when all its processes are gone, so that a
-  /// task never runs beside its own orphan.
+  /// Ends a useless worker. The engine learns of it when all its processes are gone: a task never
+  /// runs beside its own orphan.
   func lose(_ link: WorkerLink, complaint: String?) {
     let giveUpAt = launchers[link.node].end(link, at: Self.now)
     guard case .talking = link.state else {
-      // Its channel broke while it was ending: allow it the longer time.
+      // The channel broke while the worker was ending: allow the longer time.
       link.giveUpAt = max(link.giveUpAt, giveUpAt)
       return
     }
@@ -196,7 +196,7 @@ extension Coordinator {
   private static let wordless = "it left without a word"
 
   private func forget(_ link: WorkerLink, complaint: String?) {
-    // It was given up and ended later.
+    // The worker was given up and ended later.
     guard links[link.id.index] === link else { return }
     links[link.id.index] = nil
     ending.removeAll { $0 === link }
@@ -206,7 +206,6 @@ extension Coordinator {
     tell(.workerLost(link.id, complaint: known ?? complaint ?? Self.wordless))
   }
 
-  /// Of an attempt that was lost with its worker.
   func removeValues(of transition: Transition) {
     let task = transition.task
     guard transition.outcome.reason == .workerLost, transition.attempt > 0,
@@ -221,7 +220,6 @@ extension Coordinator {
     }
   }
 
-  /// When to give up on the next worker whose end was not seen.
   var nextGiveUp: Instant? { ending.lazy.map { $0.giveUpAt }.min() }
 
   func giveUpOnEnds() {
@@ -233,7 +231,7 @@ extension Coordinator {
     }
   }
 
-  /// Workers of services that the next session takes over are kept.
+  /// Keeps workers of services that the next session takes over.
   func dismiss() {
     isDismissed = true
     dismissalDeadline = Self.now.advanced(byMilliseconds: Self.dismissalMilliseconds)
@@ -251,7 +249,7 @@ extension Coordinator {
     dismissNodes()
   }
 
-  /// Ends workers that were to be passed on: this session ends the run after all.
+  /// Ends workers that were to be passed on: the run ends after all.
   func regainPassed() {
     for link in passed {
       links[link.id.index] = link
@@ -278,7 +276,6 @@ extension Coordinator {
   }
 }
 
-/// Clients with external tasks.
 extension Coordinator {
   func attach(_ hello: WorkerHello, of connection: ConnectionID) {
     guard let found = control.detach(connection) else { return }
@@ -344,7 +341,7 @@ extension Coordinator {
 
   // MARK: - Messages
 
-  /// The engine learns separately that a program is gone.
+  /// The engine learns separately of a lost program.
   func slot(_ worker: WorkerID, in program: ClientID) {
     if let link = programs[program] { slots[worker] = link }
   }
@@ -375,13 +372,11 @@ extension Coordinator {
     }
   }
 
-  /// The session is over; the connections close with it.
   func dismissPrograms() {
     for link in programs.values { enqueue(.bye, for: link) }
   }
 }
 
-/// While only services that stay up are left.
 extension Coordinator {
   func attendServices() {
     if engine.isServing {
@@ -412,13 +407,13 @@ extension Coordinator {
     if serving.beginLook(held) { takeLook() }
   }
 
-  /// While paused or stopping, a new session would start what is held back.
+  /// While paused or stopping, a new session would start held tasks.
   private var mayTakeUpChanges: Bool {
     engine.isServing && !engine.isPaused && stopsAsked == 0
   }
 
   func takeLook() {
-    // If this session serves no longer, the scan is collected after it.
+    // If this session no longer serves, the scan is collected after it.
     guard let serving = request.serving, mayTakeUpChanges, serving.isLookDone() else { return }
     let kept = serving.takeLook(at: Self.now, engine.heldServices) { show(.passage($0)) }
     listen(to: serving.foldersDescriptor, Place.changes)
@@ -427,7 +422,7 @@ extension Coordinator {
     performSteps()
   }
 
-  /// nil as `place` stops watching. If the descriptor cannot be watched, the timer is left.
+  /// A nil `place` stops watching. If the descriptor cannot be watched, the timer remains.
   private func listen(to descriptor: Int32?, _ place: UInt32?) {
     guard let descriptor else { return }
     if let place {

@@ -6,7 +6,7 @@ package import OpflowSystem
 internal import OpflowViews
 internal import OpflowWire
 
-/// Why a session could not continue, beyond what its journal can record.
+/// An error that ends a session and that its journal cannot record.
 package struct CoordinatorError: Error, Sendable {
   package let detail: String
   package let errno: Errno
@@ -26,24 +26,20 @@ package struct CoordinatorError: Error, Sendable {
 }
 
 package struct SessionResult {
-  /// As in the journal's `close` entry.
   package let exitCode: Int32
-  /// The first one that asked the run to stop.
   package let stopSignal: Signal?
-  /// It came too late to affect the exit code.
+  /// The stop signal, if it came too late to affect the exit code.
   package var lateStop: Signal? { stopSignal.flatMap { exitCode == 128 + $0.rawValue ? nil : $0 } }
-  /// Services that stay up for the next session.
+  /// Services that the next session takes over.
   let passed: [(HeldService, WorkerLink)]
   let plan: Plan
 }
 
-/// Drives a run: one thread waits for workers, signals and timers, passes events to the engine and
-/// performs its steps. Each turn first reads all that is ready, then acts.
+/// Runs a session in one thread. Each turn reads all events before it performs the engine's steps.
 package final class Coordinator {
   let request: SessionRequest
   var plan: Plan
   let growing: GrowingPlan
-  /// Of this turn, not shown yet.
   var unshownGrowths: [RunGrowth] = []
   var engine: Engine
   let watch: EventLoop
@@ -51,13 +47,12 @@ package final class Coordinator {
   var signalWait = PollSet(slots: 1)
   var journal: JournalFile
   var syncer: JournalSyncer?
-  /// Of this machine first, then one per stream to a node.
+  /// This machine's launcher, then one per stream to a node.
   var launchers: [any Launcher]
-  /// The launcher's number, by node.
   var launcherOfNode = [0]
   /// nil if all tasks run on this machine.
   let nodes: Nodes?
-  /// By worker number; nil once the worker is gone.
+  /// nil once the worker is gone.
   var links: [WorkerLink?] = []
   var ending: [WorkerLink] = []
   let display: SessionDisplay
@@ -70,7 +65,6 @@ package final class Coordinator {
   var keyOrders: [RequestID: ClientRequest] = [:]
 
   var programs: [ClientID: ProgramLink] = [:]
-  /// The client of each slot.
   var slots: [WorkerID: ProgramLink] = [:]
   var unsentPrograms: [ProgramLink] = []
   /// The plan's earlier keys in this session.
@@ -80,32 +74,30 @@ package final class Coordinator {
   var claimLookedAt = Coordinator.now
   var hasLostClaim = false
   var failure: CoordinatorError?
-  /// When workers that got `bye` are killed.
+  /// When to kill workers that got `bye`.
   var dismissalDeadline: Instant?
-  /// The work is done, though the journal's end may not be synced. No node is contacted any more.
+  /// The work is done; nodes are no longer contacted. The journal's end may not be synced.
   var isDismissed = false
-  /// Killed transports may never end.
+  /// When to stop waiting for killed transports, which may never end.
   var nodesDeadline: Instant?
-  /// Of services that outlive this session; their reports are not read.
+  /// Workers of services that outlive this session; their reports are not read.
   var passed: [WorkerLink] = []
   var closing: CloseEntry?
   var stopsAsked = 0
   var stopSignal: Signal?
-  /// What was reported already.
   var kindsWithFewer: Set<WorkerKind> = []
   var shortKinds: Set<WorkerKind> = []
   var awaited: Set<TaskID> = []
   var lackRoom: Set<TaskID> = []
   var warned: Set<String> = []
   static let mostWarnings = 20
-  /// While an `interactive` task has the terminal.
   var loan: TerminalLoan?
   var awakeAt = Coordinator.now
-  /// Of this turn's events.
+  /// The wall clock of this turn.
   var wall = Clock.wallMilliseconds
 
-  /// Drives the run to its end; the caller holds the run's lock. `journal` is open behind its last
-  /// complete line, `watch` already watches existing workers, `launcher` is for this machine.
+  /// The caller holds the run's lock. `journal` is open behind its last complete line; `watch`
+  /// watches existing workers.
   static func session(
     _ request: SessionRequest, _ progress: ProgressOptions, _ heading: ProgressHeading,
     journal: consuming JournalFile, watch: EventLoop, launcher: any Launcher
@@ -139,7 +131,7 @@ package final class Coordinator {
       plan: request.plan, options: options, resumeState: request.resumeState,
       journal: request.encoder, durability: request.durability, opening: request.opening)
     do throws(Errno) {
-      // Orphans of a worker that dies become children of this process, which ends them.
+      // Orphans of a dead worker become children of this process, which ends them.
       try ProcessTree.becomeSubreaper()
       try Dispositions.ignore(.pipe)
       signals = try SignalDescriptor(Self.watchedSignals())
@@ -169,7 +161,7 @@ package final class Coordinator {
     (launcher as? LocalLauncher)?.startedChildren = { [weak self] in self?.startedChildren ?? [] }
   }
 
-  /// Takes all available tokens first, for tasks that want several.
+  /// Takes all available tokens first, since a task may need several.
   private static func joinMake(_ options: inout SchedulerOptions) -> MakeJobs? {
     guard case .jobs(let make) = MakeJobs.find() else { return nil }
     let others = options.maxParallel - min(options.maxParallel, 1)
@@ -188,7 +180,7 @@ package final class Coordinator {
     if request.isResumed { request.folder.removeAwaited() }
     beginAllocations()
     engine.begin(at: Self.now, wall: wall)
-    // New workers start up meanwhile; existing ones get work at once.
+    // New workers start up meanwhile. Existing ones would start tasks before the socket is open.
     if links.isEmpty { performSteps() }
     openControl()
     try makeUnread()
@@ -205,8 +197,7 @@ package final class Coordinator {
         throw CoordinatorError("cannot wait for events", error)
       }
       noteAwake(dueAt: wake)
-      // Signals first: one that is sent to all processes of a run must be seen before their reports
-      // of its effect.
+      // Signals first: a signal to all processes of the run must precede reports of its effect.
       for event in events where event.isSignal { take(event) }
       for event in events where !event.isSignal { take(event) }
       takeOrders()
@@ -231,7 +222,7 @@ package final class Coordinator {
 
   static var now: Instant { Instant(nanoseconds: Clock.monotonicNanoseconds) }
 
-  /// Detects that this process slept longer than planned and did not listen to workers.
+  /// Tells the engine if this process slept longer than planned and did not hear workers.
   private func noteAwake(dueAt wake: Instant?) {
     let now = Self.now
     wall = Clock.wallMilliseconds
@@ -304,7 +295,7 @@ package final class Coordinator {
       case .retract(let retraction): retract(retraction)
       case .order(let worker, let order): enqueue(order, for: worker)
       case .discard(let worker):
-        // The engine knows why. A failed launch is reported separately.
+        // The engine knows the reason. A failed launch is reported separately.
         if let link = links[worker.index], case .talking = link.state {
           lose(link, complaint: "")
         }
@@ -328,7 +319,7 @@ package final class Coordinator {
     downloads.remove()
   }
 
-  /// Does what need not wait for the leaving workers.
+  /// Reports the end before the leaving workers are gone.
   private func setRunState(_ entry: CloseEntry) {
     if let failure = journalFailure, !hasLostClaim {
       let count = engine.unrecordedSuccesses
@@ -370,7 +361,7 @@ package final class Coordinator {
     static let make: UInt32 = 4
     static let changes: UInt32 = 5
     static let look: UInt32 = 6
-    /// One token per allocation follows.
+    /// The first of one token per allocation.
     static let allocations: UInt32 = 7
   }
 }
@@ -387,7 +378,7 @@ final class JournalSyncer {
 }
 
 extension Coordinator {
-  /// Without a socket the run continues.
+  /// The run continues without a socket.
   func openControl() {
     do throws(ControlFault) {
       try control.listen(in: request.folder.path)
@@ -446,7 +437,7 @@ extension Coordinator {
 }
 
 extension Coordinator {
-  /// Stands for keys; no client of the socket has this ID.
+  /// Requests by keys; no client of the socket has this ID.
   static let keyboard = ConnectionID(-1)
 
   func watchKeys() {
@@ -490,31 +481,26 @@ extension Coordinator {
   }
 }
 
-/// What the coordinator needs of a session.
 package struct SessionRequest {
   package let folder: RunFolder
   package let plan: Plan
   let options: SchedulerOptions
   let durability: Durability
   package internal(set) var resumeState: ResumeState
-  /// Continues behind the last line of the journal.
   let encoder: JournalEncoder
   /// Journaled before anything starts: `resume`, and the tasks that leave an earlier state.
   var opening: [JournalEntry] = []
   package internal(set) var isResumed = false
   package var warnings: [String] = []
-  /// Secrets that tasks may read and that are masked in all output.
   let secrets: [SecretValue]
-  /// Whether the make that started this process limits the jobs.
+  /// True if the calling make limits the jobs.
   let sharesJobs: Bool
   let controlDescriptor: Int32?
-  /// Ends services when files change; nil if only a user ends them.
+  /// Ends services when files change; nil if only the user ends them.
   var serving: ServingWatch?
-  /// To workers that the previous session left, by worker number; each has one of the held
-  /// services.
+  /// Workers of the held services that the previous session left, by worker number.
   var links: [WorkerLink] = []
-  /// Detects a takeover of the run; nil if that is impossible.
+  /// nil if a takeover is impossible.
   var claim: RunClaim?
-  /// nil for this machine only.
   var nodes: NodeSettings?
 }

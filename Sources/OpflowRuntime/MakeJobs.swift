@@ -2,12 +2,12 @@ internal import OpflowEngine
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// Job tokens shared by the make that started this process (GNU make's manual, "POSIX Jobserver
-/// Interaction"). One job is this process's own; each byte read from the jobserver allows one more,
+/// Job tokens of the make that started this process (GNU make's manual, "POSIX Jobserver
+/// Interaction"). One job is this process's own. Each byte read from the jobserver allows one more,
 /// and is written back when not needed.
 ///
-/// The descriptors are opened again: `O_NONBLOCK` on inherited ones would affect the make. If this
-/// process is killed, its tokens are lost to the make, as with any client.
+/// The descriptors are reopened, since `O_NONBLOCK` on inherited ones would affect the make. If
+/// this process is killed, the make loses its tokens, as with any client.
 final class MakeJobs {
   private let reading: Descriptor
   private let writing: Descriptor
@@ -24,13 +24,12 @@ final class MakeJobs {
 
   private static let variable = "MAKEFLAGS"
 
-  /// The total of the make; nil if it shares none.
   static var announced: Int? {
     guard let flags = Environment.value(variable), isShared(flags) else { return nil }
     return MakeFlags.jobs(in: flags.utf8)
   }
 
-  /// Whether the make runs one job at a time, and so has none to share.
+  /// True if the make runs one job at a time, and so shares none.
   static var runsOneByOne: Bool {
     guard let flags = Environment.value(variable) else { return false }
     return MakeFlags.server(in: flags.utf8) == nil && MakeFlags.jobs(in: flags.utf8) == 1
@@ -81,7 +80,7 @@ final class MakeJobs {
   func take(_ count: Int) -> Int {
     var buffer = [UInt8](repeating: 0, count: min(count, Self.mostAtOnce))
     let taken = buffer.withUnsafeMutableBytes { buffer in
-      // None is available, or another client was faster.
+      // No token is available, or another client was faster.
       (try? reading.read(into: buffer)) ?? 0
     }
     tokens += buffer.prefix(taken)
@@ -90,7 +89,7 @@ final class MakeJobs {
 
   private static let mostAtOnce = 1024
 
-  /// With the bytes that were read: make may identify holders by them.
+  /// Returns the bytes that were read, since make may identify holders by them.
   func giveBack(_ count: Int) {
     let back = Array(tokens.suffix(count))
     tokens.removeLast(back.count)
@@ -106,7 +105,6 @@ extension Coordinator {
     tell(.away(all - min(all, own)))
   }
 
-  /// Takes or returns tokens. Returns whether the share changed.
   func shareWithMake() -> Bool {
     guard let make else { return false }
     let share = engine.processorShare(at: Self.now)
@@ -132,7 +130,7 @@ extension Coordinator {
       }
       make.isWatched = isWanted
     } catch {
-      // The run continues with the jobs that it has.
+      // The run continues with its present jobs.
     }
   }
 

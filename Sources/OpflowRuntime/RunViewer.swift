@@ -4,24 +4,20 @@ package import OpflowPlan
 package import OpflowSystem
 package import OpflowViews
 
-/// Shows a run of another process from its journal, as that process shows it.
-///
-/// The history so far is shown as a summary, later lines one by one, across sessions. The view
-/// starts over if the journal was replaced, or if a new session has another plan. For `run --watch`
-/// it waits for the next round.
+/// Shows another process's run from its journal, as that process shows it: the history so far as a
+/// summary, later lines one by one, across sessions. Starts over if the journal was replaced, or a
+/// new session has another plan. For `run --watch` it waits for the next round.
 package final class RunViewer {
   package enum End {
     /// nil for Ctrl-C.
     case left(Signal?)
-    /// The reader of the view is gone.
     case unread
-    /// The summary was shown.
     case closed(CloseEntry)
-    /// The run's process died without an end in the journal. `on` has the last `--on` options.
+    /// The run's process died without an end in the journal. `on`: the last `--on` options.
     case died(on: [String])
   }
 
-  /// `on` has the session's `--on` options.
+  /// `on`: the session's `--on` options.
   package typealias Heading = (_ initial: [InitialState], _ isResumed: Bool, _ on: [String]) ->
     ProgressHeading
 
@@ -44,15 +40,14 @@ package final class RunViewer {
   private var closing: (entry: CloseEntry, milliseconds: Int64)?
   private var ending: End?
   private var failure: RunFolderError?
-  /// Its end was shown, while another round may follow.
+  /// The session whose end was shown, while another round may follow.
   private var toldSession = 0
-  /// When files beside the journal were last read.
   private var lookedForNotes = Instant(nanoseconds: 0)
   private var toldDownloads: [TaskID: RunningDownloads.Entry] = [:]
 
   /// Half the time of a frame.
   private static let restNanoseconds: Int64 = 50_000_000
-  /// They are written no more often.
+  /// Notes are written no more often.
   private static let notesMilliseconds: Int64 = 500
 
   package init(
@@ -110,7 +105,7 @@ package final class RunViewer {
     if isHeld { showNotes() }
   }
 
-  /// A further session is shown from its start if it uses the known plan.
+  /// Shows a further session from its start if it uses the known plan.
   private func follow(_ line: JournalLine, _ model: RunModel, _ grown: Plan) {
     plan = grown
     if model.sessions == session {
@@ -148,7 +143,7 @@ package final class RunViewer {
     }
   }
 
-  /// What the journal does not contain: progress of downloads, and what nodes wait for.
+  /// Shows facts that the journal lacks: progress of downloads, and delays of nodes.
   private func showNotes() {
     guard let display else { return }
     let now = Coordinator.now
@@ -173,7 +168,7 @@ package final class RunViewer {
 
   // MARK: - Sessions
 
-  /// Once all lines of the newest session's head are known.
+  /// Called once all lines of the newest session's head are known.
   private func join(_ isHeld: Bool) throws(RunFolderError) {
     var model = journal.model
     let found = PlanOrigin(model)
@@ -188,7 +183,7 @@ package final class RunViewer {
       if display != nil { return }
       model = journal.model
     }
-    // The end of the session before, or the process is leaving.
+    // The previous session's end is the last line, or the process is leaving.
     if model.open == nil || isHeld && (model.close != nil || model.isInHead) { return }
     try begin(
       model, isHeld: isHeld,
@@ -216,7 +211,6 @@ package final class RunViewer {
     toldDownloads = [:]
   }
 
-  /// Another session follows, or the journal was replaced.
   private func endSession() {
     guard let display else { return }
     self.display = nil
@@ -244,7 +238,7 @@ package final class RunViewer {
     let end = end(close)
     display = nil
     guard case .closed = end else { return end }
-    // No other thread writes there now. If nobody reads, there is no one to inform.
+    // No other thread writes to it now. An error means that there is no reader to inform.
     try? StandardStream.error.writeAll(
       Array("opflow: waiting for the next round of `opflow run --watch`; Ctrl-C leaves\n".utf8),
       patienceMilliseconds: Self.patienceMilliseconds)
@@ -269,7 +263,6 @@ package final class RunViewer {
 
   // MARK: - Waiting
 
-  /// Waits for more lines while updating the view.
   private func pause(since began: Instant) throws(RunFolderError) -> End? {
     // A run of a million tasks must not occupy a processor.
     let took = Coordinator.now.nanoseconds - began.nanoseconds

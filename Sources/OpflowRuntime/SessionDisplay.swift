@@ -4,11 +4,9 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowViews
 
-/// Shows a session for the coordinator, or for `RunViewer`, which follows the journal.
-///
-/// Writes the view in threads, so that a slow reader does not block the run. If a reader goes away,
-/// the view ends and the run continues; for one that does not read, the view buffers a bounded
-/// amount.
+/// Shows a session for the coordinator or `RunViewer`. Threads write the view, so that a slow
+/// reader does not block the run. If a reader leaves, the view ends and the run continues; for an
+/// idle reader the view buffers a bounded amount.
 final class SessionDisplay {
   var view: ProgressView
   private let outputs: TaskOutputFiles
@@ -20,7 +18,6 @@ final class SessionDisplay {
   private let objects = ViewStream(.output)
   private let keys: ViewKeys?
   private var nextTick: Instant?
-  /// To an `interactive` task.
   private var isLent = false
   /// The summary is laid out and waits for `end`.
   private var isClosed = false
@@ -29,17 +26,17 @@ final class SessionDisplay {
 
   private static let tailMilliseconds: Int64 = 100
   private static let innerMilliseconds: Int64 = 500
-  /// How long `end` waits for a reader that makes no progress.
+  /// The longest wait for a reader without progress.
   private static let patienceMilliseconds: Int64 = 1000
-  /// A terminal may take some 20 KB before that is visible here.
+  /// A terminal may take some 20 KB before progress is visible here.
   private static let terminalPatienceMilliseconds: Int64 = 3000
-  /// Then output of tasks is dropped in favour of the rest.
+  /// The wait until output of tasks is dropped in favor of the rest.
   private static let outputPatienceMilliseconds: Int64 = 500
-  /// For a reader of `--json` that makes progress.
+  /// The longest wait for a `--json` reader that makes progress.
   private static let mostPatienceMilliseconds: Int64 = 10_000
-  /// For a slow reader that makes progress, so that a slow line loses nothing.
+  /// The longest wait for a slow reader, so that a slow line loses nothing.
   private static let mostOutputPatienceMilliseconds: Int64 = 60_000
-  /// Of 32 KiB each.
+  /// Pieces have 32 KiB.
   private static let mostPieces = 32
   /// One write to an active reader, for cases that must not wait.
   private static let leastPatienceMilliseconds: Int64 = 200
@@ -48,7 +45,7 @@ final class SessionDisplay {
     let stream: StandardStream
     var isOpen = true
     var writer: StreamWriter?
-    /// Other streams need no thread, which would cost more than the one line of a quiet run.
+    /// Other streams need no thread, which costs more than the one line of a quiet run.
     let mayStall: Bool
     private(set) lazy var isTerminal = Terminal.isTerminal(stream.rawValue)
 
@@ -132,7 +129,7 @@ final class SessionDisplay {
     }
   }
 
-  /// Closes the view without a summary, before the next session takes the services over.
+  /// The next session takes the services over.
   func passOn(at now: Instant) {
     if followsOutput { outputs.catchUp(at: now, self) }
     stop()
@@ -166,7 +163,6 @@ final class SessionDisplay {
 
   // MARK: - Keys
 
-  /// -1 while keys are not read.
   var keyDescriptor: Int32 { keys?.rawDescriptor ?? -1 }
 
   func takeKeys() -> [LiveKeys.Action] {
@@ -188,7 +184,6 @@ final class SessionDisplay {
     }
   }
 
-  /// Does nothing while a task has the terminal.
   func leaveTerminal() {
     giveKeysBack()
     if isHeld(errors) { return }
@@ -204,7 +199,7 @@ final class SessionDisplay {
     } while Coordinator.now < deadline
   }
 
-  /// Lines instead of a live frame: the terminal is for the output of services.
+  /// Replaces the live frame by lines: the terminal is for the output of services.
   func showServing() {
     leaveTerminal()
     view.showLines()
@@ -218,7 +213,7 @@ final class SessionDisplay {
     resize()
   }
 
-  /// Until `takeTerminalBack`, output for the terminal is buffered as for a blocked reader.
+  /// Buffers terminal output until `takeTerminalBack`, as for a blocked reader.
   func lendTerminal() {
     write()
     leaveTerminal()
@@ -248,13 +243,13 @@ final class SessionDisplay {
       if view.isLive {
         let isForeground = Terminal.isForeground(Terminal.standardError)
         view.live?.setVisible(isForeground)
-        // Not at the first tick, so that a very short run never takes the keyboard.
+        // Not at the first tick: a very short run must not take the keyboard.
         if isForeground, nextTick.map({ $0 <= now }) ?? false { keys?.take() }
         if !isForeground { keys?.giveBack() }
         view.live?.setKeys(keys?.isTaken ?? false)
       }
       if let due = nextTick, due <= now {
-        // If the window has shrunk, a frame of the old height would leave rows above it.
+        // After the window has shrunk, a frame of the old height would leave rows above it.
         if view.isLive { resize() }
         view.tick(nowMilliseconds: Clock.wallMilliseconds)
       }
@@ -272,8 +267,8 @@ final class SessionDisplay {
     view.end(close, atMilliseconds: wall)
   }
 
-  /// Writes the rest, as long as it is read. `atOnce`: the user wants to leave now. `isStopped`
-  /// reads `signals`, which is readable after a signal.
+  /// Writes the rest while it is read. `atOnce`: the user wants to leave. `isStopped` reads
+  /// `signals`, which is readable after a signal.
   func end(atOnce: Bool, signals: Int32, isStopped: () -> Bool) {
     let began = Coordinator.now
     let patience =
@@ -317,7 +312,7 @@ final class SessionDisplay {
     }
   }
 
-  /// The run cannot continue.
+  /// Called if the run cannot continue.
   func giveUp() {
     isClosed = true
     leaveTerminal()
@@ -331,7 +326,7 @@ final class SessionDisplay {
   }
 
   private func write() {
-    // Logs in limited pieces, so that the caller is not held up.
+    // Reads logs in limited pieces, so that the caller is not held up.
     var pieces = 0
     hasMore = false
     while view.hasStandardError, !isHeld(errors), isIdle(errors) {
@@ -373,7 +368,6 @@ final class SessionDisplay {
     }
   }
 
-  /// nil if no thread can be started.
   private func writer(of target: ViewStream) throws(Errno) -> StreamWriter? {
     if let writer = target.writer { return writer }
     let other = target === errors ? objects : errors
@@ -388,14 +382,13 @@ final class SessionDisplay {
 
   private func end(_ target: ViewStream, _ error: Errno) {
     target.isOpen = false
-    // A reader that left wants no more. A file has no reader who would see that it is cut.
+    // A reader that left wants no more. A file has no reader who would see the cut.
     if target === objects, error != .brokenPipe {
       let warning = "standard output cannot be written, --json ends here: \(error)"
       show(.warning(warning), atMilliseconds: Clock.wallMilliseconds)
     }
   }
 
-  /// Returns whether `signals` became readable.
   private func wait(until deadline: Instant, _ signals: Int32 = -1) -> Bool {
     var poll = PollSet(slots: 2)
     poll.set(0, notice.rawValue)
@@ -407,12 +400,11 @@ final class SessionDisplay {
   }
 }
 
-/// The keyboard, while a live view in the foreground owns it: input is unbuffered and not echoed.
-/// The earlier modes are restored on every way out. All standard streams must be the terminal, and
-/// a process in the background, stopped, or without the terminal (`TerminalLoan`) reads no keys.
+/// The keyboard while a live view in the foreground owns it: input is unbuffered and not echoed.
+/// Every way out restores the earlier modes. All standard streams must be the terminal. A process
+/// in the background, stopped, or without the terminal (`TerminalLoan`) reads no keys.
 final class ViewKeys {
   private let terminal: ControllingTerminal
-  /// nil while the view does not own the keyboard.
   private var before: ControllingTerminal.Modes?
   private var isGone = false
 
@@ -428,7 +420,6 @@ final class ViewKeys {
 
   var isTaken: Bool { before != nil }
 
-  /// -1 while the view does not own the keyboard.
   var rawDescriptor: Int32 { isTaken ? terminal.rawValue : -1 }
 
   func take() {
@@ -440,7 +431,7 @@ final class ViewKeys {
   func giveBack() {
     guard let modes = before else { return }
     before = nil
-    // Another process in the foreground has set the modes itself.
+    // Another process in the foreground has set its own modes.
     guard let foreground = try? terminal.foreground, foreground == ProcessGroup.own else { return }
     try? terminal.restore(modes)
   }

@@ -19,23 +19,22 @@ final class TaskOutputFiles {
   private(set) var nextWake: Instant?
   /// The logs have more than there was room for.
   private var isBehind = false
-  /// Rotates which task is read first.
   private var turn = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(
     byteCount: TaskOutputFiles.pieceBytes, alignment: 16)
 
   private static let pieceBytes = 32_768
   private static let lookMilliseconds: Int64 = 100
-  /// Of one check, so that other work is not delayed.
+  /// Limits one check, so that other work is not delayed.
   private static let lookBytes = 1 << 18
-  /// A task that is further behind than this, and than the room, skips to its newest output.
+  /// A task that is further behind, and beyond the room, skips to its newest output.
   private static let mostBehindBytes: Int64 = 1 << 20
   private static let newestBytes: Int64 = 65_536
-  /// Of earlier output when the view joins a running task.
+  /// Earlier output that is shown when the view joins a running task.
   private static let joinedLines = 10
-  /// Of the backward search for the start of an attempt.
+  /// Limits the backward search for an attempt's start.
   private static let searchedBytes: Int64 = 64 << 20
-  /// Skipped lines are counted only within this many bytes.
+  /// Skipped lines are counted only within this limit.
   private static let countedBytes: Int64 = 4 << 20
 
   private final class OpenLog {
@@ -62,7 +61,6 @@ final class TaskOutputFiles {
     running[task] = OpenLog(offset: offset)
   }
 
-  /// Shows the last lines of a running attempt, then follows it.
   func join(_ task: TaskID, attempt: Int32) {
     if let (log, size) = openBegun(task, attempt) { skipToLastLines(log, of: size) }
   }
@@ -81,7 +79,7 @@ final class TaskOutputFiles {
     return (log, size)
   }
 
-  /// Shows the last lines of running attempts and follows them, except what `goOn` follows.
+  /// Like `join` for running attempts, except attempts that `goOn` follows.
   func joinRunning() {
     for (task, log) in running where log.offset == log.start {
       if let size = open(log, task) { skipToLastLines(log, of: size) }
@@ -97,7 +95,6 @@ final class TaskOutputFiles {
       + Int64(Self.lastLines(Self.joinedLines, of: bytes, areWhole: first == log.start))
   }
 
-  /// Counts an incomplete last line too.
   private static func lastLines(
     _ count: Int, of bytes: UnsafeRawBufferPointer, areWhole: Bool
   ) -> Int {
@@ -113,7 +110,7 @@ final class TaskOutputFiles {
     return begin ?? bytes.count
   }
 
-  /// Returns the last bytes, of the current attempt if the task runs.
+  /// Returns the last bytes; for a running task, of the current attempt.
   func last(_ count: Int, of task: TaskID) -> [UInt8] {
     let log = OpenLog(offset: running[task]?.start ?? 0)
     return open(log, task).map { last(count, of: log, $0) } ?? []
@@ -126,8 +123,8 @@ final class TaskOutputFiles {
     return last
   }
 
-  /// Returns a piece of a log that is shown in full, valid until the next call; nil at its end or
-  /// on an error.
+  /// Returns a piece of a fully shown log, valid until the next call; nil at the end or on an
+  /// error.
   func read(_ range: LogRange) -> UnsafeRawBufferPointer? {
     let log = OpenLog(offset: range.bytes.lowerBound)
     let most = Int(clamping: range.bytes.upperBound - range.bytes.lowerBound)
@@ -135,8 +132,7 @@ final class TaskOutputFiles {
     return UnsafeRawBufferPointer(rebasing: bytes.prefix(most))
   }
 
-  /// Passes the unread output on to a view that follows it, as far as there is room, and returns
-  /// what is wanted of the attempt.
+  /// Passes unread output to a view with room, and returns the wanted parts of the attempt.
   func end(
     _ transition: Transition, _ wanted: WantedOutput, _ follower: SessionDisplay?
   ) -> FoundOutput {
@@ -157,7 +153,7 @@ final class TaskOutputFiles {
     return found
   }
 
-  /// Every tenth of a second, or at once if one check did not read all.
+  /// Reads every tenth of a second, or at once if one check did not read all.
   func follow(at now: Instant, _ follower: SessionDisplay) {
     // Without room, the next call comes when the reader has made some.
     guard !running.isEmpty, follower.view.outputRoom > 0 else {
@@ -179,7 +175,6 @@ final class TaskOutputFiles {
     follow(at: now, follower)
   }
 
-  /// Returns whether more is left.
   private func look(_ follower: SessionDisplay) -> Bool {
     let logs = Array(running)
     turn += 1
@@ -205,7 +200,6 @@ final class TaskOutputFiles {
 
   private func path(_ task: TaskID) -> String { folder.log(of: task, in: plan) }
 
-  /// nil for a missing or unreadable log, which shows nothing.
   private func open(_ log: OpenLog, _ task: TaskID) -> Int64? {
     if log.file == nil { log.file = try? File.openRegular(path(task), .readOnly) }
     return try? log.file?.status().sizeBytes
@@ -218,7 +212,7 @@ final class TaskOutputFiles {
     let header = [Field.lineFeed] + Array(AttemptHeader.line(attempt).utf8)
     var end = size
     while end > 0 {
-      // Beyond the search limit, all bytes in between count as this attempt's.
+      // Beyond the search limit, all bytes in between are this attempt's.
       if size - end >= Self.searchedBytes { return end }
       let begin = max(0, end - Int64(buffer.count))
       guard let count = try? log.file?.read(into: buffer, at: begin), count > 0 else { return size }
@@ -248,7 +242,7 @@ final class TaskOutputFiles {
     return UnsafeRawBufferPointer(rebasing: buffer[..<count])
   }
 
-  /// Skips all but about the last bytes, reports that, and continues at the start of a line.
+  /// Skips about all but the last bytes, reports the gap, and continues at a line start.
   private func skip(
     _ log: OpenLog, _ task: TaskID, toLast newest: Int64, of size: Int64,
     _ follower: SessionDisplay
@@ -261,7 +255,6 @@ final class TaskOutputFiles {
     follower.take(.skipped(bytes: end - start, lines: lines), of: task)
   }
 
-  /// At or soon after an offset.
   private func lineStart(_ log: OpenLog, from offset: Int64) -> Int64 {
     guard let count = try? log.file?.read(into: buffer, at: offset),
       let end = buffer[..<count].firstIndex(of: Field.lineFeed)

@@ -4,8 +4,8 @@ package import OpflowPlan
 // The lines of a client with external tasks
 // =========================================
 //
-// A connection to control.sock that sends `hello` with the action `block` uses these lines of the
-// worker protocol (`MessageCodec`) from then on.
+// A connection to control.sock that sends `hello` with the action `block` then uses these lines of
+// the worker protocol (`MessageCodec`).
 //
 //   to the client                       from the client
 //   run ID ATTEMPT                      hello VERSION PLAN-KEY PID cores=N actions=block
@@ -17,13 +17,13 @@ package import OpflowPlan
 //                                       progress ID DONE TOTAL SPEED TEXT
 //                                       pulse N
 //
-// `revoked` answers a `run` that crossed a `withdraw`. PLAN-KEY is that of the plan that the client
-// read in this session; task numbers do not change within one. A reason in `ended` is ignored: the
+// `revoked` answers a `run` that crossed a `withdraw`. PLAN-KEY names the plan that the client read
+// in this session; task numbers do not change within a session. A reason in `ended` is ignored: the
 // coordinator knows why it stopped an attempt.
 
 package enum ExternalTaskReport: Equatable, Sendable {
   case fact(ExternalTaskFact)
-  /// Without effect on scheduling.
+  /// Has no effect on scheduling.
   case heard
 }
 
@@ -51,13 +51,13 @@ package enum ExternalTaskLines {
     }
   }
 
-  /// Nil for other lines.
+  /// nil for other lines.
   package static func fact(_ line: UnsafeRawBufferPointer) -> ExternalTaskFact? {
     guard case .fact(let fact) = report(line) else { return nil }
     return fact
   }
 
-  /// Without its line feed.
+  /// `line` has no line feed.
   package static func report(_ line: UnsafeRawBufferPointer) -> ExternalTaskReport? {
     var fields = MessageFields(line)
     guard let word = fields.next() else { return nil }
@@ -90,13 +90,12 @@ package enum ExternalTaskLines {
   }
 }
 
-/// A connected client that may offer external tasks.
 package struct ClientID: Hashable, Sendable {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
 }
 
-/// A report from a client with external tasks, or about it.
+/// A report from or about a client with external tasks.
 package enum ExternalTaskFact: Equatable, Sendable {
   /// Comes first.
   case joined
@@ -105,6 +104,6 @@ package enum ExternalTaskFact: Equatable, Sendable {
   case ended(TaskID, attempt: Int32, Outcome, detail: String)
   /// The task did not start.
   case gaveBack(TaskID, attempt: Int32)
-  /// With all tasks that ran in the client.
+  /// All tasks that ran in the client are gone, too.
   case gone(complaint: String)
 }

@@ -5,7 +5,6 @@ package import OpflowPlan
 package struct LineBuffer {
   package enum Step<Message> {
     case message(Message)
-    /// No complete line is left.
     case needsMore
     /// A line is too long or invalid: the stream is unusable.
     case malformed
@@ -16,13 +15,12 @@ package struct LineBuffer {
   private var start = 0
   private var end = 0
 
-  /// For four of the longest messages.
   package init() {
     self.init(
       longestLineBytes: MessageCodec.longestLineBytes, bytes: 4 * MessageCodec.longestLineBytes)
   }
 
-  /// - Parameter longestLineBytes: with the line feed.
+  /// - Parameter longestLineBytes: Includes the line feed.
   package init(longestLineBytes: Int, bytes: Int) {
     precondition(bytes >= longestLineBytes)
     self.longestLineBytes = longestLineBytes
@@ -31,8 +29,8 @@ package struct LineBuffer {
 
   package var isEmpty: Bool { start == end }
 
-  /// There is room for `read` if the caller takes messages until `needsMore`. Returns the bytes
-  /// read.
+  /// Returns the number of bytes read. There is room if the caller takes messages until
+  /// `needsMore`.
   @discardableResult
   package mutating func fill<Failure: Error>(
     _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
@@ -60,7 +58,7 @@ package struct LineBuffer {
     end = count
   }
 
-  /// The line is without its line feed.
+  /// `line` has no line feed.
   mutating func replace(withLine line: UnsafeRawBufferPointer) {
     precondition(line.count < storage.count)
     storage.withUnsafeMutableBytes { all in
@@ -75,7 +73,7 @@ package struct LineBuffer {
 
   package mutating func nextReport() -> Step<WorkerReport> { next(MessageCodec.report) }
 
-  /// A worker's line replaces the content of `lines`.
+  /// A worker's line replaces the contents of `lines`.
   package mutating func nextRelayed(into lines: inout LineBuffer) -> Step<AgentReport> {
     next { RelayLines.report($0, into: &lines) }
   }
@@ -99,12 +97,11 @@ package struct LineBuffer {
     }
   }
 
-  /// A worker's line replaces the content of `lines`.
   package mutating func nextAgentOrder(into lines: inout LineBuffer) -> Step<AgentMessage> {
     next { RelayLines.order($0, into: &lines) }
   }
 
-  /// Writes the line after its worker's number. Returns whether it reports a task without success.
+  /// Writes the line after its worker's number. Returns true if it reports a task without success.
   package mutating func nextLine(of worker: WorkerID, into writer: inout FieldWriter) -> Step<Bool>
   {
     next { line in

@@ -41,11 +41,11 @@ internal import OpflowPlan
 //
 // Text is the last field and is cut between characters if the line would be too long. Any other
 // line is invalid: the hello ensures that both ends have the same version. Only the hello has keys
-// in any order, and its unknown keys and actions are ignored. Of a hello of another version only
+// in any order, and its unknown keys and actions are ignored. From a hello of another version only
 // the version is read, for the error.
 
 package enum MessageCodec {
-  /// With the line feed.
+  /// Includes the line feed.
   package static let longestLineBytes = 1000
 
   package static func encode(_ order: WorkerMessage, into writer: inout FieldWriter) {
@@ -158,7 +158,7 @@ package enum MessageCodec {
     writer.endLine()
   }
 
-  /// Without its line feed.
+  /// `line` has no line feed.
   package static func order(_ line: UnsafeRawBufferPointer) -> WorkerMessage? {
     var fields = MessageFields(line)
     guard let word = fields.next(), let order = fields.order(word), fields.isWholeMessage
@@ -166,7 +166,6 @@ package enum MessageCodec {
     return order
   }
 
-  /// Without its line feed.
   package static func report(_ line: UnsafeRawBufferPointer) -> WorkerReport? {
     var fields = MessageFields(line)
     guard let word = fields.next(), let report = fields.report(word), fields.isWholeMessage
@@ -245,7 +244,7 @@ extension FieldWriter {
     field(attempt)
   }
 
-  /// As much of the text as fits.
+  /// Writes as much of the text as fits.
   fileprivate mutating func message(
     _ word: StaticString, _ task: TaskID, _ attempt: Int32, _ detail: String
   ) {

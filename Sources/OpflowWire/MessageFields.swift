@@ -61,7 +61,7 @@ package struct MessageFields {
   package mutating func text() -> String? { next().flatMap { Field.text($0) } }
   mutating func bytes() -> [UInt8]? { next().flatMap { Field.unescaped($0) } }
 
-  /// Reads the task, and makes the message with what `rest` reads.
+  /// Reads the task, and makes the message with the result of `rest`.
   mutating func ofTask<Value, Message>(
     _ make: (TaskID, Value) -> Message, _ rest: (inout Self) -> Value?
   ) -> Message? {
@@ -154,7 +154,7 @@ package struct MessageFields {
     return (number, detail)
   }
 
-  /// Ascending, separated by commas.
+  /// Reads ascending numbers, separated by commas.
   mutating func devices() -> DeviceSet? {
     guard let list = next() else { return nil }
     var numbers: [Int] = []
@@ -211,7 +211,7 @@ package struct MessageFields {
 }
 
 extension WorkerHello {
-  /// - Parameter lineStart: of the line to write.
+  /// - Parameter lineStart: The start of the line to write.
   mutating func list(_ pass: inout FieldPass, lineStart: Int = 0) {
     pass.number(.cores, &offer.cores, atLeast: 1)
     pass.number(.memory, &offer.memoryBytes, atLeast: 1)
@@ -226,7 +226,6 @@ extension WorkerHello {
 }
 
 extension AgentHello {
-  /// - Parameter lineStart: of the line to write.
   mutating func list(_ pass: inout FieldPass, lineStart: Int = 0) {
     pass.number(.cores, &cores, evenIfZero: true)
     pass.number(.memory, &memoryBytes, evenIfZero: true)
@@ -243,7 +242,7 @@ extension AgentHello {
 }
 
 extension FieldPass {
-  /// Written last: as much as fits the line.
+  /// Writes as much as fits the line; comes last.
   fileprivate mutating func cut(_ key: Key, _ text: inout String, lineStart: Int) {
     value(key, &text, read: { Field.text($0.value) }) { text, writer in
       if text.isEmpty { return }
@@ -254,7 +253,6 @@ extension FieldPass {
 }
 
 extension WorkerActions {
-  /// Ignores unknown words.
   fileprivate init(_ words: UnsafeRawBufferPointer) {
     self = []
     for part in words.split(separator: UInt8(ascii: ",")) {
@@ -270,7 +268,6 @@ extension FieldWriter {
     field(number)
   }
 
-  /// As much of the text as fits.
   mutating func message(_ word: StaticString, _ text: String) {
     let start = bytes.count
     raw(word)
@@ -291,7 +288,7 @@ extension FieldWriter {
     if let number { field(number) } else { word("-") }
   }
 
-  /// Nil is a dash.
+  /// nil is a dash.
   mutating func hash(_ hash: UInt64?) {
     tab()
     if let hash { hexadecimal(hash, digitCount: 16) } else { raw("-") }
@@ -307,7 +304,7 @@ extension FieldWriter {
     escaped(bytes)
   }
 
-  /// As many names as fit beside the pids.
+  /// Writes as many names as fit beside the pids.
   package mutating func left(_ left: LeftBehind, lineStart: Int) {
     let processes = left.processesText
     cutField(left.text, lineStart: lineStart - processes.utf8.count - 1)
@@ -319,7 +316,7 @@ extension FieldWriter {
     cut(text, lineStart: lineStart)
   }
 
-  /// As much as fits with a line feed.
+  /// Leaves room for a line feed.
   mutating func cut(_ text: String, lineStart: Int) {
     for character in text {
       let before = bytes.count

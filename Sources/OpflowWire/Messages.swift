@@ -4,12 +4,11 @@ package import OpflowPlan
 /// A command to a worker. Tasks are numbered as in the mapped plan.
 package enum WorkerMessage: Equatable, Sendable {
   case run(TaskID, attempt: Int32)
-  /// Prefetched: start it when the task before has ended with exit code 0, even if that is past;
-  /// after any other end, give it back.
+  /// Prefetched: start the task once the previous task has ended with exit code 0, even in the
+  /// past; after any other end, give it back.
   case follow(TaskID, attempt: Int32)
-  /// Give back a prefetched task unless it started.
   case revoke(TaskID, attempt: Int32)
-  /// By its stop rule, or at once for `kill`.
+  /// Stop by the stop rule, or at once for `kill`.
   case stop(TaskID, attempt: Int32, reason: StopReason)
   case suspend(TaskID, attempt: Int32)
   case proceed(TaskID, attempt: Int32)
@@ -24,11 +23,11 @@ package enum WorkerMessage: Equatable, Sendable {
   case values(TaskID, attempt: Int32?)
   /// The hash identifies the value's text.
   case value(TaskID, name: String, hash: UInt64)
-  /// In the order of their names. Sent before a dependent starts.
+  /// Ports in the order of their names. Sent before a dependent starts.
   case ports(TaskID, [UInt16])
-  /// Lends tokens to a running task's jobserver; a negative number asks for free ones back.
+  /// Lends tokens to a running task's jobserver; a negative number asks for free tokens back.
   case tokens(TaskID, Int32)
-  /// The job limit, and how many are the task's own apart from the first. Sent before it starts.
+  /// The job limit, and the task's own jobs apart from the first. Sent before the task starts.
   case jobs(TaskID, own: Int32, all: Int32)
   /// Sent before the task starts.
   case devices(TaskID, DeviceSet)
@@ -46,7 +45,7 @@ extension WorkerMessage {
   }
 }
 
-/// A worker's message. What concerns a task comes before its `ended`.
+/// A worker's message. Messages about a task precede its `ended`.
 package enum WorkerReport: Equatable, Sendable {
   case hello(WorkerHello)
   case started(TaskID, attempt: Int32, pid: Int32)
@@ -55,23 +54,21 @@ package enum WorkerReport: Equatable, Sendable {
   /// Leftover processes that were ended.
   case left(TaskID, attempt: Int32, LeftBehind)
   case value(TaskID, attempt: Int32, TaskValue)
-  /// In the values; the task ends with reason `value`.
+  /// A fault in the values; the task ends with reason `value`.
   case fault(TaskID, attempt: Int32, detail: String)
   case ended(TaskID, attempt: Int32, Outcome)
   case refused(TaskID, attempt: Int32, errorNumber: Int32, detail: String)
   case revoked(TaskID, attempt: Int32)
   /// No process can be created at the moment, so the task comes back.
   case lacks(TaskID, attempt: Int32, detail: String)
-  /// Of a task that is up to date; comes before that answer.
+  /// A value of a task that is up to date; precedes that answer.
   case kept(TaskID, serial: Int32, TaskValue)
   case checked(TaskID, serial: Int32, CheckResult)
   /// Another run of the state folder is running the task.
   case awaits(TaskID, serial: Int32)
-  /// Inputs and outputs are recorded.
   case recorded(TaskID, attempt: Int32, origin: UInt64)
   /// The task succeeded but is not up to date.
   case changed(TaskID, attempt: Int32, detail: String)
-  /// From a cache.
   case restored(TaskID, attempt: Int32)
   /// Dependents may start. The service's ports are in the order of their names.
   case ready(TaskID, attempt: Int32, ports: [UInt16])
@@ -143,7 +140,7 @@ package struct WorkerProgress: Equatable, Sendable {
 extension WorkerProgress {
   private static let resumeKey = "from="
 
-  /// How many bytes a download's part file had.
+  /// Encodes the size of a download's part file.
   package static func resumeText(bytes: Int64) -> String {
     bytes > 0 ? "\(resumeKey)\(bytes)" : ""
   }
@@ -155,8 +152,8 @@ extension WorkerProgress {
 }
 
 extension WorkerMessage {
-  /// Why a worker cannot obey. Validates a task to run in full: the plan file may have been
-  /// modified since the coordinator's check.
+  /// Returns why a worker cannot do this. Validates a task to run in full: the plan file may have
+  /// changed since the coordinator's check.
   package func fault(in plan: Plan) -> String? {
     switch self {
     case .run(let task, _), .follow(let task, _):
@@ -248,7 +245,7 @@ package struct TaskAlias: Equatable, Sendable {
     }
   }
 
-  /// The worker may report on no other task.
+  /// The worker must not report on other tasks.
   private func own(_ task: TaskID) -> TaskID { task == told ? own : .none }
 }
 
@@ -257,7 +254,7 @@ package struct TaskAlias: Equatable, Sendable {
 
 package struct SecretPart: Equatable, Sendable {
   package let name: String
-  /// From 1.
+  /// Starts at 1.
   package let number: Int
   package let count: Int
   package let bytes: [UInt8]
@@ -293,7 +290,6 @@ package struct SecretPart: Equatable, Sendable {
     writer.endLine()
   }
 
-  /// Without its line feed.
   package init?(_ line: UnsafeRawBufferPointer) {
     var fields = MessageFields(line)
     guard let word = fields.next(), word.equals("secret"), let name = fields.text(), !name.isEmpty,
@@ -320,7 +316,7 @@ package struct SecretCollector: Sendable {
 
   package var isEmpty: Bool { secrets.isEmpty }
 
-  /// False for a part that does not continue the last one.
+  /// False for a part that does not continue the last part.
   package mutating func take(_ part: SecretPart) -> Bool {
     guard part.number == next, part.number == 1 || part.name == name,
       bytes.count + part.bytes.count <= SecretValue.longestBytes

@@ -80,7 +80,6 @@ package enum NodeRequest: Equatable, Sendable {
   }
 }
 
-/// The message about an invalid argument of `--on`.
 package struct NodeRequestError: Error, Equatable, Sendable {
   package let message: String
 

@@ -5,8 +5,8 @@ package import OpflowPlan
 // ====================
 //
 // One stream of lines each way joins the coordinator and the agent of a node, over any transport. A
-// line is a message of the worker protocol after its worker's number, or one of the agent's own; at
-// most 1,024 bytes including the LF, since some transports hold back longer lines.
+// line is a worker's number and a message of the worker protocol, or an agent message; at most
+// 1,024 bytes with the LF, since some transports hold back longer lines.
 //
 //   to the agent                                  from the agent
 //   open VERSION RUN PLAN-KEY LEASE-MS FOLDER     hello VERSION PLAN-KEY PID cores=N memory=BYTES
@@ -24,25 +24,25 @@ package import OpflowPlan
 //                                                 bye
 //
 // Fields are separated by TAB. A worker's number N is used once: it is valid between `launch` and
-// `gone`. `gone` comes when all descendants of a worker are gone, if it could not be launched (TEXT
-// says why), and as the answer to every `kill` before. Processes that the agent could not end stand
-// in a `survived` before it.
+// `gone`. `gone` comes when all descendants of a worker are gone, if the worker could not be
+// launched (TEXT says why), and as the answer to every earlier `kill`. A `survived` before it names
+// processes that the agent could not end.
 //
 // The heartbeat timeout
 // ---------------------
 //
-// When the stream dies, the agent's workers still hold their tasks; no other worker may get them
-// before they are ended. Neither end can know when the other one notices, so each has its own
-// clock, and the agent's expires first:
+// When the stream dies, the agent's workers still hold their tasks, and no other worker may get
+// these tasks before the workers are ended. Neither end can know when the other notices, so each
+// has its own clock, and the agent's expires first:
 //
 // - The agent sends `pulse N` every two seconds, and the coordinator answers with the same N. An
-//   answer proves that the coordinator lived *after* N was sent, not when the answer arrived:
-//   answers may wait in a buffer. So the timeout starts when the agent sent the newest N that was
-//   answered. When it expires, the agent ends its workers and exits. The clock goes on while the
-//   host sleeps (CLOCK_BOOTTIME).
-// - The coordinator answers each pulse at once. It received the last one after the agent sent it,
-//   so when the timeout has passed since that receipt, the agent's has expired too, and the workers
-//   are ended a moment later (`AgentLease`).
+//   answer proves that the coordinator lived *after* N was sent, not when the answer arrived, since
+//   answers may wait in a buffer. So the timeout starts when the agent sent the newest answered N.
+//   When it expires, the agent ends its workers and exits. The clock also runs while the machine
+//   sleeps (CLOCK_BOOTTIME).
+// - The coordinator answers each pulse at once. It received the last pulse after the agent sent it,
+//   so when the timeout has passed since then, the agent's has expired too, and the workers are
+//   ended a moment later (`AgentLease`).
 //
 //   what dies                         noticed by                      tasks run elsewhere
 //   the agent                         end of the stream               after the timeout
@@ -59,7 +59,7 @@ package import OpflowPlan
 // timeout. Only the agent's launcher can help then: Slurm kills its step first.
 
 package enum RelayLines {
-  /// With the line feed.
+  /// Includes the line feed.
   package static let longestLineBytes = 1024
   /// Fits even if every byte is escaped.
   private static let longestPieceBytes = 480
@@ -93,7 +93,7 @@ package enum RelayLines {
     return true
   }
 
-  /// False if it is too long.
+  /// False if the entry is too long.
   package static func variable(_ entry: String, into writer: inout FieldWriter) -> Bool {
     add(to: &writer) { line in
       line.raw("variable")
@@ -138,7 +138,7 @@ package enum RelayLines {
     writer.endLine()
   }
 
-  /// Or the answer to one.
+  /// Writes a pulse, or the answer to one.
   package static func pulse(_ number: Int32, into writer: inout FieldWriter) {
     writer.message("pulse", number)
     writer.endLine()
@@ -186,12 +186,11 @@ package enum RelayLines {
 
   // MARK: - Reading
 
-  /// Without its line feed. A worker's line replaces the content of `lines`.
+  /// `line` has no line feed. A worker's line replaces the contents of `lines`.
   static func report(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentReport? {
     read(line, into: &lines, AgentReport.line) { $0.agentReport($1) }
   }
 
-  /// Like `report`.
   static func order(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentMessage? {
     read(line, into: &lines, AgentMessage.line) { $0.agentOrder($1) }
   }
@@ -266,7 +265,7 @@ extension MessageFields {
     return .argument(number, bytes)
   }
 
-  /// Of another version only the version.
+  /// Reads only the version of an opening of another version.
   private mutating func opening() -> AgentOpening? {
     guard let version = number(as: Int.self) else { return nil }
     var opening = AgentOpening(
@@ -303,13 +302,13 @@ extension MessageFields {
 package enum AgentMessage: Equatable, Sendable {
   /// Comes first.
   case open(AgentOpening)
-  /// `NAME=VALUE` for all its workers.
+  /// `NAME=VALUE` for all workers.
   case variable(String)
-  /// That many follow in pieces.
+  /// The number of arguments, which follow in pieces.
   case arguments(TaskID, count: Int)
   case argument(Int, [UInt8])
   case launch(WorkerID, WorkerKind)
-  /// With all descendants.
+  /// Kill the worker with all descendants.
   case kill(WorkerID)
   /// The worker's line is set aside for the caller.
   case line(WorkerID)
@@ -325,9 +324,8 @@ package struct AgentOpening: Equatable, Sendable {
   package var version: Int
   package var run: String
   package var planKey: String
-  /// The heartbeat timeout.
   package var leaseMilliseconds: Int64
-  /// The run's, absolute.
+  /// The run's folder; absolute.
   package var folder: String
 
   package init(
@@ -346,11 +344,10 @@ package struct AgentOpening: Equatable, Sendable {
 package enum AgentReport: Equatable, Sendable {
   case hello(AgentHello)
   case refused(String)
-  /// The worker's line is set aside for the caller.
   case line(WorkerID)
   /// Processes that the agent could not end; `gone` follows.
   case survived(WorkerID, LeftBehind)
-  /// With its other descendants.
+  /// The worker and its other descendants are gone.
   case gone(WorkerID, complaint: String?)
   /// Asks for an answer with the same number.
   case pulse(Int32)
@@ -368,13 +365,12 @@ package struct AgentHello: Equatable, Sendable {
   package var cores: Int
   package var memoryBytes: Int64
   package var gpus: [String] = []
-  /// Until the node is taken back; nil if unknown.
+  /// The time until the node is taken back; nil if unknown.
   package var secondsLeft: Int64?
   /// Unique for the transport, even if host names are not.
   package var host: String
   /// Changes with each boot; empty if unknown.
   package var bootID = ""
-  /// Slurm's, if any.
   package var job = ""
   package var step = ""
   /// The job and its restart count.
@@ -389,13 +385,13 @@ package struct AgentHello: Equatable, Sendable {
   }
 }
 
-/// The heartbeat timeout of an agent's workers; for the reasons see `RelayLines`. The clock goes on
-/// while the host sleeps.
+/// The heartbeat timeout of an agent's workers (`RelayLines`). The clock also runs while the
+/// machine sleeps.
 package struct AgentLease {
   private let nanoseconds: Int64
   /// When the newest answered pulse was sent.
   private var provenAt: Instant
-  /// Unanswered, oldest first.
+  /// Unanswered pulses, oldest first.
   private var underway: [(number: Int32, at: Instant)] = []
   private var lastNumber: Int32 = 0
   private(set) package var nextPulse: Instant
@@ -403,7 +399,7 @@ package struct AgentLease {
   package static let intervalMilliseconds: Int64 = 2_000
   package static let standardMilliseconds: Int64 = 5_000
 
-  /// - Parameter now: when the coordinator's first message was read.
+  /// - Parameter now: When the coordinator's first message was read.
   package init(milliseconds: Int64, from now: Instant) {
     nanoseconds = milliseconds * 1_000_000
     provenAt = now
@@ -416,7 +412,7 @@ package struct AgentLease {
     guard nextPulse <= now else { return nil }
     lastNumber &+= 1
     underway.append((lastNumber, now))
-    // Older ones do not matter.
+    // Older pulses do not matter.
     if underway.count > Self.mostUnderway { underway.removeFirst() }
     // At least two pulses per timeout.
     let interval = min(Self.intervalMilliseconds * 1_000_000, nanoseconds / 2)

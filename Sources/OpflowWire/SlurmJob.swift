@@ -1,6 +1,5 @@
 package import OpflowBase
 
-/// A Slurm allocation.
 package struct SlurmJob: Equatable, Sendable {
   package struct Node: Equatable, Sendable {
     package let name: String
@@ -23,15 +22,15 @@ package struct SlurmJob: Equatable, Sendable {
     self.nodes = zip(names, counts).map { Node(name: $0, cpus: $1) }
   }
 
-  /// The words that start an agent on the node.
+  /// Returns the command that starts an agent on the node.
   ///
   /// `--overlap` keeps the node usable while a lost agent has its step or a task uses srun.
-  /// `--export=ALL` passes the environment on after `sbatch --export=NONE` too.
+  /// `--export=ALL` passes the environment on even after `sbatch --export=NONE`.
   package func transport(to node: Node) -> [String] {
     [
-      // Would number each line; no option disables it.
+      // SLURM_LABELIO would number each line; no option disables it.
       "env", "-u", "SLURM_LABELIO",
-      // Otherwise a task's own srun would see this node only.
+      // A task's own srun would see only this node without these variables.
       "SLURM_JOB_ID=\(id)", "SLURM_JOB_NODELIST=\(nodeList)", "SLURM_JOB_NUM_NODES=\(nodes.count)",
       "SLURM_JOB_CPUS_PER_NODE=\(cpuList)", "srun", "--quiet", "--jobid=\(id)", "--nodes=1",
       "--ntasks=1", "--nodelist=\(node.name)", "--exact", "--cpus-per-task=\(node.cpus)", "--mem=0",
@@ -39,8 +38,8 @@ package struct SlurmJob: Equatable, Sendable {
     ]
   }
 
-  /// Kills an agent's step, even a stopped one. Nil for a step of another job: without a step,
-  /// scancel would kill the whole job.
+  /// Kills an agent's step, even if stopped. nil for a step of another job: without a step, scancel
+  /// would kill the whole job.
   package func killWords(job: String, step: String) -> [String]? {
     let isNumber = step.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     guard job == "\(id)", isNumber, !step.isEmpty else { return nil }
@@ -49,7 +48,6 @@ package struct SlurmJob: Equatable, Sendable {
 }
 
 package enum SlurmQuery {
-  /// For state, remaining time and pending reason.
   package static func words(job: Int64) -> [String] {
     ["squeue", "--noheader", "--states=all", "--jobs=\(job)", "--format=%T|%L|%r"]
   }
@@ -63,7 +61,7 @@ package enum SlurmQuery {
     package let state: State
     /// In Slurm's spelling, such as `TIMEOUT`.
     package let word: String
-    /// Nil if unlimited or unknown.
+    /// nil if unlimited or unknown.
     package let secondsLeft: Int64?
     /// Such as `Resources`.
     package let reason: String?
@@ -110,17 +108,15 @@ package enum SlurmQuery {
   }
 }
 
-/// Requests an allocation by salloc.
-///
-/// salloc holds it while a program runs. This one reads its input to the end and then cancels the
-/// job, in case salloc was killed. So the allocation ends with the pipe; with `--no-shell` nothing
-/// would release it.
+/// Requests an allocation by salloc, which holds it while a program runs. The program reads its
+/// input to the end and then cancels the job, in case salloc was killed. So the allocation ends
+/// with the pipe; with `--no-shell` nothing would release it.
 package enum SlurmAsking {
   private static let mark = "opflow-allocation"
 
   package static func words(options: [String]) -> [String] {
     let facts = #"printf '\#(mark)\t%s\t%s\t%s\n'"#
-    // Otherwise salloc continues after Slurm has revoked the allocation.
+    // Without this, salloc continues after Slurm has revoked the allocation.
     return ["salloc", "--kill-command=KILL"] + options + [
       "sh", "-c",
       #"\#(facts) "$SLURM_JOB_ID" "$SLURM_JOB_NODELIST" "$SLURM_JOB_CPUS_PER_NODE"; cat >&2; "#
@@ -144,7 +140,7 @@ package enum SlurmAsking {
     return nil
   }
 
-  /// From a line of standard error; nil for progress.
+  /// Returns the message of a standard error line; nil for progress.
   package static func complaint(_ line: String) -> String? {
     guard job(line) == nil, !line.isEmpty else { return nil }
     let isOfCourse = [
@@ -241,7 +237,7 @@ package enum NodeList {
 // The lines of a keeper
 // =====================
 //
-// A process, the keeper, holds a Slurm allocation for the coordinator and waits for Slurm in its
+// The keeper, a process, holds a Slurm allocation for the coordinator and waits for Slurm in its
 // place. Fields are separated by TAB.
 //
 //     pending JOB REASON
@@ -250,12 +246,11 @@ package enum NodeList {
 //     over TEXT
 //
 // SECONDS is the rest of the job's time limit, or a dash. REASON is Slurm's word for why the job
-// waits, or empty. NODES and CPUS are in Slurm's notation. `over` comes last: there is no
-// allocation, or no longer one. The keeper reads no messages; the end of its input releases the
-// allocation.
+// waits, or empty. NODES and CPUS are in Slurm's notation. `over` comes last: no allocation came,
+// or it has ended. The keeper reads no messages; the end of its input releases the allocation.
 
 package enum AllocationLines {
-  /// With the line feed. Node lists may be long.
+  /// Includes the line feed. Node lists may be long.
   package static let longestLineBytes = 65_536
 
   package enum Report: Equatable, Sendable {
@@ -293,7 +288,6 @@ package enum AllocationLines {
     writer.endLine()
   }
 
-  /// Without its line feed.
   static func report(_ line: UnsafeRawBufferPointer) -> Report? {
     var fields = MessageFields(line)
     guard let first = fields.next(), let report = report(first, &fields), fields.isWholeMessage

@@ -1,7 +1,7 @@
 package import OpflowBase
 package import OpflowPlan
 
-/// A resume finds by this what the workers of a dead run left behind.
+/// Identifies a worker, so that a resume finds the processes that workers of a dead run left.
 package struct WorkerEntry: Sendable, Equatable {
   /// `none` in journals of older versions.
   package var worker: WorkerID
@@ -15,7 +15,7 @@ package struct WorkerEntry: Sendable, Equatable {
   package var host: String
   package var node = NodeID.local
   /// Empty for a worker that the coordinator started itself. Older versions wrote no node, and no
-  /// boot ID for the others.
+  /// boot ID for other workers.
   package var hostOfOthers: String { node == .local && !bootID.isEmpty ? "" : host }
 
   package init(
@@ -32,7 +32,7 @@ package struct WorkerEntry: Sendable, Equatable {
 }
 
 /// Processes that a worker or its agent could not end, as a line of a file in the run's folder.
-/// Their messages about them have no reader if the coordinator or the agent is dead.
+/// Messages about them have no reader if the coordinator or the agent is dead.
 ///
 ///     TASK ATTEMPT PID START GROUP HOST BOOT NAMES [PIDS]
 ///
@@ -51,13 +51,13 @@ package struct SurvivorNote: Equatable, Sendable {
     self.left = left
   }
 
-  /// Whether it is about this attempt of a worker that `other` names, or may be.
+  /// True if the note is, or may be, about this attempt of the worker `other`.
   package func isAbout(_ task: TaskID, _ attempt: Int32, of other: WorkerEntry) -> Bool {
     worker.pid == other.pid && worker.host == other.host
       && (self.task.isNone || self.task == task && self.attempt == attempt)
   }
 
-  /// Each is the worker's entry with the pid and start time of the process.
+  /// Entries of the worker with each process's pid and start time.
   package var processes: [WorkerEntry] {
     left.processes.map { mark in
       var process = worker

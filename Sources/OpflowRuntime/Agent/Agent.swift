@@ -4,7 +4,7 @@ internal import OpflowSystem
 internal import OpflowWire
 internal import OpflowWorker
 
-/// The agent of a node: starts and ends workers and relays their lines on the coordinator's behalf.
+/// The agent of a node: starts and ends workers and relays their lines for the coordinator.
 ///
 /// States
 /// ------
@@ -12,15 +12,15 @@ internal import OpflowWorker
 ///     waiting ──> serving ──> leaving ──> gone
 ///        └───────────────────────^
 ///
-/// - *waiting* for `open`, and for the run's folder to appear here.
-/// - *serving* until the heartbeat timeout, `bye`, end-of-file, SIGTERM or a malformed line. After
-///   that, input is ignored.
-/// - *leaving*: no worker starts, and all end: each sees end-of-file first, gives its tasks at most
-///   half a second, and is killed after that. When no process is left, the agent sends `bye` if it
-///   can, and is *gone*.
+/// - *waiting*: until `open` arrives and the run's folder appears on this machine.
+/// - *serving*: until the heartbeat timeout, `bye`, end-of-file, SIGTERM or a malformed line. The
+///   agent ignores later input.
+/// - *leaving*: no worker starts. Each worker sees end-of-file, gives its tasks at most half a
+///   second, and is then killed. When no process is left, the agent sends `bye` if it can, and is
+///   *gone*.
 ///
-/// The agent never waits for the coordinator to read: beyond a limit of unsent bytes it stops
-/// reading from workers, while requests and the heartbeat are still handled.
+/// The agent never waits for the coordinator to read. Beyond a limit of unsent bytes it stops
+/// reading from workers, but still handles requests and the heartbeat.
 final class Agent {
   private enum Phase {
     case waiting
@@ -35,11 +35,10 @@ final class Agent {
 
   private static let mostUnsentBytes = 65_536
   private static let mostReadBytes = 16_384
-  /// From end-of-file for a worker until SIGKILL: its tasks' grace time and a margin.
+  /// The time from a worker's end-of-file to SIGKILL: its tasks' grace and a margin.
   private static let graceMilliseconds: Int64 = 700
-  /// For the last messages, if the coordinator reads slowly.
   private static let farewellMilliseconds: Int64 = 1_000
-  /// For the first message: a transport may be up without a coordinator behind it.
+  /// A transport may be up without a coordinator behind it.
   private static let openMilliseconds: Int64 = 60_000
 
   private let orders: Descriptor
@@ -83,7 +82,7 @@ final class Agent {
     reports = try StandardStream.output.duplicate()
     try orders.setNonblocking(true)
     try reports.setNonblocking(true)
-    // Keeps stray output of this process out of the stream.
+    // Keeps this process's stray output out of the stream.
     let nothing = try File.openNull()
     try StandardStream.input.redirect(to: nothing)
     try StandardStream.output.redirect(to: .error)
@@ -95,16 +94,15 @@ final class Agent {
     poll.set(Slot.workers, workerWatch.rawDescriptor)
   }
 
-  /// CLOCK_BOOTTIME: the heartbeat timeout goes on while the machine sleeps.
+  /// CLOCK_BOOTTIME, so that the heartbeat timeout also runs while the machine sleeps.
   private static var now: Instant { Instant(nanoseconds: Clock.bootNanoseconds) }
 
-  /// Works until the agent leaves. Returns false if it could not work for the run.
+  /// Returns false if the agent could not work for the run.
   func work() throws(Errno) -> Bool {
     while !isGone {
       _ = try poll.wait(nanoseconds: timeout)
       let now = Self.now
-      // Time first: after a long stop, the timeout must take effect before any other event is
-      // handled.
+      // Timers first: after a long stop, the heartbeat timeout must precede all other events.
       passTime(now)
       if poll.isReady(Slot.signals) { try takeSignals(now) }
       if poll.isReady(Slot.orders) { readOrders(now) }
@@ -209,14 +207,14 @@ final class Agent {
       }
       let look = OpeningReader(opening, from: now)
       self.opening = look
-      // At once, since a launch may follow in the same read.
+      // A launch may follow in the same read.
       lookForPlan(look, now)
     case .variable(let entry): variables.append(entry)
     case .arguments(let task, let count): return arguments.begin(task, count: count)
     case .argument(let number, let bytes): return arguments.add(bytes, to: number)
     case .launch(let worker, let kind): launch(worker, kind)
     case .kill(let worker):
-      // A missing worker was reported as gone; that report is on its way.
+      // The report that a missing worker is gone is on its way.
       if let link = links[worker] { end(link, complaint: nil, now) }
     case .line(let worker):
       if let link = links[worker], case .talking = link.state {
@@ -271,7 +269,7 @@ final class Agent {
     }
   }
 
-  /// Creates the launcher for the first worker, with the variables and arguments received so far.
+  /// Uses the variables and arguments received so far.
   private func readyLauncher() throws(LaunchFailure) -> LocalLauncher {
     if let launcher { return launcher }
     guard let folder, let opening else { throw LaunchFailure(detail: "there is no run") }
@@ -303,14 +301,14 @@ final class Agent {
             RelayLines.survived(link.id, survivors, into: &output)
           }
           forget(link, complaint: complaint)
-        // Only streams to other machines report these.
+        // Only relays report these events.
         case .joined, .heard, .leaving, .lost: break
         }
       }
     }
   }
 
-  /// Writes down what may still run. The message about it may have no reader.
+  /// The message about survivors may have no reader.
   private func note(_ survivors: LeftBehind, of link: WorkerLink) {
     guard let folder, let worker = link.entry else { return }
     do throws(Errno) {
@@ -363,21 +361,20 @@ final class Agent {
     ending.removeAll { $0 === link }
     var known: String?
     if case .ending(let complaint) = link.state { known = complaint }
-    // A worker's end is not an error now.
+    // While the agent leaves, the end of a worker is not an error.
     if case .leaving = phase { return RelayLines.gone(link.id, complaint: nil, into: &output) }
     let start = output.bytes.count
     RelayLines.gone(link.id, complaint: known ?? complaint, into: &output)
     keep(from: start, isBad: (known ?? complaint) != nil, Self.now)
   }
 
-  /// Delays the last output if a signal that this agent has not seen yet may be its cause.
+  /// Delays output whose cause may be a signal that this agent has not read yet.
   private func keep(from start: Int, isBad: Bool, _ now: Instant) {
     if case .serving = phase { doubt.take(from: start, of: &output, isBad: isBad, at: now) }
   }
 
   // MARK: - Leaving
 
-  /// - Parameter reason: For the coordinator; nil if it knows.
   private func leave(saying reason: String?, _ now: Instant) {
     if case .leaving = phase { return }
     phase = .leaving(killAt: now.advanced(byMilliseconds: Self.graceMilliseconds))
@@ -413,7 +410,7 @@ final class Agent {
       sentBytes = 0
     } catch .wouldBlock {
     } catch {
-      // End-of-file on the input follows, or the heartbeat timeout.
+      // End-of-file or the heartbeat timeout follows.
       isUnheard = true
       output.removeAll()
       sentBytes = 0
@@ -425,13 +422,13 @@ final class Agent {
   }
 }
 
-/// Received in pieces.
+/// The arguments of one task, which arrive in pieces.
 struct AgentArguments {
   private var task: TaskID?
   private var words: [[UInt8]] = []
   private var byteCount = 0
 
-  /// The kernel's (execve(2), "Limits on size of arguments").
+  /// The kernel's limit (execve(2), "Limits on size of arguments").
   private static let mostBytes = 6 << 20
 
   var whole: TaskArguments? {
@@ -457,10 +454,9 @@ struct AgentArguments {
   }
 }
 
-/// Holds back the report of a bad end, and all that follow, for a moment in a Slurm step. When a
-/// job is cancelled, preempted or out of time, Slurm sends SIGTERM to every process of the step in
-/// turn. Tasks ended by that must not count as failed, so an agent that gets the signal last
-/// reports first that it is leaving.
+/// Delays a report of a bad end, and all later output, for a moment in a Slurm step. Slurm ends a
+/// step (cancelled, preempted, out of time) by SIGTERM to each process in turn. An agent that is
+/// signaled last must report first that it is leaving, or the tasks would fail.
 struct AgentDoubt {
   private let isStep: Bool
   private var held = FieldWriter()
@@ -484,8 +480,7 @@ struct AgentDoubt {
   }
 }
 
-/// Waits for the run's folder to appear. A network file system may take seconds to show what
-/// another machine wrote.
+/// Waits for the run's folder, which a network file system may show seconds late.
 struct OpeningReader {
   enum Finding {
     case found(RunFolder)
@@ -513,7 +508,7 @@ struct OpeningReader {
     guard let id = RunID(opening.run) else { return .unusable("\(opening.run) is no run") }
     let folder = RunFolder(id: id, path: opening.folder)
     do throws(RunFolderError) {
-      // Listing makes a network file system drop cached names.
+      // Listing a folder makes a network file system drop cached names.
       _ = try doing("read", folder.path, Path.names(in: folder.path))
       let plan = try folder.mapPlan()
       if plan.key.description == opening.planKey { return .found(folder) }

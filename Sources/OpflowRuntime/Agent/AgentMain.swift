@@ -2,17 +2,16 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// `opflow agent`: runs workers for a coordinator on another machine, over standard input and
-/// output (`RelayLines`).
+/// `opflow agent`: runs workers for a remote coordinator over standard input and output
+/// (`RelayLines`).
 package enum AgentMain {
   package static let command = "agent"
 
-  /// The coordinator alone requested the agent's Slurm job: cancel the job if the coordinator is
-  /// gone.
+  /// Cancels the agent's Slurm job, which the coordinator requested, if the coordinator is gone.
   static let endsJob = "--end-job"
 
-  /// Returns 0 after a regular end, 1 if the agent could not work for the run, 2 for wrong
-  /// arguments, 74 for a system error.
+  /// Returns 0, 1 if the agent could not work for the run, 2 for a usage error, 74 for a system
+  /// error.
   package static func run(arguments: [String]) -> Int32 {
     guard arguments.isEmpty || arguments == [endsJob] else {
       complain("usage: opflow agent (it is started by `opflow run --on`, not by hand)")
@@ -32,7 +31,7 @@ package enum AgentMain {
   }
 }
 
-/// An agent's machine, or what Slurm gave the step (srun(1), "OUTPUT ENVIRONMENT VARIABLES").
+/// The resources of this machine, or of the Slurm step (srun(1), "OUTPUT ENVIRONMENT VARIABLES").
 struct AgentMachine {
   private let environment: (String) -> String?
 
@@ -59,13 +58,12 @@ struct AgentMachine {
   /// Nodes of a test cluster on one machine share a host name.
   var host: String { environment("SLURMD_NODENAME") ?? Machine.hostName }
 
-  /// Maps each GPU of another agent to the same GPU here, by name, if both are on one machine;
-  /// empty if none are shared.
+  /// Returns the index here of each GPU of another agent, by name; empty if none are shared.
   func devices(
     alsoOf other: AgentHello, bootID: String = Machine.bootID,
     names: [String] = GraphicsProcessors.names
   ) -> [Int?] {
-    // Several nodes of a cluster on one machine have one kernel, but different GPUs.
+    // Nodes of a cluster on one machine share a kernel, but have different GPUs.
     guard !bootID.isEmpty, other.bootID == bootID, other.host == host else { return [] }
     let own = other.gpus.map { names.firstIndex(of: $0) }
     return own.contains { $0 != nil } ? own : []
@@ -94,13 +92,12 @@ struct AgentMachine {
   private func number(_ name: String) -> Int64? { environment(name).flatMap { Int64($0) } }
 }
 
-/// A Slurm job whose coordinator, and the processes that would cancel it, may be dead. An agent
-/// without news waits for the heartbeat timeout and cancels the job if the run's lock is free. A
-/// coordinator that has only lost this agent holds the lock.
+/// A Slurm job whose coordinator, and the processes that would cancel it, may be dead. After the
+/// heartbeat timeout, the agent cancels it if the run's lock is free. A coordinator that only lost
+/// this agent holds the lock.
 struct AbandonedJob {
   private let job: Int64
   private let lock: String
-  /// The lock file's contents when the agent started.
   private let owner: [UInt8]?
 
   init(job: Int64, runFolder: RunFolder) {
@@ -113,7 +110,7 @@ struct AbandonedJob {
     while case let left = leaseEnd.nanoseconds - now().nanoseconds, left > 0 {
       Clock.sleep(milliseconds: Int32(clamping: left / 1_000_000 + 1))
     }
-    // Then Slurm's time limit ends the job.
+    // Slurm's time limit then ends the job.
     guard let isHeld = try? FileLock.isHeld(lock) else { return }
     // A new coordinator does not use this job.
     let isOthers = owner != nil && (try? LockHolder.content(lock)) != owner

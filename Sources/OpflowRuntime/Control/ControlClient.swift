@@ -12,12 +12,12 @@ internal import OpflowWire
 ///     listening ──> queued ──> asked ──> answering ──> listening …
 ///         └────────────────────────────────┴──> gone
 ///
-/// - *listening*: no complete line has arrived. The watch reports more.
+/// - *listening*: no complete line has arrived; the event loop reports more input.
 /// - *queued*: a complete line waits for its turn.
 /// - *asked*: the engine has the request.
-/// - *answering*: the kernel had no room for the whole answer. The watch reports when it has.
+/// - *answering*: the kernel lacks room for the answer; the event loop reports room.
 ///
-/// Only one request per client is in progress, and nothing is read meanwhile: a client that sends
+/// Each client has one request in progress, and nothing is read meanwhile. A client that sends
 /// without end, or never reads answers, fills the kernel's buffers and blocks there.
 final class ControlClient {
   enum State: Equatable { case listening, queued, asked, answering }
@@ -29,14 +29,13 @@ final class ControlClient {
   var state = State.listening
   /// The time of the last answer, or of the connection.
   var since: Instant
-  /// At most a complete line, and what came with its end.
+  /// At most one complete line, and the bytes read with its end.
   private var inbox: [UInt8] = []
   private var start = 0
-  /// No newline occurs before this index.
   private var scanned = 0
   private var outbox: [UInt8] = []
   private var sent = 0
-  /// Complete lines are still answered.
+  /// True at end-of-file; complete lines are still answered.
   private(set) var hasEnded = false
   var isDismissed = false
 
@@ -57,7 +56,7 @@ final class ControlClient {
 
   var unreadBytes: Int { inbox.count - start }
 
-  /// Throws if the client is useless, not if there is nothing to read.
+  /// Throws if the connection is unusable, not if there is nothing to read.
   func read(through room: UnsafeMutableRawBufferPointer) throws(Errno) {
     let count: Int
     do throws(Errno) {
@@ -76,7 +75,7 @@ final class ControlClient {
 
   var hasLine: Bool { endOfLine() != nil }
 
-  /// Remembers what was scanned: a line may come byte by byte.
+  /// Remembers the scanned bytes, since a line may arrive byte by byte.
   private func endOfLine() -> Int? {
     let from = scanned
     let end = inbox.withUnsafeBytes { $0[from...].firstIndex(of: Field.lineFeed) }
@@ -102,7 +101,7 @@ final class ControlClient {
 
   // MARK: - Output
 
-  /// Returns whether the kernel took the whole line.
+  /// Returns true if the kernel took the whole line.
   func send(_ line: [UInt8]) throws(Errno) -> Bool {
     outbox = line
     sent = 0
@@ -124,8 +123,8 @@ final class ControlClient {
   }
 }
 
-/// A client with external tasks: a connection of control.sock that became a worker channel. The
-/// coordinator neither starts nor ends the program, nor waits for it.
+/// A client with external tasks: a connection of `control.sock` that became a worker channel. The
+/// coordinator does not start, end or await the program.
 final class ProgramLink {
   static let mostUnreadBytes = 8 << 20
 
@@ -154,7 +153,7 @@ final class ProgramLink {
     try connection.read(through: room)
   }
 
-  /// nil if no line is complete. After an error nothing can be trusted.
+  /// Returns nil if no line is complete. After an error, the client cannot be trusted.
   func nextReport() throws(ProgramFault) -> ExternalTaskReport? {
     guard connection.hasLine else {
       if connection.unreadBytes >= MessageCodec.longestLineBytes { throw .malformed }
@@ -173,7 +172,6 @@ final class ProgramLink {
 
   func enqueue(_ order: WorkerMessage) { MessageCodec.encode(order, into: &outbox) }
 
-  /// As far as there is room. Throws why the program is useless.
   func send() throws(ProgramFault) {
     if outbox.bytes.isEmpty { return }
     do throws(Errno) {

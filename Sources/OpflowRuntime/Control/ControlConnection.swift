@@ -5,35 +5,34 @@ package import OpflowSystem
 internal import OpflowViews
 internal import OpflowWire
 
-/// Why a request got no answer. Whether it took effect is unknown.
+/// Why a request got no answer; it may have taken effect.
 package enum ControlError: Error, Equatable {
   case notLive
-  /// The run's process accepts no requests here; nil if its name could not be read.
+  /// The run is live, but its process does not listen; nil if the lock file cannot be read.
   case unheard(LockHolder?)
   case crowded
   case failed(Errno)
 }
 
-/// A request to a live run: connects, sends it, and waits for the answer.
+/// A request to a live run: connects, sends the request, and waits for the answer.
 ///
-/// - A run takes its lock before it opens its socket: the client tries again, for `patience`.
-/// - The connection may end without an answer, because the run ended or made room for others. If
-///   the journal has the request's ID, it took effect. If not and the run is live, it is sent again
-///   with the same ID, which has no effect the second time.
-/// - A stopped process (Ctrl-Z) answers when it continues. There is no time limit, since the
-///   request might take effect afterwards without the user knowing; the user is informed and may
-///   leave.
+/// - A run takes its lock before it opens its socket, so the client retries for `patience`.
+/// - The connection may close without an answer: the run ended or made room for others. If the
+///   journal lacks the request's ID and the run is live, the client sends the request again with
+///   the same ID; a duplicate has no effect.
+/// - A stopped process (Ctrl-Z) answers when it continues. There is no time limit: the request
+///   might take effect later, unknown to the user. The user is informed and may leave.
 package struct ControlConnection {
   package static let socketName = ControlSocket.name
 
   private let folder: RunFolder
   private let plan: Plan
 
-  /// From the lock to the socket, in nanoseconds.
+  /// Nanoseconds from lock to socket.
   private static let patience: Int64 = 3_000_000_000
   private static let interval: Int64 = 20_000_000
   private static let connectTimeout = Duration.seconds(10)
-  /// Until a waiting user is informed, in nanoseconds.
+  /// Nanoseconds until a waiting user is informed.
   private static let silence: Int64 = 3_000_000_000
   private static let mostTries = 20
 
@@ -42,7 +41,7 @@ package struct ControlConnection {
     self.plan = plan
   }
 
-  /// Calls `waits` once if the answer is late, with the process that should give it.
+  /// Calls `waits` once with the lock's holder if the answer is late.
   package func ask(
     _ line: [UInt8], _ id: RequestID, waits: (LockHolder?) -> Void
   ) throws(ControlError) -> RequestAnswer {
@@ -107,9 +106,9 @@ package struct ControlConnection {
     }
   }
 
-  /// nil if the request may be sent again.
+  /// Returns nil if the request may be sent again.
   private func journaled(_ id: RequestID) throws(ControlError) -> RequestAnswer? {
-    // First: a session that has ended writes no more.
+    // The lock is checked first: a session that has ended writes no more.
     let isHeld = try isHeld()
     let history = try? folder.readHistory(plan: plan).history
     if let count = history?.orders.counts[id] { return .done(count: count) }
@@ -123,7 +122,7 @@ package struct ControlConnection {
     _ socket: borrowing Descriptor, _ line: [UInt8], _ id: RequestID, waits: () -> Void
   ) throws(ControlError) -> RequestAnswer? {
     do throws(Errno) {
-      // The run may have answered and closed before it read the whole request.
+      // The run may answer and close before it has read the whole request.
       do throws(Errno) { try socket.writeAll(line) } catch .brokenPipe {}
       guard let answer = try readLine(socket, waits: waits) else { return nil }
       let read = answer.withUnsafeBytes { RequestLines.answer($0) }
@@ -140,7 +139,6 @@ package struct ControlConnection {
 
   private static let foreignAnswer = "it was answered with something that opflow does not say"
 
-  /// nil if the connection closed before a line was complete.
   private static func readLine(
     _ socket: borrowing Descriptor, waits: () -> Void
   ) throws(Errno) -> [UInt8]? {
@@ -169,8 +167,7 @@ extension RequestID {
   }
 }
 
-/// Requests by keys in a view of another process's run. They go over that run's socket, one at a
-/// time, without blocking.
+/// Sends requests by keys to another process's run, one at a time, without blocking.
 final class KeyRequests {
   private let folder: RunFolder
   private var queue: [ClientRequest] = []
@@ -182,7 +179,6 @@ final class KeyRequests {
 
   init(_ folder: RunFolder) { self.folder = folder }
 
-  /// -1 while no request is open.
   var rawDescriptor: Int32 { socket?.rawValue ?? -1 }
 
   typealias Outcome = (request: ClientRequest, told: String)
@@ -200,7 +196,6 @@ final class KeyRequests {
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
       let new = try UnixSocket.connect(to: ControlSocket.name, in: at, timeout: Self.connectTimeout)
-      // The run may have answered and closed before it read the whole request.
       do throws(Errno) { try new.writeAll(line) } catch .brokenPipe {}
       socket = consume new
       asked = request
@@ -215,7 +210,7 @@ final class KeyRequests {
   func take() -> [Outcome] {
     guard let asked, socket != nil else { return [] }
     var room = [UInt8](repeating: 0, count: 4096)
-    // An error counts as the end.
+    // An error means end-of-file.
     let read = try? room.withUnsafeMutableBufferPointer { room throws(Errno) -> Int? in
       try socket?.read(into: UnsafeMutableRawBufferPointer(room))
     }

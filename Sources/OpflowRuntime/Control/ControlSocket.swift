@@ -3,67 +3,64 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// `control.sock` in a live run's folder. It turns lines into requests and answers into lines; the
-/// engine decides what a request does.
+/// `control.sock` of a live run. It turns lines into requests and answers into lines; the engine
+/// decides the effect of a request.
 ///
 /// The socket
 /// ----------
 ///
-/// It exists from before the first task until the session ends, and only while this process holds
-/// the run's lock. So a socket found when the lock was taken is left by a killed session and is
-/// removed. Daemons that listen beside such a file, or refuse to start because of it, need a manual
+/// The socket exists from before the first task until the session ends, only while this process
+/// holds the run's lock. So a socket found on taking the lock was left by a killed session and is
+/// removed. Daemons that listen beside such a file, or do not start because of it, need a manual
 /// clean-up (Supervisor issues 261 and 1567). A socket file without a listener refuses connections,
 /// so no client waits for a dead run.
 ///
-/// Who may ask
-/// -----------
+/// Access
+/// ------
 ///
-/// - The file's mode admits its owner and root; the kernel identifies the peer as of its connection
+/// - The file's mode admits its owner and root. The kernel identifies the peer at connect time
 ///   (SO_PEERCRED).
-/// - A descendant of one of the run's workers acts for the task that this worker runs *when the
-///   request's turn comes*, after all reports of workers in the same turn of the loop: a prefetched
-///   task may ask before its `started` was read.
+/// - A descendant of a worker acts for the task that the worker runs *when the request's turn
+///   comes*, after all reports of that turn: a prefetched task may send a request before its
+///   `started` is read.
 ///
-/// What a client cannot do
-/// -----------------------
+/// Limits
+/// ------
 ///
-/// - Stop the loop: nothing blocks, and a turn processes at most `mostBytesPerTurn` of lines,
-///   except for a single line of a million tasks. Schedulers have stalled because one client did
-///   not read its answer (openpbs pull request 1466).
-/// - Exhaust memory: each client has one line buffered, and incomplete lines together at most
-///   `mostUnreadBytes` (see `ControlClient`).
-/// - Lock others out: there are at most `mostConnections`, or as many as descriptors allow; more
-///   wait in the backlog. If all are silent for `patience`, the one silent longest is dropped; half
-///   a line counts as silence. Clients of the library (`Clients`) are exempt, up to `Clients.most`.
-/// - Make the loop spin: while no client can be accepted, even for lack of descriptors, the socket
-///   is not watched (libuv issue 690, twisted issue 5368).
+/// - The loop never blocks. A turn processes at most `mostBytesPerTurn` of lines, except for a
+///   single line of a million tasks. Schedulers have stalled because one client did not read its
+///   answer (openpbs pull request 1466).
+/// - Each client has one line buffered, and all incomplete lines at most `mostUnreadBytes`.
+/// - Clients beyond `mostConnections`, or beyond the available descriptors, wait in the backlog. If
+///   all are silent for `patience`, the client that is silent longest is dropped; half a line is
+///   silence. Library clients (`Clients`) are exempt, up to `Clients.most`.
+/// - While no client can be accepted, even for lack of descriptors, the socket is not watched, so
+///   that the loop does not spin (libuv issue 690, twisted issue 5368).
 final class ControlSocket {
   static let name = "control.sock"
 
   static let mostConnections = 64
-  /// In milliseconds. Clients send their request when they connect; with a longer time a few
-  /// hundred silent ones would lock out the others.
+  /// Milliseconds. Clients send their request on connect; with a longer time, a few hundred silent
+  /// clients would lock out the others.
   static let patience: Int64 = 250
   static let mostUnreadBytes = 8 << 20
-  /// Counts lines, and four bytes for each task.
+  /// Limits the bytes of lines, plus four bytes per task.
   static let mostBytesPerTurn = 1 << 20
   private static let mostAcceptedPerTurn = 16
   private static let backlog: Int32 = 128
-  /// Until descriptors are tried again.
   private static let retryMilliseconds: Int64 = 1000
 
   var plan: Plan
   let watch: EventLoop
   private var listener: Listener?
-  /// When to watch the socket again; nil while it is watched.
+  /// nil while the socket is watched.
   private var reopensAt: Instant?
   private(set) var connections: [Int32: ControlClient] = [:]
   var hosts = Clients()
-  /// Fewer clients after descriptors ran out, until that is tried again.
+  /// Lowered for a time after descriptors ran out.
   private var limit = ControlSocket.mostConnections
   private var limitEndsAt = Instant(nanoseconds: 0)
   private var lastConnection: Int32 = 0
-  /// By arrival.
   var queue: [ControlClient] = []
   // SAFETY: only bytes that were read into it are used. Zeroing would touch pages that most runs
   // never need.
@@ -87,7 +84,7 @@ final class ControlSocket {
     }
   }
 
-  /// Clients have their numbers.
+  /// Clients have numbers from 1.
   private static let listenerPlace: UInt32 = 0
 
   // MARK: - Opening and closing
@@ -97,7 +94,7 @@ final class ControlSocket {
     self.watch = watch
   }
 
-  /// Called once, under the run's lock. Throws why no client can connect.
+  /// Called under the run's lock. Throws why no client can connect.
   func listen(in path: String) throws(ControlFault) {
     do throws(Errno) {
       let folder = try File.open(path, [.readOnly, .directory])
@@ -129,7 +126,6 @@ final class ControlSocket {
     return reopensAt.map { min($0, stop) } ?? stop
   }
 
-  /// `workers` of this machine, by process ID.
   func take(at place: UInt32, now: Instant, workers: () -> [Int32: WorkerID]) {
     if place == Self.listenerPlace { return accept(at: now, workers) }
     guard let connection = connections[Int32(truncatingIfNeeded: place)] else { return }
@@ -150,14 +146,13 @@ final class ControlSocket {
     if limitEndsAt <= now { limit = Self.mostConnections }
     for count in 0..<Self.mostAcceptedPerTurn {
       guard let listener else { return }
-      // Only the first connection is known to be waiting; no client is dropped for one that does
-      // not exist.
+      // Only the first connection is known to wait; no client is dropped for others.
       if guestCount >= limit, count > 0 || !makeRoom(at: now) { return }
       do throws(Errno) {
         guard let found = try UnixSocket.accept(listener.descriptor) else { return }
         try welcome(found, at: now, workers)
       } catch {
-        // Descriptors or memory ran out: others wait until a silent client is dropped.
+        // Descriptors or memory ran out: other clients wait until a silent client is dropped.
         limit = guestCount
         limitEndsAt = now.advanced(byMilliseconds: Self.retryMilliseconds)
         if limit == 0 { stopAccepting(until: limitEndsAt) }
@@ -185,7 +180,7 @@ final class ControlSocket {
     connections[lastConnection] = connection
   }
 
-  /// Drops a client that has been silent long enough, or stops accepting until there is one.
+  /// Drops the client that is silent longest, or stops accepting until its time is over.
   private func makeRoom(at now: Instant) -> Bool {
     let silent = connections.values.filter {
       ($0.state == .listening || $0.state == .answering) && !hosts.contains($0.id)
@@ -194,7 +189,7 @@ final class ControlSocket {
       stopAccepting(until: now.advanced(byMilliseconds: Self.retryMilliseconds))
       return false
     }
-    // With a lower limit the time is shorter, so that as many clients per second get a turn.
+    // A lower limit shortens the time, so that as many clients per second get a turn.
     let patience = Self.patience * Int64(limit) / Int64(Self.mostConnections)
     let due = silent.since.advanced(byMilliseconds: patience)
     if due > now {
@@ -222,14 +217,14 @@ final class ControlSocket {
     }
   }
 
-  /// Keeps the connection; nil if the client has left.
+  /// Removes a connection without closing it; nil if the client has left.
   func detach(_ connection: ConnectionID) -> ControlClient? {
     connections.removeValue(forKey: connection.rawValue)
   }
 
   func forget(_ connection: ControlClient) {
     guard connections.removeValue(forKey: connection.id.rawValue) != nil else { return }
-    // An inherited socket may be open elsewhere too: closing would not remove it from the watch.
+    // An inherited socket may be open elsewhere: closing it would not end the watch.
     try? watch.remove(connection.rawDescriptor)
     queue.removeAll { $0 === connection }
     hosts.remove(connection.id)
@@ -257,13 +252,13 @@ extension ControlSocket {
   }
 
   private func enqueue(_ connection: ControlClient) {
-    // Further input waits.
+    // Further input waits in the kernel.
     if connection.state == .listening { try? watch.remove(connection.rawDescriptor) }
     connection.state = .queued
     queue.append(connection)
   }
 
-  /// Dismisses the client with the longest incomplete line, not the last one that came.
+  /// Dismisses the client with the longest incomplete line, not the latest client.
   private func boundMemory() {
     while true {
       let halfLines = connections.values.filter { $0.state == .listening }
@@ -282,7 +277,6 @@ extension ControlSocket {
     _ = try? connection.send(RequestLines.line(.refused(detail: detail), to: nil))
   }
 
-  /// Drops the client once it has the answer.
   private func dismiss(_ connection: ControlClient, _ detail: String) throws(Errno) {
     connection.forgetInbox()
     connection.isDismissed = true
@@ -292,7 +286,6 @@ extension ControlSocket {
   enum Demand {
     case order(ControlRequest)
     case addition(AddRequest, Requester)
-    /// The client has external tasks; its connection becomes a worker channel.
     case hello(WorkerHello)
   }
 
@@ -308,8 +301,7 @@ extension ControlSocket {
       : .refused(detail: "the run is for \(Clients.most) programs already that are connected")
   }
 
-  /// The requests whose turn has come, after all reports of workers. `running` returns a worker's
-  /// task.
+  /// Returns the requests whose turn has come, after all reports of workers.
   func takeTurn(
     at now: Instant, running: (WorkerID) -> TaskID
   ) -> [(connection: ConnectionID, demand: Demand)] {
@@ -382,8 +374,7 @@ extension ControlSocket {
     }
   }
 
-  /// Returns also the requester's task of the run, or `none`. `answers`: the request approves or
-  /// rejects.
+  /// Also returns the requester's task, or `none`. `answers`: the request approves or rejects.
   private func requester(
     _ by: String, _ connection: ControlClient, _ running: (WorkerID) -> TaskID,
     answers: Bool = false
@@ -457,9 +448,9 @@ extension ControlSocket {
   }
 }
 
-/// The connected client programs that use the run as their queue.
+/// The connected library clients, which use the run as their queue.
 struct Clients {
-  /// Each occupies a descriptor without time limit.
+  /// Each client occupies a descriptor without time limit.
   static let most = 64
 
   private var afterEach: [ConnectionID: AfterClient] = [:]
@@ -472,7 +463,7 @@ struct Clients {
 
   func contains(_ connection: ConnectionID) -> Bool { afterEach[connection] != nil }
 
-  /// Replaces an earlier request; returns false if there are too many.
+  /// Returns false if there are too many clients.
   mutating func add(_ connection: ConnectionID, _ afterClient: AfterClient) -> Bool {
     if afterEach[connection] == nil, count >= Self.most { return false }
     afterEach[connection] = afterClient
@@ -485,11 +476,10 @@ struct Clients {
     patience = 1
   }
 
-  /// When to check whether the run stops.
   var stopDueAt: Instant? { wantsStop && afterEach.isEmpty ? notBefore : nil }
 
-  /// Whether to stop the run now; true only once. After its coordinator died, each client
-  /// reconnects in its own time (`areOthersThere`).
+  /// Returns true once, if the run must stop now. After a coordinator died, its clients reconnect
+  /// in their own time (`areOthersThere`).
   mutating func takeStop(at now: Instant, areOthersThere: () -> Bool) -> Bool {
     guard let due = stopDueAt else {
       wantsStop = false
@@ -497,7 +487,7 @@ struct Clients {
     }
     if due > now { return false }
     if areOthersThere() {
-      // An ending process closes its files one by one.
+      // An ending process may close its connection before its lock.
       patience = min(2 * patience, Self.longestPatience)
       notBefore = now.advanced(byMilliseconds: patience)
       return false
@@ -509,21 +499,17 @@ struct Clients {
   private static let longestPatience: Int64 = 1_000
 }
 
-/// How a client process relates to the run.
 enum PeerOrigin: Equatable {
   case outside
-  /// Descends from the worker, and so from its task.
   case worker(WorkerID)
   case inside
 
   /// Follows the chain of parents, as a guard against accidents, not against the user: a process of
-  /// a container or service manager, or one that has ended, counts as outside. `workers` are by
-  /// process ID.
+  /// a container or service manager, or an ended process, is outside.
   static func of(_ pid: Int32, workers: [Int32: WorkerID]) -> PeerOrigin {
     let own = ProcessID.own
     if pid <= 0 || pid == own { return .outside }
-    // If a parent ends meanwhile, its children move to the worker, the subreaper; then the chain is
-    // read again.
+    // If a parent ends meanwhile, its children move to the worker; then the chain is read again.
     for _ in 0..<mostReadings {
       var current = pid
       for _ in 0..<longestChain {

@@ -4,12 +4,11 @@ internal import OpflowSystem
 
 /// A manifest's files in the journal: `HASH PATH`, the root file first.
 enum FileEntry {
-  /// Paths below `folder` become relative.
   static func texts(_ files: [PlanFile], from folder: String) -> [String] {
     files.map { "\($0.content) \(KeptFiles.relative($0.path, to: folder))" }
   }
 
-  /// The paths whose hashes differ, except the root, in the new order.
+  /// Returns the paths with changed hashes, except the root.
   static func changed(from old: [String], to new: [String]) -> [String] {
     var hashes: [Substring: Substring] = [:]
     for entry in old { hashes[path(entry)] = hash(entry) }
@@ -32,8 +31,7 @@ enum FileEntry {
 }
 
 extension KeptFiles {
-  /// Only the contents that the entries of one session name; all, if an older opflow left no
-  /// entries.
+  /// Returns the contents that a session's entries name; all if an older opflow left no entries.
   func named(by entries: [String]) -> KeptFiles {
     if entries.isEmpty { return self }
     let entries = Set(entries)
@@ -45,12 +43,11 @@ extension KeptFiles {
   }
 }
 
-/// The hash by which a plan identifies its source files.
 enum FileHash {
-  /// Stays in the processor's cache between read and hash.
+  /// Remains in the processor's cache between read and hash.
   private static let pieceBytes = 128 << 10
 
-  /// In pieces: allocating memory for a whole large file takes longer than hashing it.
+  /// Hashes in pieces: allocating memory for a large file takes longer than hashing it.
   static func planKey(_ path: String) throws(Errno) -> PlanKey {
     try planKey(of: File.openRegular(path, .readOnly, followsLink: true))
   }

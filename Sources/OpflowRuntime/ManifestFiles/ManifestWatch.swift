@@ -3,16 +3,16 @@ internal import OpflowPlan
 package import OpflowSystem
 internal import OpflowWorker
 
-/// Waits for a change of a plan's sources: the manifest, the files that it names, the files that
-/// match its patterns, and the `inputs` of its tasks. Contents decide, events only say when to
-/// check. Since some file systems report no events, checks also happen at intervals.
+/// Waits for a change of a plan's sources: the manifest, files that it names, files that match its
+/// patterns, and `inputs` of its tasks. Contents decide; events only say when to check. Checks also
+/// happen at intervals, since some file systems report no events.
 package struct ManifestWatch: ~Copyable {
   /// nil if the manifest did not exist at the start.
   package let place: ManifestPlace?
   private var found = ManifestPlace.Finding.same
-  /// Tells viewers that another round may follow; a missing lock does no harm.
+  /// Tells viewers that another round may follow. A missing lock is harmless.
   private var lock: FileLock?
-  /// By path and by pattern; nil for missing files.
+  /// Hashes by path and by pattern; nil for missing files.
   private var seen: [String: String?]
   /// Files with an unchanged status are not read.
   private var statuses: [String: FileStatus] = [:]
@@ -22,11 +22,11 @@ package struct ManifestWatch: ~Copyable {
   private let state: String
 
   private static let leastPatienceNanoseconds: Int64 = 2_000_000_000
-  /// After a change, for writers of several files or of one in pieces.
+  /// The pause after a change, for writers of several files or of one in pieces.
   private static let restNanoseconds: Int64 = 50_000_000
 
-  /// `files` are the session's, as in the journal; they may have changed since. Inputs of excluded
-  /// tasks are not watched.
+  /// `files` are the session's, from the journal, and may have changed. Inputs of excluded tasks
+  /// are not watched.
   init(
     _ run: RunFolder, _ plan: Plan, place: ManifestPlace?, files: [String], initial: [InitialState]
   ) {
@@ -37,7 +37,7 @@ package struct ManifestWatch: ~Copyable {
     follow(plan, files, initial)
   }
 
-  /// No further rounds follow.
+  /// Called if no rounds follow.
   package mutating func leave() { lock = nil }
 
   mutating func follow(_ plan: Plan, _ files: [String], _ initial: [InitialState]) {
@@ -50,7 +50,7 @@ package struct ManifestWatch: ~Copyable {
         continue
       }
       let now = hash(path)
-      // It was read from its copy in the run's folder, which is no change.
+      // A file that was read from its copy in the run's folder is unchanged.
       known.updateValue(now == nil ? nil : hashes[path] ?? now, forKey: path)
     }
     for (pattern, folder) in patterns {
@@ -63,13 +63,11 @@ package struct ManifestWatch: ~Copyable {
 
   package var fileCount: Int { seen.count - patterns.count + inputs.fileCount }
 
-  /// Whether the manifest is where it was.
   package mutating func takePlace() -> ManifestPlace.Finding {
     found = place?.look() ?? .same
     return found
   }
 
-  /// Paths, and patterns that match other files.
   package mutating func takeChanges() -> [String] {
     var changed: [String] = []
     for (path, before) in seen where !Self.isName(path) {
@@ -100,20 +98,19 @@ package struct ManifestWatch: ~Copyable {
     return folders.filter { Path.isDirectory($0) }.sorted()
   }
 
-  /// Returns when something may have changed since the last call.
   package mutating func wait() throws(Errno) {
     guard let watch = try? FolderWatch(watchedFolders) else {
       try PollSet.pause(nanoseconds: patienceNanoseconds)
       return
     }
     var folderWatch = watch
-    // After the watch began, to see changes before it.
+    // Checked after the watch began, to see earlier changes.
     if hasChanged { return }
     try folderWatch.wait(nanoseconds: patienceNanoseconds)
     try PollSet.pause(nanoseconds: Self.restNanoseconds)
   }
 
-  /// Checks may use at most a twentieth of a processor.
+  /// Limits checks to a twentieth of a processor.
   var patienceNanoseconds: Int64 {
     max(Self.leastPatienceNanoseconds, 20 * inputsNanoseconds)
   }
@@ -152,21 +149,20 @@ package struct ManifestWatch: ~Copyable {
   }
 }
 
-/// A manifest's path as the user gave it. Redirected links, files replaced by links, and renamed
-/// folders may make it lead to another manifest or nowhere.
+/// A manifest's path as the user gave it. Changed links and renamed folders may make it lead to
+/// another manifest or nowhere.
 package struct ManifestPlace: Sendable {
   /// Absolute, with links unresolved.
   private let path: String
   private let realPath: String
 
   package enum Finding: Sendable, Equatable {
-    /// The same file path as at the start.
     case same
     case other(String)
     case nothing
   }
 
-  /// nil if nothing is there.
+  /// nil if the path does not exist.
   package init?(_ path: String) {
     guard let folder = try? Path.workingDirectory(), let realPath = try? Path.real(path) else {
       return nil
@@ -182,7 +178,7 @@ package struct ManifestPlace: Sendable {
 
   package var status: FileStatus? { try? Path.status(path) }
 
-  /// The folders on the path that contain a link, and the folder where a component is missing.
+  /// The folders on the path that contain a link, and the folder that lacks a component.
   var folders: [String] {
     var folders: [String] = []
     var current = "/"

@@ -2,44 +2,39 @@ internal import OpflowEngine
 package import OpflowPlan
 package import OpflowSystem
 
-/// Watches a run's files (`run --watch`), even while only services are left: a change ends the
-/// affected services, so that the run is resumed.
+/// Watches a run's files (`run --watch`), even while only services are left. A change ends affected
+/// services, so that the run is resumed.
 package final class ServingWatch {
   /// Usable between sessions, after `takeDue`.
   package let look: ChangeScan
   private let begun: (Int) -> String
   private let told: ([String]) -> String
-  /// Left by the last session for the next one.
   package internal(set) var passed: PassedServices?
 
-  /// Tasks were added in the last session: watch their files from then on.
+  /// Tasks that the last session added, whose files are watched from then on.
   var grown: (plan: Plan, files: [String], initial: [InitialState])?
 
-  /// A change was seen that the run was not resumed for.
+  /// True after a change until the run is resumed.
   private var isDue = false
-  /// A task's success did not count, in the last session and in the one before.
+  /// A task's success was discarded, in the last session and in the one before.
   private var hasDiscarded = (now: false, before: false)
   private var hasBegun = false
   private var note: String?
-  /// The last obstacle shown.
   private var complaint = ""
-  /// One thread, on first use.
   private var pool: ThreadPool?
-  /// What the running check is about.
   private var asked: [HeldService]?
   private var isDone = false
   /// nil while changes are not awaited, or without a watch.
   private var folders: FolderWatch?
   private(set) var isLooking = false
-  /// nil for never, and while a check runs.
+  /// nil for never, and during a check.
   private(set) var nextLook: Instant?
-  /// The latest time for a delayed check.
   private var lastLook: Instant?
 
   /// The thread compiles manifests.
   private static let stackBytes = 8 << 20
 
-  /// `begun` and `told` make messages; `outlook` decides, in a thread, what to do about a change.
+  /// `begun` and `told` make messages; `outlook` decides, in a thread, how to handle a change.
   package init(
     _ watch: consuming ManifestWatch, begun: @escaping (Int) -> String,
     told: @escaping ([String]) -> String,
@@ -56,8 +51,8 @@ package final class ServingWatch {
 
   // MARK: Between sessions
 
-  /// Waits for a check that the last session started, with default effects of signals. Returns
-  /// whether to resume even without a further change.
+  /// Waits for a check that the last session started, with default signal actions. Returns true to
+  /// resume even without a further change.
   package func takeDue(tell: (String) -> Void) throws(Errno) -> Bool {
     if asked != nil {
       try SignalSet.all.unblock()
@@ -76,8 +71,8 @@ package final class ServingWatch {
     return isDue || isAgain
   }
 
-  /// A file changed while a task read it, and is perhaps as before by now: the run is resumed
-  /// without a further change, once.
+  /// A file changed while a task read it, and may have its old content again: the run is resumed
+  /// once without a further change.
   func noteDiscarded() { hasDiscarded.now = true }
 
   private func takeFinding(_ tell: (String) -> Void) -> ChangeScan.Finding {
@@ -92,10 +87,9 @@ package final class ServingWatch {
     return look.finding
   }
 
-  /// A session has taken the services over.
   package func forgetPassed() { passed = nil }
 
-  /// No session follows.
+  /// Called if no session follows.
   package func endPassed() {
     passed?.end(but: [])
     passed = nil
@@ -121,7 +115,6 @@ package final class ServingWatch {
     hasBegun = true
   }
 
-  /// Once per session, when the services are up.
   func takeNote() -> String? {
     defer { note = nil }
     return note
@@ -147,8 +140,7 @@ package final class ServingWatch {
   private static let restMilliseconds: Int64 = 200
   private static let mostRestMilliseconds: Int64 = 2_000
 
-  /// Changes during a check are left to the next one. Returns whether it is finished, without a
-  /// thread.
+  /// Leaves later changes to the next check. Returns true if it is finished, for lack of a thread.
   func beginLook(_ held: HeldServices) -> Bool {
     folders = nil
     nextLook = nil
@@ -168,7 +160,7 @@ package final class ServingWatch {
     return isDone
   }
 
-  /// The services to keep while all others end; nil if all stay.
+  /// Returns the services to keep while all others end; nil if all stay.
   func takeLook(at now: Instant, _ held: [HeldService], tell: (String) -> Void) -> Set<TaskID>? {
     let isOfThese = asked == held
     folders = look.takeFolders()
@@ -198,7 +190,7 @@ package final class ServingWatch {
 package enum ChangeOutlook: Sendable {
   /// The run can be resumed with the new state, and these services stay up.
   case goesOn(keeping: Set<TaskID>)
-  /// The run cannot be resumed, for this reason; keep the services running.
+  /// The run cannot be resumed, for this reason; the services keep running.
   ///
   /// - Parameter passes: The reason may pass without a change of files.
   case obstacle(String, passes: Bool)
@@ -228,13 +220,13 @@ package final class ChangeScan: @unchecked Sendable {
     self.outlook = outlook
   }
 
-  /// `isDue`: an earlier change was not acted on.
+  /// `isDue`: the run was not resumed for an earlier change.
   func perform(_ held: HeldServices, isDue: Bool) {
-    // First, so that no change falls between.
+    // The watch begins first, so that no change is missed.
     let names = watch.watchedFolders
     folders = try? FolderWatch(names)
     switch watch.takePlace() {
-    // The files beside it may come back together with it.
+    // The files beside the manifest may come back with it.
     case .nothing: finding = .nothing
     case .other: finding = .other
     case .same:

@@ -3,18 +3,18 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// Keeps a Slurm allocation for a coordinator, in a process of its own, since it waits for Slurm
-/// and the coordinator must not block:
+/// Keeps a Slurm allocation for a coordinator, in its own process, since waiting for Slurm must not
+/// block the coordinator:
 ///
 ///     PROGRAM allocation inside
 ///     PROGRAM allocation ask QUEUE-MILLISECONDS [OPTION...]
 ///
-/// *inside* uses the allocation that it runs in, which outlives it. *ask* requests one, which ends
-/// with it. QUEUE-MILLISECONDS is how long to wait for it, 0 for no limit; OPTIONS are salloc's.
+/// *inside* uses the allocation that it runs in, which outlives it. *ask* requests an allocation,
+/// which ends with it, and waits at most QUEUE-MILLISECONDS (0: no limit); OPTIONS are salloc's.
 /// Standard input and output carry `AllocationLines`.
 ///
-/// Who ends a requested allocation
-/// -------------------------------
+/// The end of a requested allocation
+/// ---------------------------------
 ///
 ///     died                 then
 ///     coordinator          this process reads end-of-file, ends salloc, and cancels the job
@@ -43,17 +43,16 @@ package final class AllocationKeeper {
   private var isDone = false
 
   private static let mostPendingMilliseconds: Int64 = 15_000
-  /// Limits can be changed while a job runs.
+  /// Limits can change while a job runs.
   private static let mostRunningMilliseconds: Int64 = 60_000
   private static let leastRunningMilliseconds: Int64 = 5_000
 
   private enum Slot {
     static let orders = 0, signals = 1, question = 2
-    /// And the two after it.
     static let salloc = 3
   }
 
-  /// Returns 0, 2 for wrong arguments, 74 if it cannot start.
+  /// Returns 0, 2 for a usage error, 74 for a system error.
   package static func run(arguments: [String]) -> Int32 {
     guard let want = SlurmAllocation.Want(words: arguments) else { return 2 }
     do throws(Errno) {
@@ -115,7 +114,7 @@ package final class AllocationKeeper {
       wait.set(Slot.question, question?.rawDescriptor ?? -1)
       _ = try wait.wait(
         nanoseconds: nextWake.map { max(0, $0.nanoseconds - Self.now.nanoseconds) } ?? -1)
-      // The coordinator sends nothing: a readable input means its end.
+      // The coordinator sends nothing: readable input means its end.
       if wait.isReady(Slot.signals) || wait.isReady(Slot.orders) { return }
       if let salloc { take(salloc, &wait) }
       if !isDone { takeAnswers() }
@@ -142,7 +141,6 @@ package final class AllocationKeeper {
 
   // MARK: - Slurm's answers
 
-  /// One query at a time.
   private func ask() {
     guard let job else { return }
     guard question == nil, Self.now >= nextQuestionAt else { return }
@@ -204,7 +202,7 @@ package final class AllocationKeeper {
     }
     if facts == nil, let new = salloc.facts {
       facts = new
-      // A pending answer may describe the time before.
+      // A pending answer may be older than the grant.
       question?.giveUp()
       question = nil
       nextQuestionAt = Self.now
@@ -222,7 +220,6 @@ package final class AllocationKeeper {
     isDone = true
   }
 
-  /// Cancels what it has requested, not an allocation that it runs in.
   private func release() {
     question?.giveUp()
     question = nil

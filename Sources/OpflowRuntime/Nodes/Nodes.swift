@@ -5,10 +5,7 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// The nodes of a session and their states.
-///
-/// States of a place, which is the target of one transport
-/// --------------------------------------------------------
+/// The nodes of a session. A *place* is the target of one transport:
 ///
 ///     waiting ──> connecting ──> joined ──> lost ──> waiting
 ///        ^            │                                 │
@@ -17,27 +14,24 @@ internal import OpflowWire
 /// - *connecting* until the agent's hello, within a time limit.
 /// - *joined*: a node that gets tasks.
 /// - *lost*: the stream has ended, but the agent may still live. The node gets no tasks, and its
-///   workers keep theirs until the heartbeat timeout has certainly expired; on Slurm the agent is
-///   also killed, and opflow waits for that. If the workers were on this machine, opflow then ends
-///   what they left. On another machine nobody can, if agent and worker died at once. Then the
-///   engine counts the node as lost and runs its tasks elsewhere.
-/// - After a loss the place is tried again a limited number of times, as a new node on the same
-///   machine.
+///   workers keep their tasks until the heartbeat timeout has certainly expired. On Slurm, opflow
+///   also kills the agent and waits for its end. opflow ends what the workers left on this machine;
+///   on another machine that is impossible if agent and worker died at once. Then the node is lost
+///   for the engine, and its tasks run elsewhere.
+/// - A lost place is retried a limited number of times, as a new node on the same machine.
 final class Nodes {
   struct Place {
     let plan: TransportPlan
-    /// The allocation that it is a node of.
     var allocation: Int?
     var state: State
     var failures = 0
-    /// How often in a row there was no process for its transport.
+    /// How often in a row no process was available for the transport.
     var shortages = 0
-    /// How often it was lost.
     var losses = 0
-    /// For what its lost workers left on this machine; nil before it begins.
+    /// The search for processes of lost workers on this machine; nil before it begins.
     var orphans: OrphanSearch?
     var complaint = ""
-    /// What delays it; nil for nothing, or if an answer is due at any moment.
+    /// What delays the node; nil for nothing, or if an answer is due at any moment.
     var awaited: String?
   }
 
@@ -53,14 +47,11 @@ final class Nodes {
   let complaints: ComplaintFile
   var places: [Place]
   var allocations: [NodeAllocation] = []
-  /// Numbers of machines from 1, by host.
   private var machines: [String: Int32] = [:]
-  /// The engine knows it.
   var isExhausted = false
   var isTold = false
 
   static let connectMilliseconds: Int64 = 60_000
-  /// When to tell the user that an answer is late.
   static let promptMilliseconds: Int64 = 1_000
   static let mostFailures = 3
   static let mostLosses = 8
@@ -83,8 +74,7 @@ final class Nodes {
     places.firstIndex { $0.launcher === launcher }
   }
 
-  /// Returns the reason if the place is given up and the user does not know it yet; nil if it is
-  /// tried again.
+  /// Returns the reason to report if the place is given up; nil if it is retried.
   func retry(_ index: Int, complaint: String, at now: Instant) -> String? {
     let place = places[index]
     if let allocation = place.allocation, allocations[allocation].isOver {
@@ -112,7 +102,6 @@ final class Nodes {
 
   static let overText = "the time of the allocation is over"
 
-  /// Closes an allocation that was refused or is over. Returns its nodes that joined.
   func close(_ index: Int, complaint: String) -> [(RelayLauncher, NodeID)] {
     allocations[index].isOver = true
     allocations[index].complaint = complaint
@@ -127,12 +116,12 @@ final class Nodes {
     return joined
   }
 
-  /// When the timeout of an agent has certainly expired, which counts from the agent's own message.
+  /// When an agent's timeout, which starts at its own message, has certainly expired.
   func end(ofLeaseHeardAt heard: Instant) -> Instant {
     heard.advanced(byMilliseconds: settings.leaseMilliseconds)
   }
 
-  /// When all its workers are certainly gone as well.
+  /// When all workers are certainly gone as well.
   func end(ofWorkersHeardAt heard: Instant) -> Instant {
     end(ofLeaseHeardAt: heard).advanced(byMilliseconds: settings.slackMilliseconds)
   }
@@ -151,12 +140,11 @@ final class Nodes {
     places.append(Place(plan: plan, allocation: allocation, state: .waiting(until: now)))
   }
 
-  /// When to tell the user that a connection attempt is late.
   static func awaited(from by: Instant) -> Instant {
     by.advanced(byMilliseconds: promptMilliseconds - connectMilliseconds)
   }
 
-  /// Why places did not join, for the user. Leaves out places that may answer at any moment.
+  /// Why places did not join, except places that may answer at any moment.
   var absentees: [String] {
     places.compactMap { place in
       switch place.state {
@@ -187,7 +175,7 @@ final class Nodes {
     }.min()
   }
 
-  /// Whether every requested node has joined or will not come.
+  /// True once every requested node has joined or will not come.
   var areKnown: Bool {
     allocations.allSatisfy { $0.isGranted || $0.isOver }
       && places.allSatisfy {
@@ -198,7 +186,7 @@ final class Nodes {
       }
   }
 
-  /// Whether no node is left or expected.
+  /// True if no node is left or expected.
   var areExhausted: Bool {
     allocations.allSatisfy { $0.isGranted || $0.isOver }
       && places.allSatisfy {
@@ -206,7 +194,7 @@ final class Nodes {
       }
   }
 
-  /// Why no node is left: the complaints of allocations and places, as many as fit a line.
+  /// Why no node is left: as many complaints as fit a line.
   var complaint: String {
     var all = allocations.map(\.complaint).filter { !$0.isEmpty }
     for case .givenUp(let complaint) in places.map(\.state) where !all.contains(complaint) {
@@ -222,9 +210,7 @@ final class Nodes {
 }
 
 extension Nodes.Place {
-  /// There is no process for its transport at the moment.
-  ///
-  /// - Returns: whether it waits for one, as workers do.
+  /// Handles a lack of processes for the transport. Returns true if the place waits.
   mutating func awaitProcess(at now: Instant) -> Bool {
     guard shortages < SchedulerOptions.maxShortages else { return false }
     state = .waiting(
@@ -245,18 +231,17 @@ extension Nodes.Place {
 struct NodeSettings {
   var plans: [TransportPlan]
   var allocations: [SlurmAllocation.Want]
-  /// This program, which has the same path on all machines with a shared file system.
+  /// This program; all machines with a shared file system have it at the same path.
   let program: String
   var opening: AgentOpening
   var variables: [String]
   var arguments: TaskArguments?
-  /// Standard error of transports and agents.
   var complaints: String
   var leaseMilliseconds: Int64 { opening.leaseMilliseconds }
 
   /// - Parameters:
   ///   - folder: The run's folder, which all nodes must see.
-  ///   - queueMilliseconds: How long to wait for an allocation; nil for no limit.
+  ///   - queueMilliseconds: The longest wait for an allocation; nil for no limit.
   init(
     _ requests: [NodeRequest], folder: RunFolder, planKey: String, variables: [String],
     arguments: TaskArguments?, queueMilliseconds: Int64?
@@ -276,7 +261,7 @@ struct NodeSettings {
     }
     opening = AgentOpening(
       run: folder.id.description, planKey: planKey,
-      // An invalid value was reported before (`LeaseSetting`).
+      // `LeaseSetting` reported an invalid value before.
       leaseMilliseconds: (try? LeaseSetting())?.milliseconds ?? AgentLease.standardMilliseconds,
       folder: folder.path)
     self.variables = variables
@@ -284,16 +269,16 @@ struct NodeSettings {
     complaints = folder.nodeLog
   }
 
-  /// From an agent's heartbeat timeout until its workers are certainly gone.
+  /// The time from an agent's heartbeat timeout until its workers are certainly gone.
   var slackMilliseconds: Int64 = 2_000
 }
 
 struct TransportPlan: Sendable {
-  /// For the user, until the agent reports its own.
+  /// The name that the user sees until the agent reports one.
   var name: String
   /// The command whose standard input and output reach the agent.
   var words: [String]
-  /// A command that reliably kills the agent; nil if there is none.
+  /// A command that reliably kills the agent; nil if no such command exists.
   var killWords: (@Sendable (AgentHello) -> [String]?)?
 
   init(name: String, words: [String], killWords: (@Sendable (AgentHello) -> [String]?)? = nil) {
@@ -304,8 +289,7 @@ struct TransportPlan: Sendable {
 }
 
 extension TransportPlan {
-  /// Starts an agent: this program, if the same path exists on the node, otherwise the one in its
-  /// PATH.
+  /// Starts this program as agent, or the node's `opflow` in PATH if the path does not exist there.
   static func agentCommand(of program: String) -> String {
     let quoted = QuotedWords.quoted(program)
     return "test -x \(quoted) && exec \(quoted) agent || exec opflow agent"
@@ -315,7 +299,7 @@ extension TransportPlan {
     self.init(name: "the machine behind `\(command)`", words: ["/bin/sh", "-c", command])
   }
 
-  /// Without prompts, and with timeouts that detect a missing machine soon.
+  /// Without prompts, and with timeouts that soon detect a missing machine.
   init(ssh host: String, program: String) {
     self.init(
       name: host,
@@ -327,8 +311,8 @@ extension TransportPlan {
   }
 }
 
-/// The heartbeat timeout from `OPFLOW_LEASE`: how long tasks on nodes continue without a message
-/// from the coordinator. Raise it for networks with long stalls.
+/// The heartbeat timeout from `OPFLOW_LEASE`: how long tasks on nodes continue without the
+/// coordinator. Raise it for networks with long stalls.
 package struct LeaseSetting: Equatable {
   package static let variable = "OPFLOW_LEASE"
 

@@ -2,8 +2,8 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// The coordinator's end of a Slurm allocation; a keeper process (`AllocationKeeper`) does what
-/// blocks. A requested allocation is returned by `release`, or when this process dies.
+/// The coordinator's end of a Slurm allocation; `AllocationKeeper` does the blocking work.
+/// `release`, or the death of this process, returns a requested allocation.
 final class SlurmAllocation {
   enum Want: Equatable {
     case inside
@@ -17,16 +17,16 @@ final class SlurmAllocation {
     }
   }
 
-  /// This process runs on a node of its allocation, and so ends with it: salloc runs its command
-  /// where it was called.
+  /// This process runs on a node of its allocation, and ends with it: salloc runs its command where
+  /// it was called.
   static var isOnItsNode: Bool { Environment.value("SLURMD_NODENAME") != nil }
 
   enum News: Equatable {
     case pending(job: Int64, reason: String?)
     case granted(SlurmJob, secondsLeft: Int64?)
-    /// nil if there is no limit, or it is unknown.
+    /// nil if there is no limit or it is unknown.
     case left(seconds: Int64?)
-    /// Refused or ended. Comes last.
+    /// The allocation was refused or has ended.
     case over(complaint: String)
   }
 
@@ -38,7 +38,7 @@ final class SlurmAllocation {
   private let watch: EventLoop
   private var isOver = false
 
-  /// The watch reports at `place` that `next` has something. `error` is the keeper's standard
+  /// The event loop reports at `place` when `next` has news. `error` is the keeper's standard
   /// error.
   init(
     _ want: Want, watch: EventLoop, owner: EventLoop.Owner, place: UInt32, error: Int32
@@ -79,7 +79,7 @@ final class SlurmAllocation {
     return nil
   }
 
-  /// Whether there was data; nil at the end.
+  /// Returns true if there was data, nil at the end.
   private func read() -> Bool? {
     do throws(Errno) {
       let count = try lines.fill { room throws(Errno) in try reports?.read(into: room) ?? 0 }
@@ -93,14 +93,13 @@ final class SlurmAllocation {
 
   private func end(_ complaint: String) -> News {
     release()
-    // What cannot be removed leaves the watch when it is closed.
+    // A descriptor that cannot be removed leaves the event loop on close.
     if let raw = reports?.rawValue { try? watch.remove(raw) }
     reports = nil
     isOver = true
     return .over(complaint: complaint)
   }
 
-  /// `program` has the same path on all nodes.
   func transports(_ job: SlurmJob, program: String) -> [TransportPlan] {
     // If all other processes die, agents must end a requested allocation.
     let agent = [program, AgentMain.command] + (want == .inside ? [] : [AgentMain.endsJob])
@@ -111,7 +110,6 @@ final class SlurmAllocation {
     }
   }
 
-  /// nil once it is reaped.
   var pid: Int32? { process.pid }
 
   func release() { orders = nil }
@@ -144,19 +142,17 @@ extension SlurmAllocation.Want {
 struct NodeAllocation {
   let allocation: SlurmAllocation?
   var isGranted = false
-  /// No further agent is started there.
   var isOver = false
   var complaint = ""
-  /// What delays it, for the user.
   var awaited: String?
   private(set) var endsAt: Instant?
 
   init(_ allocation: SlurmAllocation?) { self.allocation = allocation }
 
-  /// Tasks are stopped so long before the end, to leave time for their ends and the journal.
+  /// Time for stopped tasks and the journal before the end.
   static let marginMilliseconds: Int64 = 5_000
 
-  /// Whether the end changed by more than rounding explains.
+  /// Returns true if the end changed by more than rounding explains.
   @discardableResult
   mutating func setTimeLeft(_ seconds: Int64?, at now: Instant) -> Bool {
     let end = seconds.map { now.advanced(byMilliseconds: max(0, $0) * 1_000) }

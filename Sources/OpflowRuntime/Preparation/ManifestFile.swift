@@ -12,12 +12,12 @@ package struct ManifestFile {
   package let realPath: String
   /// The base of relative paths; absolute.
   package let folder: String
-  /// For a resume: copies of the files that it names, for those that are missing.
+  /// For a resume: copies of named files, used if a file is missing.
   var kept = KeptFiles()
   /// Files, and names matched by patterns, to use instead of the current ones.
   var copies = KeptFiles()
   var foundNames: PatternNames?
-  /// Tasks are added later.
+  /// Tasks may be added later.
   package var mayBeEmpty = false
 
   package static let defaultName = "opflow.yaml"
@@ -30,7 +30,7 @@ package struct ManifestFile {
     self.folder = folder
   }
 
-  /// Without tasks, in the working directory. An empty `name` means the default.
+  /// A manifest without tasks, in the working directory. An empty `name` means the default.
   package static func none(named name: String) throws(PreparationError) -> ManifestFile {
     do throws(Errno) {
       var manifest = ManifestFile(
@@ -43,12 +43,12 @@ package struct ManifestFile {
     }
   }
 
-  /// Generated; relative paths start at `folder`.
+  /// A generated manifest, whose relative paths start at `folder`.
   package static func composed(_ bytes: [UInt8], folder: String) -> ManifestFile {
     ManifestFile(bytes: bytes, displayPath: "<none>", realPath: standardInput, folder: folder)
   }
 
-  /// A folder with a slash stands for the manifest in it.
+  /// Accepts a folder with a slash for the manifest in it.
   package static func path(_ word: String) -> String {
     word.hasSuffix("/") ? word + defaultName : word
   }
@@ -77,8 +77,8 @@ package struct ManifestFile {
   }
 
   /// Opens a file that can be read only once: a pipe such as `<(…)`, a terminal, or an unlinked
-  /// file in /proc such as a here-document. It counts as standard input, since it cannot be found
-  /// again. nil for other files.
+  /// file in /proc such as a here-document. It is treated like standard input, since it cannot be
+  /// found again. Returns nil for other files.
   private static func pipe(_ path: String) throws(Errno) -> Descriptor? {
     switch try Path.status(path).kind {
     case .directory: return nil
@@ -112,7 +112,6 @@ package struct ManifestFile {
     return try file.readAll(atMost: mostBytes)
   }
 
-  /// Throws all errors of the manifest.
   package func compile(
     runID: String, set: [String], maxParallel: UInt32?, state: StateFolder? = nil,
     fingerprints: FingerprintStyle = .relative
@@ -135,7 +134,7 @@ package struct ManifestFile {
     ) { PreparationError.diagnostics($0) }
   }
 
-  /// The matrix tasks that `maker` generates; nil if the manifest declares no such matrix.
+  /// Compiles the matrix tasks that `maker` generates; nil if the manifest declares no such matrix.
   func compileInstances(
     madeBy maker: TaskID, of plan: Plan, runID: String, set: [String], state: StateFolder
   ) throws(PreparationError) -> CompiledSegment? {
@@ -160,7 +159,6 @@ package struct ManifestFile {
     }
   }
 
-  /// Throws all errors of the manifest.
   package func check(set: [String], state: StateFolder) throws(PreparationError) -> CheckedManifest
   {
     let options = options(runID: Self.runIDOfCheck, set: set, maxParallel: nil, state: state)
@@ -202,8 +200,7 @@ package struct ManifestFile {
     }
   }
 
-  /// Reads the files that the manifest names, and copies of missing ones, unless a file is
-  /// optional.
+  /// Reads the files that the manifest names, or copies of missing files that are not optional.
   private var furtherFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile {
     let (kept, copies, folder, manifest) = (kept, copies, folder, realPath)
     return { (path, limit, mayBeMissing) throws(NamedFileFault) in
@@ -228,12 +225,12 @@ package struct ManifestFile {
   }
 
   private static func copy(_ bytes: [UInt8], of path: String) -> NamedFile {
-    // Cannot be the number of a real file.
+    // Differs from all real files.
     let number = FileNumber(device: .max, inode: Hash.xxh3(Array(path.utf8)))
     return NamedFile(bytes: bytes, realPath: path, number: number)
   }
 
-  /// As an older opflow did, in the original folder, for its fingerprints.
+  /// Compiles like an older opflow, in the original folder, for its fingerprints.
   func compileAsBefore(
     runID: String, set: [String], folder: String
   ) throws(PreparationError) -> Plan {
@@ -244,7 +241,6 @@ package struct ManifestFile {
     return try compiled.openPlan()
   }
 
-  /// Throws a selector that matches no task.
   package func expectTasks(_ words: [String], in plan: Plan) throws(PreparationError) {
     for word in words {
       do throws(UnfitSelector) {
@@ -259,7 +255,6 @@ package struct ManifestFile {
     }
   }
 
-  /// In an error message.
   package static let mostTasksTold = 20
 
   func inputs(set: [String]) -> PlanInputs {
@@ -278,8 +273,7 @@ package struct ManifestFile {
     return source
   }
 
-  /// The prefix for showing relative paths: the folder as the user wrote it, if that is the
-  /// manifest's.
+  /// The prefix of shown relative paths: the folder as the user wrote it, if it is the manifest's.
   private static func displayFolder(_ displayPath: String, folder: String) -> String {
     let slash = displayPath.lastIndex(of: "/")
     let written = slash.map { String(displayPath[...$0]) } ?? ""
@@ -298,8 +292,7 @@ package struct ManifestFile {
   }
 }
 
-/// Reads the files that a manifest names. Refuses FIFOs, devices and sockets, so that reading never
-/// blocks.
+/// Reads the files that a manifest names, but no FIFOs, devices or sockets, which could block.
 enum FurtherFile {
   static func read(_ path: String, atMost limit: Int) throws(NamedFileFault) -> NamedFile {
     let status: FileStatus
@@ -311,8 +304,7 @@ enum FurtherFile {
       throw error == .noSuchFile ? .missing : .failed("\(error)")
     }
     if let kind = words(for: status.kind) { throw .noFile(kind) }
-    // Error messages show the first line of a file: /proc/self/environ would reveal the
-    // environment.
+    // Error messages show a file's first line: /proc/self/environ would reveal the environment.
     if isOfProcesses(status) { throw .noFile("an entry of /proc") }
     if status.sizeBytes > limit { throw .tooLarge }
     bytes = try rethrowing(File.openRegular(realPath, .readOnly).readAll(atMost: limit + 1)) {
@@ -324,7 +316,7 @@ enum FurtherFile {
       number: FileNumber(device: status.identity.device, inode: status.identity.inode))
   }
 
-  /// nil if the file cannot be read.
+  /// Returns nil if the file cannot be read.
   static func planFile(_ path: String) -> PlanFile? {
     do throws(Errno) {
       let realPath = try Path.real(path)
@@ -353,8 +345,8 @@ enum FurtherFile {
   }
 }
 
-/// The file names that matched patterns of a manifest, to compile it the same way again. Each is
-/// stored like a copy of a file.
+/// The file names that matched a manifest's patterns, stored like copies of files, to compile the
+/// manifest again.
 final class PatternNames: @unchecked Sendable {
   // SAFETY: @unchecked, because one thread compiles the manifest, and this is read only afterwards.
 
@@ -362,7 +354,7 @@ final class PatternNames: @unchecked Sendable {
 
   func add(_ path: String, _ bytes: [UInt8]) { all.append((path, bytes)) }
 
-  /// Cannot be a real path.
+  /// Differs from all real paths.
   static func path(_ pattern: String, in folder: String) -> String {
     "//names/\(folder)//\(pattern)"
   }
@@ -377,8 +369,8 @@ final class PatternNames: @unchecked Sendable {
 }
 
 extension ManifestFile {
-  /// A plan for its names: of an earlier run if it is current, else compiled now, else of the
-  /// newest run.
+  /// Returns a plan for its names: an earlier run's if current, else compiled now, else the newest
+  /// run's.
   package func planToGlanceAt(_ state: StateFolder) -> Plan? {
     let inputs = inputs(set: [])
     let earlier = try? state.runs(ofManifest: realPath, amongNewest: Self.mostRunsGlancedAt)
@@ -398,6 +390,6 @@ extension ManifestFile {
   }
 
   private static let mostRunsGlancedAt = 3
-  /// While the user waits.
+  /// The user waits for the compilation.
   private static let mostBytesCompiled = 4 << 20
 }

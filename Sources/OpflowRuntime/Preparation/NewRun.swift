@@ -14,13 +14,12 @@ package struct NewRun: Preparation {
   private let manifest: ManifestFile
   private let nowMilliseconds = Clock.wallMilliseconds
   private let random = UInt16.random(in: 0 ... .max)
-  /// Unless another process takes the ID first.
+  /// Another process may take the ID first.
   private let expected: RunID
   private var prepared: PreparedPlan
   package private(set) var resumeState: ResumeState
   package var secrets: [SecretValue] = []
 
-  /// Throws all errors of the manifest.
   package init(
     _ manifest: ManifestFile, _ state: StateFolder, _ asked: RunRequest
   ) throws(PreparationError) {
@@ -38,7 +37,6 @@ package struct NewRun: Preparation {
     resumeState.openness = asked.openness
   }
 
-  /// Of its manifest.
   package var diagnostics: [Diagnostic] { prepared.warnings }
 
   package var plan: Plan { prepared.plan }
@@ -90,7 +88,7 @@ package struct NewRun: Preparation {
           + " `secrets`, and read it from the environment"))
   }
 
-  /// From then on the run exists, is held by this process, and can be resumed.
+  /// Creates the run, which this process then holds and which can be resumed.
   package func begin() throws(PreparationError) -> PreparedSession {
     try expectNoSecretArgument()
     var new = self
@@ -142,10 +140,10 @@ package struct NewRun: Preparation {
   }
 }
 
-/// The plan for the current manifest: of an earlier run with the same inputs, or compiled now.
+/// The plan for the current manifest: an earlier run's with the same inputs, or compiled now.
 struct PreparedPlan {
   private(set) var plan: Plan
-  /// In the journal's format, as are the files.
+  /// In the journal's format, like `files`.
   let environment: [String]
   let files: [String]
   let warnings: [Diagnostic]
@@ -159,7 +157,7 @@ struct PreparedPlan {
     let inputs = manifest.inputs(set: request.set)
     var found: [String]?
     let current = state.plan(ofManifest: manifest.realPath) { plan in
-      // An empty plan is that of a run that stays open.
+      // An empty plan belongs to a run that stays open.
       if plan.taskCount == 0, !manifest.mayBeEmpty { return false }
       found = plan.inputs(ifCurrent: inputs, runID: runID)?.fileEntries
       return found != nil
@@ -190,7 +188,7 @@ struct PreparedPlan {
     return plan.hasFurtherFiles ? earlier.readKeptFiles().named : []
   }
 
-  /// Writes or links the plan. A written one is mapped from its file then, which frees its bytes.
+  /// Links the plan, or writes and maps it, which frees its bytes.
   mutating func place(in folder: RunFolder) throws(RunFolderError) {
     if let earlier {
       if plan.hasFurtherFiles { try folder.shareKeptFiles(of: earlier) }
@@ -213,7 +211,6 @@ extension Plan {
       variable: Environment.value)
   }
 
-  /// Compiling it for this request may give warnings.
   func mayWarn(_ request: RunRequest) -> Bool {
     mayWarn(SchedulerOptions(request, self).capacities(of: self))
   }
@@ -242,7 +239,7 @@ extension PlanInputs {
   var fileEntries: [String] { FileEntry.texts(files, from: folder) }
 }
 
-/// The journal has the hashes of variables, not their values.
+/// The journal has hashes of variables, not values.
 private enum EnvironmentEntry {
   static func texts(_ variables: [(name: String, value: String?)]) -> [String] {
     variables.map { name, value in

@@ -5,7 +5,7 @@ internal import OpflowManifest
 package import OpflowPlan
 internal import OpflowSystem
 
-/// A new run, or a resume, that is about to begin. Nothing is changed before its `begin`.
+/// A new run, or a resume. Nothing changes before `begin`.
 package protocol Preparation {
   var asked: RunRequest { get }
   var plan: Plan { get }
@@ -14,15 +14,14 @@ package protocol Preparation {
   /// With `initial`, without durations.
   var resumeState: ResumeState { get }
   var stateFolder: StateFolder { get }
-  /// Real path; `-` for standard input.
+  /// The real path; `-` for standard input.
   var manifestPath: String { get }
   func readManifest() throws(PreparationError) -> ManifestFile
-  /// Its variables, from `--set`.
+  /// The manifest's variables, from `--set`.
   var set: [String] { get }
   var runID: String { get }
-  /// To be written to the run's folder.
+  /// Files to be written to the run's folder.
   var copies: [(name: String, bytes: [UInt8])] { get }
-  /// To show before anything starts.
   var warnings: [String] { get }
   /// Why tasks run again.
   var reasons: [Transition] { get }
@@ -30,7 +29,6 @@ package protocol Preparation {
 }
 
 extension Preparation {
-  /// Checks that its tasks can run, and takes their secrets.
   package mutating func expectRunnable(_ complain: (String) -> Void) throws(PreparationError) {
     try asked.expectPrograms()
     try expectNotAround()
@@ -40,7 +38,6 @@ extension Preparation {
     try takeSecrets(complain)
   }
 
-  /// Throws the first task to run that already contains this process.
   private func expectNotAround() throws(PreparationError) {
     let around = TasksAround.here
     if around.isEmpty { return }
@@ -52,22 +49,20 @@ extension Preparation {
     }
   }
 
-  /// Throws a task that needs more GPUs than there are.
   private func expectDevices() throws(PreparationError) {
     let missing = MissingDevices.first(of: plan, usesNodes: !asked.on.isEmpty, initial)
     guard let missing else { return }
     throw .tooFewDevices(task: missing.task, wanted: missing.wanted, there: missing.there)
   }
 
-  /// Throws the tasks that lack a terminal.
   private func expectTerminal() throws(PreparationError) {
     let tasks = MissingTerminal.tasks(of: plan, initial)
     if tasks.isEmpty { return }
     throw try placing(.noTerminal(tasks: tasks)) { $0.tasksWithoutTerminal = Set(tasks) }
   }
 
-  /// Reads the secrets that its tasks need, since nothing stores them. `complain` receives standard
-  /// error of commands that print secrets. Throws unavailable secrets, where tasks list them.
+  /// Reads the tasks' secrets, since nothing stores them. `complain` receives standard error of
+  /// commands that print secrets. Throws unavailable secrets at the places that list them.
   package mutating func takeSecrets(_ complain: (String) -> Void) throws(PreparationError) {
     guard plan.hasSecrets else { return }
     do throws(SecretFaults) {
@@ -83,7 +78,6 @@ extension Preparation {
     try asked.expectNoSecret(secrets)
   }
 
-  /// An error at its places in the manifest; `plain` if that has changed meanwhile.
   private func placing(
     _ plain: PreparationError, noting note: (inout CompileOptions) -> Void
   ) throws(PreparationError) -> PreparationError {
@@ -91,7 +85,6 @@ extension Preparation {
       plain, runID: runID, set: set, maxParallel: asked.maxParallel, noting: note)
   }
 
-  /// Returns a warning about secrets that are missing; nil if none are.
   package var missingSecrets: String? {
     plan.hasSecrets ? SecretFaults.warning(SecretTaking.missing(plan, initial)) : nil
   }
@@ -101,7 +94,7 @@ extension Preparation {
       plan.concurrency, manifest: manifestPath, in: stateFolder, asked: asked.ifRunning)
   }
 
-  /// Of earlier runs, and of this one.
+  /// Durations in earlier runs and in this run.
   package var durations: TaskDurations {
     stateFolder.durations(ofManifest: manifestPath, plan: plan)
   }

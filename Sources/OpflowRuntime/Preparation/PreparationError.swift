@@ -3,30 +3,27 @@ package import OpflowManifest
 package import OpflowPlan
 package import OpflowSystem
 
-/// Why a run or a resume cannot be prepared.
 package enum PreparationError: Error {
   case unreadable(manifest: String, Errno)
   case diagnostics(ManifestError)
   case folder(RunFolderError)
-  /// `tasks` lists the first tasks or tags.
   case noSuchTask(UnfitSelector, manifest: String, tasks: [String])
   case selection(SelectionError)
   /// A bug in opflow.
   case unsoundPlan(PlanError)
-  /// Too large, or a bug in opflow.
+  /// The addition is too large, or a bug in opflow.
   case unfitAddition(GrownPlanError)
   /// No manifest of the run declares the generator's matrix: a bug in opflow.
   case noInstanceSource(String)
-  /// Processes cannot be inspected, so none can be started or ended safely.
+  /// Processes cannot be inspected, and so not started or ended safely.
   case noProcesses(String)
   /// The manifest has changed meanwhile.
   case secrets(SecretFaults)
-  /// A `--set` value contains a secret, which would be stored.
+  /// A `--set` value, which would be stored, contains a secret.
   case secretSet(name: String)
   case secretOn
   /// An option that names a run or tasks contains a secret.
   case secretNamed(option: String)
-  /// So many descriptors are not available.
   case noDescriptors(Int, Errno)
   case noMemoryLimits(String)
   /// The manifest has changed meanwhile.
@@ -34,9 +31,7 @@ package enum PreparationError: Error {
   /// Workers of an earlier session are, or may be, alive on these machines.
   case workersElsewhere([String])
   case noProgram(String, for: String)
-  /// A task that contains this process would run.
   case taskAround(String)
-  /// Of an earlier session; they could not be ended.
   case survivors([Orphans.Survivor])
   case tooFewDevices(task: String, wanted: Int, there: Int)
 }
@@ -52,7 +47,7 @@ extension RunsAround {
     RunsAround(Environment.value(variable), own: Environment.value(ownVariable))
   }
 
-  /// This process is part of that run, or of one nested in it.
+  /// True if this process is part of the run, or of a run nested in it.
   package static func isHere(_ run: RunID) -> Bool { here.contains(run) }
 
   package static var innermost: RunID? { Environment.value(ownVariable).flatMap { RunID($0) } }
@@ -75,14 +70,13 @@ extension TasksAround {
 }
 
 extension TaskAround {
-  /// The task that contains this process.
   package static var here: TaskAround? {
     guard let run = RunsAround.innermost, let task = Environment.value(variable), !task.isEmpty
     else { return nil }
     return TaskAround(run: run, task: task)
   }
 
-  /// The task of `run` that contains this process, even through a nested run; nil if it is not
+  /// Returns the task of `run` that contains this process, even through a nested run; nil if not
   /// visible.
   package static func here(of run: RunID) -> TaskAround? {
     if let here, here.run == run { return here }
@@ -100,7 +94,7 @@ extension TaskAround {
 
   private static let longestChain = 4096
 
-  /// Only if this is not its first attempt: nested runs of an earlier one may be unfinished.
+  /// nil at the first attempt: only nested runs of earlier attempts may be unfinished.
   package static var triedAgain: TaskAround? {
     guard let attempt = Environment.value("OPFLOW_ATTEMPT").flatMap({ Int($0) }), attempt > 1 else {
       return nil

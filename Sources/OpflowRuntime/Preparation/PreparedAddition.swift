@@ -7,16 +7,14 @@ package import OpflowWire
 
 /// An addition to a live run, compiled against its current plan.
 package struct PreparedAddition {
-  /// Of the new tasks.
   package let taskCount: Int
-  /// IDs as declared.
   package let added: [String]
   private let plan: Plan?
-  /// The run has these with the same definition.
+  /// The run has these tasks with the same definition.
   package let unchanged: [String]
   package let warnings: [Diagnostic]
   package var request: AddRequest
-  /// Of all new tasks, including matrix tasks.
+  /// IDs of all new tasks, including matrix tasks.
   package var ids: [String] {
     plan.map { plan in plan.tasks.map { plan.nameString(TaskID($0)) } } ?? []
   }
@@ -25,8 +23,8 @@ package struct PreparedAddition {
   private let kept: KeptFiles
   private let folder: AddedFolder
 
-  /// `id` is for this attempt only. `generator` is the task of the run that contains this process,
-  /// or `none`.
+  /// `id` is for this attempt only. `generator` is the run's task that contains this process, or
+  /// `none`.
   package init(
     _ manifest: ManifestFile, to run: RunFolder, _ plan: Plan, _ id: RequestID, by generator: TaskID
   ) throws(PreparationError) {
@@ -36,7 +34,6 @@ package struct PreparedAddition {
       compiled, of: manifest, .manifest(manifest.bytes), to: run, plan, id, by: generator, nil)
   }
 
-  /// The matrix tasks that `maker` generates.
   package init(
     instancesMadeBy maker: TaskID, of run: RunFolder, _ plan: Plan, _ id: RequestID
   ) throws(PreparationError) {
@@ -75,25 +72,21 @@ package struct PreparedAddition {
     self.kept = kept
   }
 
-  /// Embeds a short addition without further files in the request, which saves writing and syncing
-  /// files.
+  /// Embeds a short addition without further files in the request, which saves writing and syncing.
   package mutating func carry() {
     guard case .manifest(let copy) = source, kept.files.isEmpty, taskCount > 0 else { return }
     let carried = CarriedAddition(copy: copy, segment: segment)
     if carried.isShort { request.carried = carried }
   }
 
-  /// For the run and for a resume.
   package func write() throws(RunFolderError) {
     if request.carried == nil { try folder.write(segment: segment, source, kept) }
   }
 
-  /// After a refusal.
   package func remove() { if request.carried == nil { folder.remove() } }
 }
 
-/// The run's manifest, or the addition, that declares a matrix whose tasks are generated while the
-/// run is live.
+/// The run's manifest, or the addition, that declares a matrix with generated tasks.
 struct InstanceSource {
   private let folder: RunFolder
   private let open: OpenEntry
@@ -103,7 +96,6 @@ struct InstanceSource {
     open = try withFolder(folder.readOpen())
   }
 
-  /// `found` receives the names that match patterns.
   func compile(
     _ maker: TaskID, of plan: Plan, _ found: PatternNames
   ) throws(PreparationError) -> (ManifestFile, CompiledSegment) {
@@ -140,7 +132,7 @@ struct InstanceSource {
     return history.extensions.reversed().filter { !AddedFolder($0.id, of: folder).isOfInstances }
   }
 
-  /// As of the plan's compilation.
+  /// Reads the manifest as it was when the plan was compiled.
   private func root(_ history: RunModel) throws(PreparationError) -> ManifestFile {
     let located = RunManifest(open, folder)
     do throws(Errno) {

@@ -6,8 +6,7 @@ internal import OpflowSystem
 internal import OpflowWire
 internal import OpflowWorker
 
-/// All decisions of a resume before it changes anything: the state of each task, from the journal
-/// and the current manifest.
+/// All decisions of a resume before it changes anything.
 package struct PreparedResume: Preparation {
   package let asked: RunRequest
   package let plan: Plan
@@ -16,7 +15,6 @@ package struct PreparedResume: Preparation {
   let found: ResumedRun
   let history: RunModel
   private let recovery: JournalRecovery
-  /// To show before anything starts.
   package let warnings: [String]
   private let request: ResumeRequest
   let decision: ResumeDecision
@@ -24,7 +22,7 @@ package struct PreparedResume: Preparation {
   private let options: SchedulerOptions
   private let named: TaskSet?
   package var secrets: [SecretValue] = []
-  /// Services that are up, unchanged, by their numbers in the plan.
+  /// Unchanged services that are up, by their numbers in this plan.
   private let unchanged: [TaskID: HeldService]
 
   /// - Parameter held: Services that this process keeps up.
@@ -133,7 +131,7 @@ package struct PreparedResume: Preparation {
     self.warnings = warnings
   }
 
-  /// Whether clients that use the run as their queue know results of its tasks.
+  /// True if clients that use the run as their queue know results of its tasks.
   private static func goesOn(
     _ folder: RunFolder, _ history: RunModel, _ asked: RunRequest
   ) throws(PreparationError) -> Bool {
@@ -151,17 +149,15 @@ package struct PreparedResume: Preparation {
     }
   }
 
-  /// The same services, by their numbers in the plan of the session that started them.
+  /// The same services, by their numbers in the session that started them.
   package var stayingBefore: Set<TaskID> { Set(staying.map(\.held.service)) }
 
   var runFolder: RunFolder { folder }
   var files: [String] { entry.files }
 
-  /// How each task enters the scheduler. Computed on demand, like the rest: a resume without work
-  /// does not need it.
+  /// Computed on demand, like the rest: a resume without work does not need it.
   package var initial: [InitialState] { decision.initialStates(request) }
 
-  /// How its tasks enter the engine, without durations.
   package var resumeState: ResumeState {
     var resumeState = ResumeState(
       initial: initial, attempts: plan.tasks.map { history[TaskID($0)].attempts },
@@ -194,15 +190,14 @@ package struct PreparedResume: Preparation {
   package var copies: [(name: String, bytes: [UInt8])] { found.copies }
   package func readManifest() throws(PreparationError) -> ManifestFile { try found.manifest() }
 
-  /// Why tasks run again.
   package var reasons: [Transition] { decision.transitions }
 
   private var opening: [JournalEntry] {
     [.resume(entry)] + decision.transitions.map { .transition($0) }
   }
 
-  /// The exit code of a finished run in which nothing would change; nil otherwise, also after a
-  /// stop just before the end, or if the failed tasks are no longer in the manifest.
+  /// The exit code of a finished run in which nothing would change. nil also after a stop just
+  /// before the end, or if the failed tasks are no longer in the manifest.
   package var nothingToDo: Int32? {
     guard let close = history.close, close.state == .succeeded || close.state == .failed,
       !decision.startsAnything, decision.failCount == 0, decision.transitions.isEmpty,
@@ -228,19 +223,19 @@ package struct PreparedResume: Preparation {
     }
   }
 
-  /// The `--on` options of the previous session.
+  /// The previous session's `--on` options.
   package var on: [String] { history.on }
 
   package var state: RunState { history.close?.state ?? .interrupted }
 
-  /// Whether the workers of staying services know all secrets to mask.
+  /// True if the workers of staying services know all secrets to mask.
   package func fits(_ passed: PassedServices) -> Bool { passed.know(secrets) }
 
-  /// Ends what an earlier session left and repairs the journal. The caller took the lock before the
-  /// run was read.
+  /// Ends leftovers of an earlier session and repairs the journal. The caller took the lock before
+  /// it read the run.
   ///
-  /// - Parameter passed: Services that the previous session of this process left up; it left
-  ///   nothing else.
+  /// - Parameter passed: Services that this process's previous session left up; it left nothing
+  ///   else.
   package func begin(
     holding lock: consuming RunFolderLock, passed: PassedServices? = nil
   ) throws(PreparationError) -> PreparedSession {
@@ -248,8 +243,9 @@ package struct PreparedResume: Preparation {
     passed?.end(but: stayingBefore)
     let kept = passed?.isEmpty == false ? passed : nil
     try withFolder(found.write())
-    // A task must never run beside its own orphan. If the run is a copy of a live one, the
-    // processes belong to the original; a session that passed services on has ended its others.
+    // A task must never run beside its own orphan. If the run is a copy of a live run, the
+    // processes belong to the original. A session that passed services on has ended its other
+    // processes.
     let isCopyOfLive = found.original.flatMap { try? RunFolderLock.isHeld($0) } ?? false
     let mayHaveLeft = !isCopyOfLive && passed == nil
     let left = mayHaveLeft ? try awaitOtherMachines() : []
@@ -267,7 +263,7 @@ package struct PreparedResume: Preparation {
     let (repair, encoder) = (recovery.repair, history.encoder)
     try withFolder(folder.makeLogs())
     let journal = try withFolder(JournalFile.reopen(folder.journal, repair: repair))
-    // If lines are lost, one of them may have named an addition.
+    // A lost line may have named an addition.
     if recovery.isIntact || recovery.isOnlyTorn {
       folder.removeAdded(but: Set(history.extensions.map(\.id.text)))
     }
@@ -305,21 +301,18 @@ package struct PreparedResume: Preparation {
     return session
   }
 
-  /// Processes of tasks that an earlier session could not end.
   private var processesLeft: [WorkerEntry] {
     history.processesLeft + SurvivorFiles.read(folder.path).flatMap(\.processes)
   }
 
-  /// Checks that no process is alive that an earlier session could not end.
+  /// Throws processes that an earlier session could not end and that are alive.
   package func expectNothingLeft() throws(PreparationError) {
     let survivors = asked.takesOver ? [] : Orphans.alive(processesLeft)
     guard survivors.isEmpty else { throw .survivors(survivors) }
   }
 
-  /// Waits for agents and workers of a session that did not end.
-  ///
-  /// - Returns: The machines that may still have some, which the user declared gone; nil if no
-  ///   timeout is known.
+  /// Waits for agents and workers of a session that did not end. Returns the machines that may
+  /// still have some, which the user declared gone; nil without a known timeout.
   private func awaitOtherMachines() throws(PreparationError) -> [String]? {
     guard history.close == nil else { return [] }
     let nodes = history.nodes.of(session: history.sessions).filter { $0.state != .lost }
@@ -331,7 +324,7 @@ package struct PreparedResume: Preparation {
     // The coordinator's own machine had workers, too.
     let hosts = Set(nodes.map(\.host) + Orphans.machinesBeyondReach(of: history.workers))
     guard asked.takesOver else { throw .workersElsewhere(hosts.sorted()) }
-    // Otherwise every further resume would find their lock.
+    // Every further resume would find the lock.
     let path = folder.workersLock
     try withFolder(doing("remove", path, Path.removeIfThere(path)))
     return hosts.sorted().map { CleanText.string($0) }
@@ -377,16 +370,14 @@ package struct PreparedResume: Preparation {
   }
 }
 
-/// Additions by tasks of the run that run again and add them again.
 extension PreparedResume {
-  /// A task of the last plan is left out because the task that added it runs again.
+  /// True if a task of the last plan is left out because the task that added it runs again.
   package func addsAnew(_ name: String) -> Bool { found.addsAnew(name) }
 
   private var additionsToRemake: AdditionsToRemake {
     AdditionsToRemake(of: plan, found.additions, history, decision) { foresight(of: $0) }
   }
 
-  /// Checks the files of tasks, and of their dependencies, as the session would.
   private func foresight(of tasks: Set<TaskID>) -> (TaskID) -> AdditionsToRemake.Foresight {
     // Without records of earlier successes, no prediction is possible.
     guard let look = try? PlanScan(plan, state: stateFolder.path, cache: asked.cache) else {
@@ -406,8 +397,8 @@ extension PreparedResume {
   }
 }
 
-/// The values that tasks left in earlier sessions. The journal has only their hashes: the files are
-/// not synced, so a power failure may have destroyed them.
+/// Values that tasks left in earlier sessions. The journal has only hashes: the files are not
+/// synced, so a power failure may have destroyed them.
 struct KeptValues {
   private let plan: Plan
   private let folder: RunFolder
@@ -421,7 +412,7 @@ struct KeptValues {
     isDone = { history[$0].state.holdsValues }
   }
 
-  /// With the strings that an `if` may read, as far as they exist.
+  /// Includes the existing strings that an `if` may read.
   func withTexts() -> [TaskID: ValueSet] {
     var values = left
     for task in left.keys where plan.flags(task).contains(.decidesOthers) {
@@ -440,7 +431,7 @@ struct KeptValues {
     return set.values.allSatisfy { read($0, of: task, set.attempt) != nil }
   }
 
-  /// Removes values of unsuccessful attempts that were not removed at their end.
+  /// Removes leftover values of unsuccessful attempts.
   func removeOthers() -> Errno? {
     let names = left.filter { plan.flags($0.key).contains(.leavesValues) && isDone($0.key) }
       .map { ValueFolder.name(of: plan.nameBytes($0.key), attempt: $0.value.attempt) }
@@ -465,11 +456,11 @@ struct KeptValues {
 
 struct MissingOutputs {
   private let network: NetworkFiles
-  /// Listed again, once each, since that is expensive on a file server.
+  /// Folders listed again, once each: listing is expensive on a file server.
   private var refreshed: Set<String> = []
 
-  /// Finished downloads without `to`, and successful tasks without content checks that lack one of
-  /// their `outputs`; nil for none.
+  /// Returns finished downloads without `to`, and successful tasks without content checks that lack
+  /// an output; nil for none.
   static func find(
     _ plan: Plan, _ history: RunModel, network: NetworkFiles = NetworkFiles()
   ) -> TaskSet? {
@@ -508,7 +499,7 @@ struct MissingOutputs {
     }
   }
 
-  /// A path that cannot be checked, for lack of permission for example, does not count as missing.
+  /// A path that cannot be checked, for example without permission, is not missing.
   private mutating func areMissing(at path: String, followingLinks: Bool = true) -> Bool {
     if !Self.isUnseen(path, followingLinks: followingLinks) { return false }
     let folder = Path.parent(of: path)

@@ -7,19 +7,19 @@ package import OpflowViews
 internal import OpflowWorker
 
 /// A session that is ready to begin: folder, plan and journal exist, and this process holds the
-/// run's lock until the session has ended.
+/// run's lock until the session ends.
 package struct PreparedSession: ~Copyable {
   package var request: SessionRequest
   private let asked: RunRequest
   private let manifestPath: String
-  /// Of the manifest, in the journal's format.
+  /// The manifest's files in the journal's format.
   private let files: [String]
   /// Requests of the session that this one continues.
   package internal(set) var orders = RequestRecords()
-  /// Services that the previous session left up; then those that this one takes over.
+  /// Services that the previous session left up; then those that this session takes over.
   var passed: PassedServices?
   var takenOver: [(service: TaskID, held: HeldService)] = []
-  /// The launcher of this machine, if a worker was started ahead.
+  /// This machine's launcher, if a worker was started early.
   private var workers: Workers?
   private let trace: SessionTrace
   private let journal: JournalFile
@@ -44,14 +44,13 @@ package struct PreparedSession: ~Copyable {
     self.lock = lock
   }
 
-  /// The runs of its manifest.
   package var manifestRuns: ManifestRuns {
     ManifestRuns(
       state: StateFolder(holding: request.folder), path: manifestPath,
       keep: Int(request.plan.manifest.keepRuns))
   }
 
-  /// Checks the preconditions of every run. Call it before creating one.
+  /// Checks the preconditions of every run, before it is created.
   package static func expectMeans() throws(PreparationError) {
     if let obstacle = ProcessStatus.obstacle { throw .noProcesses(obstacle) }
     try rethrowing(Descriptor.expectFree(leastDescriptors)) {
@@ -59,26 +58,25 @@ package struct PreparedSession: ~Copyable {
     }
   }
 
-  /// For a run with one worker: journal, lock, socket, epoll, signals and the worker's pipes.
+  /// A run with one worker needs journal, lock, socket, epoll, signals and the worker's pipes.
   private static let leastDescriptors = 15
 
-  /// Environment variables for workers: trace context and enclosing runs.
   private var variables: [String] {
     trace.variables + RunsAround.here.variables(with: request.folder.id.description)
       + TasksAround.here.variables(of: manifestPath, request.plan.key)
   }
 
-  /// Starts a worker while the rest is prepared, if the first task needs one at once: that saves a
-  /// twentieth of a short run.
+  /// Starts a worker early if the first task needs one at once: that saves a twentieth of a short
+  /// run.
   mutating func startEarly() {
     guard asked.on.isEmpty, request.plan.beginsWithCommand(request.resumeState.initial)
     else { return }
-    // An error is ignored here and reported by the next attempt.
+    // The next attempt reports an error.
     workers = try? makeWorkers()
     workers?.launcher.startEarly()
   }
 
-  /// Those started ahead, left by the previous session, or new ones.
+  /// Takes early workers, workers that the previous session left, or new ones.
   private mutating func takeWorkers() throws(Errno) -> Workers {
     if let workers { return workers }
     guard let passed else { return try makeWorkers() }
@@ -96,7 +94,7 @@ package struct PreparedSession: ~Copyable {
     // From here on there is a worker to end: signals are handled once the session has begun.
     try Coordinator.watchedSignals().block()
     let watch = try EventLoop()
-    // Workers share the file only if it exists. An error shows in `checkRecords`.
+    // Workers share the file only if it exists. `checkRecords` reports an error.
     if plan.declaresFiles { _ = try? RecordBook(state: StateFolder(holding: folder).path) }
     var delegation = MemoryLimits.begin(plan) { request.warnings.append($0) }
     let launcher = try LocalLauncher(
@@ -106,9 +104,9 @@ package struct PreparedSession: ~Copyable {
     return (watch, launcher)
   }
 
-  /// Drives the run to its end with workers of this machine.
+  /// Runs the session to its end with workers of this machine.
   ///
-  /// - Parameter serving: Ends staying services when files change; nil if only a user ends them.
+  /// - Parameter serving: Ends staying services when files change; nil if only the user ends them.
   package consuming func perform(
     progress: ProgressOptions, heading: ProgressHeading, serving: ServingWatch? = nil
   ) throws(CoordinatorError) -> SessionResult {
@@ -154,7 +152,7 @@ package struct PreparedSession: ~Copyable {
     return result
   }
 
-  /// Checks the records first, since every worker would fail on them.
+  /// Every worker would fail on unusable records.
   private static func checkRecords(_ state: String) throws(CoordinatorError) {
     _ = try rethrowing(RecordBook(state: state)) {
       CoordinatorError("cannot use \(RecordBook.badPath(in: state))", $0)
@@ -163,7 +161,7 @@ package struct PreparedSession: ~Copyable {
 }
 
 extension PreparedResume {
-  /// For a run with nothing left to do. `path` is nil for the run's own manifest.
+  /// Watches a run that has finished. `path` is nil for the run's own manifest.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
       runFolder, plan, place: ManifestPlace(path ?? manifestPath), files: files, initial: initial)
@@ -171,14 +169,12 @@ extension PreparedResume {
 }
 
 extension PreparedSession {
-  /// `path` is nil for the run's own manifest.
   package func watch(_ path: String?) -> ManifestWatch {
     ManifestWatch(
       request.folder, request.plan, place: ManifestPlace(path ?? manifestPath),
       files: files, initial: request.resumeState.initial)
   }
 
-  /// Continues the watch of the previous session.
   package func follow(with watch: inout ManifestWatch) {
     watch.follow(request.plan, files, request.resumeState.initial)
   }
@@ -194,8 +190,7 @@ enum MemoryLimits {
     }
   }
 
-  /// Enables memory limits for a session while the result is kept. Calls `warn` if that is
-  /// impossible.
+  /// Enables memory limits while the result is kept, or calls `warn`.
   static func begin(_ plan: Plan, warn: (String) -> Void) -> MemoryDelegation? {
     guard plan.hasMemoryLimits else { return nil }
     do throws(MemoryDelegation.Obstacle) {

@@ -4,25 +4,25 @@ internal import OpflowManifest
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// The plan of a run with additions, compiled again: from the current manifest, then from the copy
-/// of each addition in order.
+/// The plan of a run with additions, compiled again from the current manifest and the copy of each
+/// addition, in order.
 ///
 /// References use task IDs, so an edit of the manifest may change numbers. An addition that no
 /// longer fits is an error with its place in the copy.
 struct RegrownPlan {
   let plan: Plan
   private(set) var warnings: [Diagnostic] = []
-  /// Files of additions, for which the old contents are used.
+  /// Missing files of additions, for which the old contents are used.
   private(set) var gone: [String] = []
   /// Generators that must generate their matrix tasks again.
   private(set) var withoutInstances: Set<String> = []
   /// The requests that added the tasks of these generators. Later resumes ignore them.
   private(set) var withoutOrders: [String] = []
-  /// By `opflow add` in tasks, in its order.
+  /// Additions by `opflow add` in tasks, in its order.
   private(set) var additions: [AdditionsToRemake.Addition] = []
 
-  /// `first` is the run's compiled manifest, `set` its variables, `history` replayed with any plan
-  /// or nil. `dropping` will be made again.
+  /// `history` was replayed with any plan, or is nil. The additions of `dropping` will be made
+  /// again.
   init(
     _ first: CompiledManifest, _ manifest: ManifestFile, set: [String], of run: RunFolder,
     _ located: RunManifest, _ history: RunModel?, dropping: AdditionsToRemake?
@@ -38,7 +38,8 @@ struct RegrownPlan {
     var hasInstances: Set<String> = []
     for addition in known.standingAdditions {
       if AddedFolder(addition.entry.id, of: run).isOfInstances {
-        // They take the place of the first ones, so that later additions may depend on them.
+        // Compiled in the place of the first addition, so that later additions may depend on the
+        // tasks.
         guard let maker = addition.generator, let newest = newest[maker],
           hasInstances.insert(maker).inserted
         else { continue }
@@ -114,19 +115,18 @@ struct RegrownPlan {
 }
 
 /// Compiles matrix tasks of an earlier session again, from the current declaration and the files
-/// that the generator read then.
+/// that the generator read.
 struct InstancesBefore {
   let manifest: ManifestFile
-  /// From `--set`.
   let set: [String]
-  /// Read as they are now.
+  /// Files to read in their current state.
   let files: Set<String>
   let entry: ExtendEntry
   let run: RunFolder
   let located: RunManifest
 
-  /// nil if the task no longer generates, or must generate again because the current declaration
-  /// does not fit what was read.
+  /// Returns nil if the task no longer generates, or must generate again since the declaration does
+  /// not fit the files.
   func compile(_ task: String, in plan: Plan) -> CompiledManifest? {
     guard let maker = plan.task(named: task), plan.makesInstances(maker) else { return nil }
     let made =

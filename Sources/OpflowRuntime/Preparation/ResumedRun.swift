@@ -5,23 +5,21 @@ package import OpflowManifest
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// A run to be resumed, as it was found: its manifest, the plan that this gives now, and its
-/// journal.
+/// A run to be resumed: its manifest, current plan and journal.
 package struct ResumedRun {
   let folder: RunFolder
   let manifestPath: String
   let plan: Plan
-  /// To be written with the plan; nil if the run's plan is current.
+  /// Sources to write with the plan; nil if the run's plan is current.
   private let sources: (manifest: [UInt8], files: KeptFiles)?
   let environment: [String]
   /// In the journal's format.
   let files: [String]
   let isGrown: Bool
-  /// If tasks were added.
   private let regrown: RegrownPlan?
-  /// The plan is without these, since they will be added again.
+  /// Additions that the plan lacks, since they will be made again.
   private let dropped: AdditionsToRemake?
-  /// The run's folder is a copy: see `RunManifest`.
+  /// Set if the run's folder is a copy: see `RunManifest`.
   let original: RunFolder?
   package let diagnostics: [Diagnostic]
   let warnings: [String]
@@ -29,10 +27,9 @@ package struct ResumedRun {
   let open: OpenEntry
   private let given: ManifestFile?
   private let located: RunManifest
-  /// nil if it is lost.
+  /// nil if the plan is lost.
   private let last: Plan?
   let set: [String]
-  /// Of the last session.
   private let kept: KeptFiles
   private let early: (history: RunModel, recovery: JournalRecovery)?
 
@@ -67,7 +64,7 @@ package struct ResumedRun {
       } else {
         try withFolder(folder.readRunHistory())
       }
-    // A cut plan has uncounted tasks at its end; since more may be added, it is written again.
+    // A cut plan has uncommitted tasks at its end. It is written again, since more may be added.
     let standing = last.flatMap { $0.isCut ? nil : $0 }
     set = Self.set(asked, lastSession.set)
     isGrown = lastSession.taskCount != nil
@@ -81,7 +78,8 @@ package struct ResumedRun {
     var warnings: [String] = []
     var gone = given == nil && located.isGone ? [located.realPath] : []
     if given == nil, let warning = located.warning { warnings.append(warning) }
-    // A run with additions is always compiled again: no stored plan tells which of them apply now.
+    // A run with additions is always compiled again: no stored plan tells which additions apply
+    // now.
     if !isGrown, let standing, let inputs = given?.inputs(set: set) ?? located.inputs(set: set),
       let current = standing.inputs(ifCurrent: inputs, runID: open.run),
       !standing.mayWarn(asked)
@@ -142,8 +140,7 @@ package struct ResumedRun {
     return manifest
   }
 
-  /// Stores a changed plan and its sources for the next resume, before the journal names them: see
-  /// `KeptFiles`.
+  /// Stores a changed plan and its sources before the journal names them (`KeptFiles`).
   func write() throws(RunFolderError) {
     guard let sources else { return }
     try folder.replace(sources.files)
@@ -163,17 +160,15 @@ package struct ResumedRun {
     return files
   }
 
-  /// Generators that must generate their matrix tasks again.
   var withoutInstances: Set<String> { regrown?.withoutInstances ?? [] }
 
-  /// By `opflow add` in tasks.
   var additions: [AdditionsToRemake.Addition] { regrown?.additions ?? [] }
 
   var droppedOrders: Set<String> {
     (dropped?.orders ?? []).union(regrown?.withoutOrders ?? [])
   }
 
-  /// To be copied to the run's folder; empty for an unchanged plan, which was checked before.
+  /// Files to copy to the run's folder; empty for an unchanged plan, which was checked before.
   var copies: [WrittenSecrets.Copy] {
     sources.map { [(manifestPath, $0.manifest)] + $0.files.named } ?? []
   }
@@ -224,19 +219,18 @@ package struct ResumedRun {
   }
 }
 
-/// Where a run's manifest is now: at its old path, or at the same path relative to a moved or
-/// copied state folder; otherwise only the copy in the run's folder is left.
+/// The place of a run's manifest: its old path, or the same path relative to a moved or copied
+/// state folder, or else the copy in the run's folder.
 package struct RunManifest {
   /// The path that the plan uses; `-` for standard input.
   package let realPath: String
-  /// The base of relative paths; absolute.
   let folder: String
   let source: String
   /// The contents, if they are not in `source`.
   private var copy: [UInt8]?
-  /// Neither at its old path nor beside the state folder.
+  /// The manifest is neither at its old path nor beside the state folder.
   let isGone: Bool
-  /// Of a copied run; it may be live.
+  /// The original of a copied run; it may be live.
   let original: RunFolder?
   private let open: OpenEntry
   /// nil if the state folder was not moved.
@@ -275,14 +269,14 @@ package struct RunManifest {
     warning = nil
   }
 
-  /// Another name of the same folder does not count as moved.
+  /// Another name of the same folder is not a move.
   private static func isMoved(from old: String, to new: String) -> Bool {
     guard !old.isEmpty, old != new else { return false }
     guard let was = try? Path.status(old), let now = try? Path.status(new) else { return true }
     return was.identity != now.identity
   }
 
-  /// The current path of another file of the run.
+  /// Returns the current path of another file of the run.
   func place(of path: String) -> String {
     guard let movedState, path.hasPrefix("/") else { return path }
     let moved = open.moved(path, to: movedState)
@@ -301,7 +295,7 @@ package struct RunManifest {
 
   func read() throws(PreparationError) -> ManifestFile {
     if !isCopy {
-      // The path was recorded, not given by the user: a link to a device may be there by now.
+      // The path was recorded, not given by the user: it may now be a link to a device.
       guard let file = try? Path.status(realPath), file.kind != .file else {
         return try ManifestFile(at: realPath)
       }
@@ -317,7 +311,7 @@ package struct RunManifest {
     }
   }
 
-  /// The known inputs of its plan. The manifest is only hashed, in case it is large and unchanged.
+  /// The known inputs of the plan. The manifest, which may be large and unchanged, is only hashed.
   func inputs(set: [String]) -> PlanInputs? {
     guard let hash = try? copy.map(Hash.planKey) ?? FileHash.planKey(source) else { return nil }
     var inputs = PlanInputs(opflowVersion: Version.text, folder: folder)

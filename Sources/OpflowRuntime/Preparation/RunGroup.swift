@@ -15,7 +15,6 @@ package struct ConcurrencyGroup: Sendable {
   private let name: String
   package let ifRunning: IfRunning
 
-  /// `manifest` is its real path, `asked` the command line's choice.
   package init(
     _ concurrency: RunConcurrency, manifest: String, in state: StateFolder, asked: IfRunning?
   ) {
@@ -25,7 +24,6 @@ package struct ConcurrencyGroup: Sendable {
     ifRunning = asked ?? concurrency.ifRunning
   }
 
-  /// nil if the run's plan cannot be read.
   package init?(of run: RunFolder, asked: IfRunning?) {
     guard let open = try? run.readOpen(), let plan = try? run.mapPlan() else { return nil }
     let state = StateFolder(holding: run)
@@ -33,21 +31,18 @@ package struct ConcurrencyGroup: Sendable {
       plan.concurrency, manifest: open.manifest(seenFrom: state.path), in: state, asked: asked)
   }
 
-  /// For messages.
   package var title: String { manifest == nil ? "of `\(name)`" : "of the same manifest" }
 
-  /// Runs of other manifests may belong to it.
   package var isNamed: Bool { manifest == nil }
 
   package struct Member: Sendable, Equatable {
     package let folder: RunFolder
-    /// nil if it could not be read.
+    /// nil if the holder could not be read.
     package let holder: LockHolder?
-    /// One of its tasks contains this process.
+    /// One of the run's tasks contains this process.
     package let isAround: Bool
   }
 
-  /// The newest live run of the group except `own`.
   package func live(but own: RunID? = nil) throws(RunFolderError) -> Member? {
     try members(but: own).first
   }
@@ -94,8 +89,8 @@ package struct ConcurrencyGroup: Sendable {
     case queue(LockHolder?)
   }
 
-  /// Waits until no other run of the group is live. Calls `waiting` before each wait. Throws
-  /// `aroundItself` if the live run contains this process, `live` if waiting was not requested.
+  /// Waits until no other run of the group is live; calls `waiting` before each wait. Throws
+  /// `aroundItself` if the live run contains this process, `live` if the user did not ask to wait.
   package func enter(
     but own: RunID? = nil, _ waiting: (Obstacle) -> Void
   ) throws(RunFolderError) -> ConcurrencyGate {
@@ -131,7 +126,7 @@ package struct ConcurrencyGroup: Sendable {
     return members.first
   }
 
-  /// Another process holds the gate: names its run, once that has begun, or else the process.
+  /// Another process holds the gate: names its run once that has begun, or else the process.
   private func first(at path: String, but own: RunID?) throws(RunFolderError) -> RunFolderError {
     var holder = LockHolder.read(path)
     let deadline = Clock.monotonicNanoseconds + Self.patienceNanoseconds
@@ -174,7 +169,7 @@ package struct ConcurrencyGroup: Sendable {
 extension StateFolder {
   var locksFolder: String { path + "/locks" }
 
-  /// They are created again on demand.
+  /// Removes gates, which are created again on demand.
   package func removeFreeApprovals() {
     guard let names = try? Path.names(in: locksFolder) else { return }
     for name in names where ConcurrencyGroup.isApproval(name) {
@@ -183,7 +178,7 @@ extension StateFolder {
   }
 }
 
-/// Held from the check that no run of the group is live until the new run is.
+/// Held from the check that no run of the group is live until the new run is live.
 package struct ConcurrencyGate: ~Copyable {
   /// nil if other live runs are allowed.
   private let lock: StateFolderLock?

@@ -6,27 +6,27 @@ internal import OpflowSystem
 package import OpflowWire
 package import OpflowWorker
 
-/// Empty lists and nil stand for options that were not given.
+/// Empty lists and nil mean that an option was not given.
 package struct RunRequest: Equatable, Sendable {
   /// `NAME=VALUE`, one per name, sorted.
   package var set: [String] = []
   /// Selectors, like `only`, `skip` and `rerun`.
   package var tasks: [String] = []
-  /// For the one named task.
+  /// The arguments of the one named task.
   package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
   package var rerun: [String] = []
-  /// The run stays open for further tasks, under `name` unless it is empty.
+  /// The run stays open for further tasks, under `name` if that is not empty.
   package var serves = false
   package var name = ""
   /// Services start again even if they were ended.
   package var watches = false
   /// Continues the newest run of the same manifest, values and tasks.
   package var resumesNewest = false
-  /// Only runs that this task started before.
+  /// Resumes only runs that this task started before.
   package var around: TaskAround?
-  /// A process on another machine that holds the run is gone, says the user.
+  /// The user says that a process of another machine that holds the run is gone.
   package var takesOver = false
   /// Overrides the manifest.
   package var ifRunning: IfRunning?
@@ -38,9 +38,9 @@ package struct RunRequest: Equatable, Sendable {
   package var durability: Durability = .group
   /// Empty for this machine only.
   package var on: [NodeRequest] = []
-  /// For a Slurm allocation.
+  /// The longest wait for a Slurm allocation.
   package var queueMilliseconds: Int64?
-  /// An inherited socket whose peer counts as a client of the run's control socket.
+  /// An inherited socket whose peer is a client of the run's control socket.
   package var controlDescriptor: Int32?
   /// If the run's coordinator died while clients have the run, finished tasks are not retried.
   package var isForQueue = false
@@ -69,7 +69,6 @@ package struct RunRequest: Equatable, Sendable {
 }
 
 extension RunRequest {
-  /// Programs for reaching the nodes of `on`.
   package func expectPrograms() throws(PreparationError) {
     for request in on {
       guard let program = request.program, !Program.isInPath(program) else { continue }
@@ -90,8 +89,8 @@ extension NodeRequest {
 }
 
 extension SchedulerOptions {
-  /// From the request, the manifest and the machine, in this priority. A run that is or was open
-  /// ignores the manifest's `max_failures`, since a failed task means nothing for tasks of others.
+  /// The request precedes the manifest, which precedes the machine. A run that is or was open
+  /// ignores the manifest's `max_failures`: a failed task means nothing for tasks of others.
   package init(_ request: RunRequest, _ plan: Plan, _ openness: RunOpenness = .ordinary) {
     let ofManifest = UInt64(plan.manifest.maxParallel)
     let ofMake = MakeJobs.runsOneByOne ? 1 : UInt64.max
@@ -110,7 +109,7 @@ extension SchedulerOptions {
 
 extension StateFolder {
   /// The newest run with the same manifest, values and tasks, unless it succeeded. Throws `held` if
-  /// another process drives it.
+  /// another process holds it.
   package func resumable(
     ofManifest path: String, _ request: RunRequest
   ) throws(RunFolderError) -> RunFolder? {
@@ -122,16 +121,15 @@ extension StateFolder {
     }
     guard let folder = newest else { return nil }
     try RunFolderLock.expectFree(folder)
-    // Its plan may be of another opflow version; the resume handles that.
+    // The resume handles a plan of another opflow version.
     let history = try folder.readRunHistory()
     return history.close?.state != .succeeded ? folder : nil
   }
 
-  /// nil if there is none, or it cannot be read.
   package func newestState(ofManifest path: String) -> (run: RunID, state: RunState, on: [String])?
   {
     guard let newest = try? newestRun(ofManifest: path),
-      // First: a run that ends in between counts as running, never as interrupted.
+      // First: a run that ends in between is then running, never interrupted.
       let isHeld = try? RunFolderLock.isHeld(newest), let history = try? newest.readRunHistory()
     else { return nil }
     return (newest.id, history.state(isHeld: isHeld), history.on)

@@ -1,7 +1,7 @@
 internal import OpflowBase
 package import OpflowSystem
 
-/// Runs a program with a time limit and leaves no process of it.
+/// Runs a program with a time limit and leaves none of its processes.
 package enum LimitedCommand {
   package enum End: Equatable, Sendable {
     case exit(Int32)
@@ -10,7 +10,6 @@ package enum LimitedCommand {
     /// opflow received this signal, which is consumed.
     case stopped(Signal)
 
-    /// nil for success.
     package var fault: String? {
       switch self {
       case .exit(0): nil
@@ -22,12 +21,11 @@ package enum LimitedCommand {
     }
   }
 
-  /// Returns when the program and its descendants are gone.
   package static func run(
     _ path: String, arguments: [String], input: borrowing Descriptor, output: Int32, error: Int32,
     patienceSeconds: Int64
   ) throws(Errno) -> End {
-    // Existing descendants, such as an agent left by a secret's command, are spared.
+    // Spares existing descendants, such as an agent that a secret's command left.
     let others = Set(ProcessTree.descendants(of: ProcessID.own))
     try ProcessTree.becomeSubreaper()
     var stops: SignalSet = []
@@ -89,9 +87,9 @@ package enum GraphvizError: Error, Equatable, Sendable {
   }
 }
 
-/// With a time limit, and without trust in its output.
+/// Runs Graphviz with a time limit and distrusts its output.
 package enum Graphviz {
-  /// A large graph may take practically for ever.
+  /// A large graph may practically take forever.
   private static let patienceSeconds: Int64 = 60
   private static let mostComplaintBytes = 4096
 
@@ -131,7 +129,7 @@ package enum Graphviz {
     return (end, try output.readAll(), said.isEmpty ? "" : ": \(said)")
   }
 
-  /// Relative folders of PATH are ignored: one could contain an untrusted program.
+  /// Ignores relative folders of PATH, which could contain an untrusted program.
   private static var program: String? {
     let folders = (Environment.value("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(
       separator: ":")
@@ -144,7 +142,7 @@ package enum Graphviz {
 package enum NotifyCommand {
   private static let patienceSeconds: Int64 = 30
 
-  /// Output goes to standard error: standard output is for opflow's results.
+  /// Writes output to standard error: standard output is for opflow's results.
   package static func run(_ command: String, input: [UInt8]) throws(Errno) -> LimitedCommand.End {
     // A pipe could block.
     let summary = try File.inMemory()

@@ -2,12 +2,11 @@ package import OpflowPlan
 package import OpflowReports
 package import OpflowSystem
 
-/// A file written under a temporary name beside its path, then renamed. A path that is not a
-/// regular file, such as a pipe or device, is written directly; links are followed.
+/// A file written under a temporary name beside its path and then renamed. A pipe or device is
+/// written directly. Links are followed.
 package struct ReportFile: ~Copyable {
   private let file: Descriptor
   private let path: String
-  /// nil for direct writing.
   private let temporary: String?
 
   /// Creates missing parent folders.
@@ -21,7 +20,7 @@ package struct ReportFile: ~Copyable {
     self.temporary = temporary
   }
 
-  /// Whether the file can be created. Creates missing parent folders.
+  /// Checks that the file can be created.
   package static func expect(_ path: String) throws(Errno) {
     // Opening a pipe would wait for a reader.
     if let status = try? Path.status(path), status.kind != .file, status.kind != .directory {
@@ -63,7 +62,7 @@ package struct ReportFile: ~Copyable {
 }
 
 extension RunFolder {
-  /// The last bytes of a task's log. `shown` formats its path for the user.
+  /// Returns the last bytes of a task's log.
   package func output(
     of task: TaskID, in plan: Plan, atMost count: Int, shown: (String) -> String
   ) -> ReportedOutput? {

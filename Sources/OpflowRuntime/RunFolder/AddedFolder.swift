@@ -2,10 +2,9 @@ package import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// An addition, in the run's folder under the ID of the request: the plan segment and its sources.
-///
-/// The client creates it before the request, so that a resume can compile every addition in the
-/// journal. Any other folder was refused or never requested, and may be removed.
+/// An addition's folder in the run's folder, named by the request's ID: the plan segment and its
+/// sources. The client creates it before the request, so that a resume can compile every addition
+/// in the journal. Other folders were refused or never requested, and may be removed.
 package struct AddedFolder: Sendable {
   package let path: String
   private let run: RunFolder
@@ -21,7 +20,7 @@ package struct AddedFolder: Sendable {
 
   private var segment: String { path + "/plan" }
   var manifest: String { path + "/manifest.yaml" }
-  /// The name of the matrix whose tasks are added.
+  /// Contains the name of the matrix whose tasks are added.
   private var matrixGroup: String { path + "/legs" }
   private var included: String { path + "/included" }
 
@@ -29,7 +28,6 @@ package struct AddedFolder: Sendable {
 
   enum Source {
     case manifest([UInt8])
-    /// Tasks of an existing matrix.
     case matrixGroup(String)
   }
 
@@ -70,7 +68,6 @@ package struct AddedFolder: Sendable {
 
   // MARK: - For the session
 
-  /// Reads and checks the untrusted segment.
   func segment(of request: AddRequest) throws(RequestRefusal) -> Plan {
     if let carried = request.carried { return try Self.open(carried.segment, "what is added") }
     return try Self.open(try read("plan"), segment)
@@ -85,7 +82,7 @@ package struct AddedFolder: Sendable {
       return try file.readAll(atMost: Self.mostBytes)
     } catch {
       if mayBeMissing, error == .noSuchFile { return [] }
-      // A resume has removed it, so nothing was added under that ID.
+      // A resume has removed the folder, so nothing was added under this ID.
       let why = error == .noSuchFile ? "\(AddRequest.outdated): " : ""
       throw RequestRefusal(detail: "\(why)cannot read \(path)/\(name): \(error)")
     }
@@ -115,7 +112,7 @@ package struct AddedFolder: Sendable {
 
   // MARK: - For a resume
 
-  /// The addition consists of matrix tasks.
+  /// True if the addition consists of matrix tasks.
   var isOfInstances: Bool { Path.exists(matrixGroup) }
 
   func readKeptFiles() -> KeptFiles { KeptFiles(at: included) }

@@ -3,15 +3,15 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowSystem
 
-/// Follows a journal as it grows, across resumes. Starts over if the file was replaced or
-/// truncated; opens the plan again if tasks were added.
+/// Follows a growing journal across resumes. Starts over if the file was replaced or truncated;
+/// reopens the plan if tasks were added.
 package struct FollowedJournal {
   private var follower: JournalFollower
   private let fresh: JournalFollower
   private let path: String
   private var file: FileIdentity?
 
-  /// More is mapped instead of copied.
+  /// Larger pieces are mapped instead of copied.
   private static let copiedBytes = 1 << 20
 
   package init(
@@ -28,11 +28,11 @@ package struct FollowedJournal {
   }
 
   package var model: RunModel { follower.model }
-  /// With the tasks that were added since.
+  /// Includes tasks that were added since.
   package var plan: Plan { follower.plan }
 
-  /// Replays new lines; returns whether reading started over. `toEnd`: the journal is complete, so
-  /// a last line without newline counts. `tellsAnew`: call `each` even for lines that are read
+  /// Replays new lines; returns true if reading started over. `toEnd`: the journal is complete, so
+  /// a last line without newline is valid. `tellsAnew`: call `each` even for lines that are read
   /// again.
   package mutating func look(
     toEnd: Bool, tellsAnew: Bool = false, each: JournalFollower.EachLine
@@ -54,7 +54,7 @@ package struct FollowedJournal {
     return isAnew
   }
 
-  /// Replays new lines of a journal that is being written; returns whether there were any.
+  /// Replays new lines of a live journal; returns true if there were any.
   @discardableResult
   package mutating func look() throws(RunFolderError) -> Bool {
     let before = (file, follower.offset)
@@ -62,14 +62,14 @@ package struct FollowedJournal {
     return before != (file, follower.offset)
   }
 
-  /// Replays new lines up to the end, where a last line without newline counts; returns the damage
-  /// found in the whole journal.
+  /// Replays new lines to the end, including a last line without newline. Returns all damage of the
+  /// journal.
   @discardableResult
   package mutating func lookToEnd() throws(RunFolderError) -> JournalRecovery {
     try look { follower, bytes throws(JournalError) in try follower.read(toEnd: bytes) }
   }
 
-  /// Starts over if the follower missed something that it needs.
+  /// Starts over if the follower missed something.
   private mutating func look<Result>(
     _ replay: (inout JournalFollower, UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
@@ -111,7 +111,7 @@ package struct FollowedJournal {
     try rethrowing(body()) { RunFolderError.journal(path: path, $0) }
   }
 
-  /// Fewer if the file was truncated meanwhile.
+  /// Returns fewer bytes if the file was truncated meanwhile.
   private static func read(
     _ file: borrowing Descriptor, at offset: Int64, _ count: Int
   ) throws(Errno) -> [UInt8] {
@@ -131,9 +131,8 @@ package struct FollowedJournal {
   }
 }
 
-/// The plan for a reader of the journal, opened again after each addition. If the file only grew,
-/// the validated part is not checked again: otherwise a run that grows task by task would be
-/// validated as a whole each time.
+/// The plan for a reader of the journal, reopened after each addition. If the file only grew, its
+/// validated part is not checked again, which would be costly in a run that grows task by task.
 final class FollowedPlan: @unchecked Sendable {
   // SAFETY: @unchecked, because a single thread follows a run's journal, and only that follower
   // uses this.
@@ -142,7 +141,7 @@ final class FollowedPlan: @unchecked Sendable {
 
   init(of folder: RunFolder) { self.folder = folder }
 
-  /// nil if the plan has fewer tasks. `earlier` is nil if it is not a prefix of this one.
+  /// Returns nil if the plan has fewer tasks. `earlier` is nil if it is not a prefix of this plan.
   func open(grownTo taskCount: Int, from earlier: Plan?) -> Plan? {
     if let earlier, let plan = openAgain(taskCount, earlier) { return plan }
     guard let plan = try? folder.openPlan(), plan.taskCount >= taskCount else { return nil }
@@ -167,16 +166,14 @@ final class FollowedPlan: @unchecked Sendable {
   }
 }
 
-/// Follows a run's lock, its journal, and its plan, which a resume may replace and additions
-/// extend.
+/// Follows a run's lock, journal, and plan, which a resume may replace and additions extend.
 package struct FollowedRun {
   package let folder: RunFolder
-  /// As of before the journal was read: a run that ended in between shows as running, never as
-  /// interrupted.
+  /// Read before the journal: a run that ends in between shows as running, never as interrupted.
   package private(set) var isHeld = false
   private var journal: FollowedJournal
   private let keepsDetails: Bool
-  /// As of the opening of the plan; nil before the first check.
+  /// Set when the plan is opened; nil before the first check.
   private var origin: PlanOrigin?
 
   package init(_ folder: RunFolder, keepingDetails: Bool = false) throws(RunFolderError) {
@@ -190,8 +187,7 @@ package struct FollowedRun {
 
   package mutating func look() throws(RunFolderError) { try look(isHeld: nil, each: nil) }
 
-  /// Reads what is new. `isHeld`: the run is live, if known without its lock. `tellsAnew`: call
-  /// `each` even for lines that are read again.
+  /// Reads new lines. `isHeld`: whether the run is live, if known without its lock.
   package mutating func look(
     isHeld: Bool? = nil, tellsAnew: Bool, each: JournalFollower.EachLine
   ) throws(RunFolderError) {
@@ -215,7 +211,7 @@ package struct FollowedRun {
     try read(each)
   }
 
-  /// A session holds the run but the journal still describes the one before.
+  /// True if a session holds the run but the journal still describes the previous session.
   package var isBeginning: Bool { isHeld && model.close != nil }
 
   private mutating func read(

@@ -5,38 +5,35 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// The plan file of a run that this process drives, to which tasks are added.
+/// The plan file of a run that this process holds, to which tasks are added.
 ///
-/// In a run that syncs, the file is synced before the journal names the tasks, so that after a
-/// power failure it has every task in the journal; extra tasks in the file do not count. Without
-/// syncing, views of such a run may fail until a resume writes the file again. On a network file
-/// system the head is sent after the records that it counts, since a worker on another machine may
-/// open the file in between.
+/// In a run that syncs, the file is synced before the journal names the tasks, so after a power
+/// failure it has every task in the journal; extra tasks in the file are uncommitted. Without
+/// syncing, views of such a run may fail until a resume rewrites the file. On a network file system
+/// the head is sent after the records that it counts, since a worker on another machine may open
+/// the file in between.
 ///
-/// Adding tasks one by one in a run that syncs in groups (`mayFollow`) would wait for the disk each
-/// time. Its states are:
+/// A run that syncs in groups (`mayFollow`) does not wait for the disk at each single addition:
 ///
 ///     written ─► journaled ─► answered ─► file synced ─► journal synced
 ///
 /// - From *written* on the addition survives the death of any process.
-/// - The journal line contains all that a resume needs to compile the tasks. It may reach the disk
-///   before the file (with the sync of earlier lines), or never; then only the answer has told a
-///   client of the tasks.
-/// - Each sync of the journal is preceded by one of the file (`takeUnsynced`). After a power
-///   failure between *journaled* and the next *file synced*, the journal may have tasks that the
-///   file lacks: views lack them too, or fail, until a resume writes the file again from the
-///   journal.
+/// - The journal line contains all that a resume needs to compile the tasks. The line may reach the
+///   disk before the file (with the sync of earlier lines), or never; then only the client that got
+///   the answer knows of the tasks.
+/// - A sync of the file precedes each sync of the journal (`takeUnsynced`). After a power failure
+///   between *journaled* and the next *file synced*, the journal may have tasks that the file
+///   lacks: views lack these tasks too, or fail, until a resume rewrites the file from the journal.
 final class GrowingPlan {
   private(set) var plan: Plan
   private let folder: RunFolder
   private let durability: Durability
   private var mapping: SharedMapping?
-  /// Written since the last sync.
   private var unsynced: Descriptor?
   /// The bytes behind the plan's tasks are unusable.
   private var isTorn = false
-  /// The file may count tasks that this process does not know; readers would confuse them with the
-  /// next ones.
+  /// The file may count tasks that this process does not know and that readers would confuse with
+  /// the next tasks.
   private var isLost = false
 
   init(_ plan: Plan, in folder: RunFolder, _ durability: Durability = .each) {
@@ -47,7 +44,7 @@ final class GrowingPlan {
 
   // MARK: - Syncing
 
-  /// The caller must sync it before the journal.
+  /// The caller must sync the file before the journal.
   func takeUnsynced() -> Descriptor? { unsynced.take() }
 
   func syncNow() throws(Errno) {
@@ -99,7 +96,7 @@ final class GrowingPlan {
     return status.linkCount > 1
   }
 
-  /// Maps the file before the new tasks count, so that a failure until then leaves no trace.
+  /// Maps the file before the head counts the new tasks: a failure until then leaves no trace.
   private func writeBehind(
     _ growth: PlanGrowth, isSynced: Bool
   ) throws(GrowthFault) -> SharedMapping {
@@ -142,7 +139,7 @@ final class GrowingPlan {
       && file[write.offset..<(write.offset + write.bytes.count)].elementsEqual(write.bytes)
   }
 
-  /// Until the rename the old file is unchanged.
+  /// The old file is unchanged until the rename.
   private func replaceFile(
     _ growth: PlanGrowth, _ byteCount: Int
   ) throws(GrowthFault) -> SharedMapping {
@@ -164,7 +161,7 @@ final class GrowingPlan {
       isTorn = false
       return new
     } catch {
-      // Then the rename did not happen.
+      // If the temporary file exists, the rename did not happen.
       isLost = isCounting && !Path.exists(temporary)
       try? Path.removeIfThere(temporary)
       throw .file(error)
@@ -180,13 +177,13 @@ final class GrowingPlan {
 }
 
 enum GrowthFault: Error {
-  /// Compiled for another plan, or does not fit.
+  /// The segment was compiled for another plan, or does not fit.
   case unfit(SegmentError)
   case file(Errno)
   case unsound(PlanError)
   case lost
 
-  /// For the client: a sentence without capital and full stop.
+  /// The message for the client, without capital and full stop.
   func detail(in folder: RunFolder) -> String {
     switch self {
     case .unfit(.taken(let task)):

@@ -15,7 +15,7 @@ package struct ReadRun {
     _ folder: RunFolder, keepingDetails: Bool = false, keepingAttempts: Bool = false
   ) throws(RunFolderError) {
     self.folder = folder
-    // First: a run that ends in between shows as running, never as interrupted.
+    // The lock is read first: a run that ends in between shows as running, never as interrupted.
     isHeld = try RunFolderLock.isHeld(folder)
     var journal = FollowedJournal(
       folder, plan: try folder.openPlan(), keepingDetails: keepingDetails,
@@ -57,8 +57,8 @@ extension JournalRecovery {
   }
 }
 
-/// The live nested runs in the same state folder, for viewers, read from their own journals. Older
-/// runs are not nested.
+/// The live nested runs in the same state folder, from their own journals. Older runs are not
+/// nested.
 struct InnerRuns {
   private let around: RunFolder
   private let state: StateFolder
@@ -69,7 +69,7 @@ struct InnerRuns {
   private var journals: [RunID: FollowedJournal] = [:]
 
   private static let mostRuns = 200
-  /// A change within the clock tick of the last check would go unnoticed.
+  /// A change within the clock tick of the last check would be missed.
   private static let clockNanoseconds: Int64 = 1_000_000_000
 
   init(within around: RunFolder) {
@@ -134,8 +134,8 @@ struct InnerRuns {
   }
 }
 
-/// Waits for changes of another process's run, or its end. Remote file systems report neither, so a
-/// wait also ends after a while.
+/// Waits for changes, or the end, of another process's run. Remote file systems report neither, so
+/// a wait also ends after a while.
 package struct RunPoller: ~Copyable {
   private let folder: RunFolder
   private var files: FolderWatch?
@@ -145,7 +145,7 @@ package struct RunPoller: ~Copyable {
   private static let slots = 6
   /// A tolerable delay at a prompt.
   private static let patienceNanoseconds: Int64 = 2_000_000_000
-  /// If the end of the driving process is not reported.
+  /// The interval if the end of the run's process is not reported.
   private static let pauseNanoseconds: Int64 = 250_000_000
 
   package init(_ folder: RunFolder, watching folders: [String]) {
@@ -154,8 +154,8 @@ package struct RunPoller: ~Copyable {
     poll.set(0, files?.rawDescriptor ?? -1)
   }
 
-  /// Returns when something may be new, when one of at most four `others` is readable, or after a
-  /// time limit.
+  /// Returns when something may be new, one of at most four `others` is readable, or after a time
+  /// limit.
   package mutating func wait(
     _ others: [Int32] = [], atMostNanoseconds most: Int64 = .max
   ) throws(RunFolderError) {
@@ -169,7 +169,7 @@ package struct RunPoller: ~Copyable {
     if poll.isReady(1) { owner = nil }
   }
 
-  /// The ID may be reused before it is opened, so the holder is checked again afterwards.
+  /// The process ID may be reused before it is opened, so the holder is checked again.
   private static func owner(of folder: RunFolder) -> Descriptor? {
     guard let holder = RunFolderLock.holder(folder), let pid = holder.localPID,
       let found = try? ProcessTree.open(pid),
@@ -188,22 +188,21 @@ package struct RunLogs {
     names = Set((try? Path.names(in: run.logs)) ?? [])
   }
 
-  /// nil for a task that printed nothing.
   package func path(of task: TaskID, in plan: Plan) -> String? {
     let name = LogName.of(plan.nameBytes(task))
     return names.contains(name) ? "\(folder)/\(name)" : nil
   }
 }
 
-/// Reads a task's log as it grows; silent tasks have none. No descriptor stays open, so that a view
-/// can follow any number of logs.
+/// Reads a task's log as it grows; silent tasks have no log. Keeps no descriptor open, so that a
+/// view can follow any number of logs.
 package struct LogTail: Sendable {
   package let path: String
   private var offset: Int64 = 0
 
   package init(path: String) { self.path = path }
 
-  /// Pieces of at most `buffer`'s size. Returns whether there was new output.
+  /// Reads pieces of at most `buffer`'s size. Returns true if there was new output.
   @discardableResult
   package mutating func read(
     into buffer: UnsafeMutableRawBufferPointer, limit: Int = .max,

@@ -5,7 +5,6 @@ package import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// The folder of one run.
 package struct RunFolder: Equatable, Sendable {
   package let id: RunID
   /// Absolute.
@@ -13,7 +12,6 @@ package struct RunFolder: Equatable, Sendable {
   /// Folders created for this run, including its own; empty for an existing run.
   private let newFolders: [String]
 
-  /// The folder of an existing run, or of one just created with `newFolders`.
   package init(id: RunID, path: String, newFolders: [String] = []) {
     self.id = id
     self.path = path
@@ -25,13 +23,11 @@ package struct RunFolder: Equatable, Sendable {
   static let workersLockName = "workers.lock"
 
   package var journal: String { path + "/" + Self.journalName }
-  /// The manifest as it was read.
   package var manifest: String { path + "/manifest.yaml" }
-  /// Copies of the files that the manifest names; missing if there are none.
+  /// Copies of the files that the manifest names.
   package var keptFiles: String { path + "/included" }
   package var plan: String { path + "/plan" }
   package var logs: String { path + "/logs" }
-  /// Values that tasks leave for each other.
   package var values: String { path + "/" + ValueFolder.name }
   var unread: String { path + "/" + ValueFolder.unreadName }
   package var lock: String { path + "/" + Self.lockName }
@@ -45,7 +41,7 @@ package struct RunFolder: Equatable, Sendable {
   package var watchLock: String { path + "/watch.lock" }
   /// The progress of running downloads.
   package var progress: String { path + "/progress" }
-  /// What delays nodes.
+  /// The reasons that nodes are delayed.
   private var awaited: String { path + "/awaited" }
   private var cache: String { path + "/" + CacheSetting.fileName }
   /// Standard error of local workers.
@@ -55,8 +51,7 @@ package struct RunFolder: Equatable, Sendable {
   }
   var nodeLog: String { path + "/sites.log" }
 
-  /// Whether opflow, or an earlier version of it, creates a file of that name before the journal
-  /// exists.
+  /// True if opflow, or an earlier version, creates a file of this name before the journal.
   static func isMadeAtBeginning(_ name: String) -> Bool {
     [
       "logs", ValueFolder.unreadName, lockName, journalName, "manifest.yaml", "included", "plan",
@@ -68,7 +63,7 @@ package struct RunFolder: Equatable, Sendable {
     logs + "/" + LogName.of(plan.nameBytes(task))
   }
 
-  /// Keeps the manifest's bytes, for the record and for a resume that finds it missing.
+  /// Keeps the manifest for the record, and for a resume that finds it missing.
   package func write(manifest bytes: [UInt8]) throws(RunFolderError) {
     try replace(manifest, with: bytes, mode: 0o600)
   }
@@ -93,11 +88,10 @@ package struct RunFolder: Equatable, Sendable {
     try File.readRegular(manifest, atMost: ManifestCompiler.maximumBytes)
   }
 
-  /// Creates the folder for logs. A resume does so again if it was removed, since results do not
-  /// depend on logs.
+  /// A resume creates the folder again if it was removed: results do not depend on logs.
   func makeLogs() throws(RunFolderError) { try makeFolder(logs) }
 
-  /// Creates the folder for values that no task reads; it must exist before a task starts.
+  /// Values that no task reads go here; it must exist before a task starts.
   package func makeUnread() throws(RunFolderError) { try makeFolder(unread) }
 
   private func makeFolder(_ folder: String) throws(RunFolderError) {
@@ -110,9 +104,7 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Writes the cache setting for the workers of a session; nil for no cache.
-  ///
-  /// - Returns: Warnings.
+  /// Writes the cache setting for a session's workers; nil for no cache. Returns warnings.
   func write(_ setting: CacheSetting?) -> [String] {
     do throws(Errno) {
       try Path.removeIfThere(cache)
@@ -129,15 +121,15 @@ package struct RunFolder: Equatable, Sendable {
   /// Removes partial results of workers that died while restoring from a cache.
   func removeStages() { try? Path.removeTree(CacheSetting.stageName, in: path) }
 
-  /// Writes the compiled plan. A process that has mapped the old one keeps that.
+  /// Writes the compiled plan. A process that has mapped the old plan keeps it.
   ///
-  /// - Parameter hasRoom: Tasks will be added to it.
+  /// - Parameter hasRoom: Tasks will be added.
   package func write(plan bytes: [UInt8], hasRoom: Bool = false) throws(RunFolderError) {
     try replace(plan, with: bytes, mode: hasRoom ? 0o600 : 0o400)
   }
 
-  /// Files of an existing run are replaced durably, before a journal line refers to them. Those of
-  /// a new run are synced together before the first start.
+  /// Replaces files of an existing run durably, before a journal line refers to them. Files of a
+  /// new run are synced together before the first start.
   private func replace(_ file: String, with bytes: [UInt8], mode: UInt32) throws(RunFolderError) {
     try doing("write", file) { () throws(Errno) in
       if newFolders.isEmpty {
@@ -150,8 +142,8 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Syncs a new run's plan, manifest, folders and journal name before the first task starts; the
-  /// journal's contents are synced separately. Does nothing for an existing run.
+  /// Syncs a new run's plan, manifest, folders and journal name before the first task starts; its
+  /// journal is synced separately. Does nothing for an existing run.
   package func sync() throws(RunFolderError) {
     if newFolders.isEmpty { return }
     for file in [manifest, keptFiles, plan] where Path.exists(file) {
@@ -164,7 +156,6 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Reads the first line of the journal.
   package func readOpen() throws(RunFolderError) -> OpenEntry {
     let file = try openingJournal(journal, File.openRegular(journal, .readOnly))
     // 4 KiB nearly always suffice; there may be many thousands of runs to read.
@@ -187,12 +178,12 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Reads the journal entries about the run as a whole, which need no plan.
+  /// Reads the journal entries about the whole run, which need no plan.
   package func readRunHistory() throws(RunFolderError) -> RunModel {
     try withJournal { bytes throws(JournalError) in try RunModel.readRun(bytes) }
   }
 
-  /// Replays the journal, even of a live run. Changes nothing.
+  /// Replays the journal, even of a live run, without changes.
   package func readHistory(
     plan: Plan, keepingDetails: Bool = false, absolutePlan: Plan? = nil
   ) throws(RunFolderError) -> (history: RunModel, recovery: JournalRecovery) {
@@ -203,7 +194,6 @@ package struct RunFolder: Equatable, Sendable {
     }
   }
 
-  /// Reads the progress of downloads of a live run, if known.
   package func readProgress(plan: Plan) -> [TaskID: RunningDownloads.Entry] {
     guard let notes = try? File.readRegular(progress, atMost: Self.longestProgressBytes) else {
       return [:]
@@ -211,7 +201,6 @@ package struct RunFolder: Equatable, Sendable {
     return ProgressNotes.read(notes, plan: plan)
   }
 
-  /// Returns what delays nodes of a live run; nil for nothing.
   package func readAwaited() -> String? {
     guard let file = try? File.openRegular(awaited, .readOnly),
       let bytes = try? file.readAll(atMost: Self.longestAwaitedBytes), !bytes.isEmpty
@@ -222,12 +211,11 @@ package struct RunFolder: Equatable, Sendable {
   private static let longestAwaitedBytes = 1_000
   private static let longestProgressBytes = 1 << 30
 
-  /// Only views use it, so errors are ignored.
+  /// Only views use the file, so errors are ignored.
   func writeAwaited(_ detail: String) { try? File.put(Array(detail.utf8), at: awaited) }
 
   func removeAwaited() { try? Path.remove(awaited) }
 
-  /// Maps the journal as it is now.
   package func withJournal<Result>(
     _ body: (UnsafeRawBufferPointer) throws(JournalError) -> Result
   ) throws(RunFolderError) -> Result {
@@ -236,8 +224,8 @@ package struct RunFolder: Equatable, Sendable {
     return try rethrowing(body(file.bytes)) { RunFolderError.journal(path: journal, $0) }
   }
 
-  /// Whether the run ever began: it has a journal with something in it. True as well for one that
-  /// cannot be read, so that no older run takes its place.
+  /// True if the journal is not empty or cannot be read, so that no older run takes this run's
+  /// place.
   package var hasBegun: Bool {
     do throws(Errno) {
       let status = try Path.linkStatus(journal)
@@ -248,11 +236,11 @@ package struct RunFolder: Equatable, Sendable {
   }
 }
 
-/// Opening the plan of a run that another process drives.
+/// Opens the plan of another process's run.
 ///
-/// Tasks are added to the file before the journal line that makes them count (`ExtendEntry`), so it
-/// is opened with as many as the journal names. A resume also writes its plan before its first
-/// line; then the journal says nothing of its numbers.
+/// Tasks are added to the file before the journal line that commits them (`ExtendEntry`), so the
+/// plan is opened with the number of tasks in the journal. A resume also writes its plan before its
+/// first line; until then the journal does not describe the new plan.
 extension RunFolder {
   /// Maps the plan and checks every reference in it.
   package func openPlan(verifyingChecksum: Bool = true) throws(RunFolderError) -> Plan {
@@ -272,13 +260,13 @@ extension RunFolder {
     guard found.hasRoom else { return found }
     let told = told { JournalReader.taskCount(atEndOf: $0) } ?? found.firstTaskCount
     if found.taskCount < told {
-      // It grew into a new file after the first read.
+      // The plan grew into a new file after the first read.
       file = try openPlanFile()
       found = try map(file, verifyingChecksum: verifyingChecksum)
     }
     if found.taskCount <= told { return found }
     if !isTold(found) {
-      // A resume may have replaced it after the first read.
+      // A resume may have replaced the plan after the first read.
       file = try openPlanFile()
       found = try map(file, verifyingChecksum: verifyingChecksum)
       if found.taskCount <= told || !isTold(found) { return found }
@@ -303,7 +291,7 @@ extension RunFolder {
     ) { RunFolderError.plan(path: plan, $0) }
   }
 
-  /// The plan is that of the newest session.
+  /// True if the plan belongs to the newest session.
   private func isTold(_ plan: Plan) -> Bool {
     told { JournalReader.planKey(atEndOf: $0) } == plan.key.description
   }
@@ -316,24 +304,22 @@ extension RunFolder {
 }
 
 /// Copies of the files that a run's manifest names, in one file: for the record, and for a resume
-/// that finds one missing.
+/// that finds a file missing.
 ///
-/// The hashes in the journal say which contents belong to the last session. Before a resume
-/// switches to other contents, it adds them here, and the old manifest too before `manifest.yaml`
-/// is replaced. So after a crash all contents that the journal names exist. The next resume that
-/// writes this file drops contents of neither session.
+/// Hashes in the journal say which contents belong to the last session. Before a resume switches to
+/// other contents, it adds them here, and the old manifest too before it replaces `manifest.yaml`.
+/// So after a crash all contents that the journal names exist. The next resume that writes this
+/// file drops contents of neither session.
 ///
-/// Format, for each file: the byte count of its path and of its contents, in decimal, separated by
-/// a space and ended by a newline; the path; a newline; the contents; a newline. Paths below the
-/// manifest's folder are relative to it, so that a moved project finds its copies.
+/// Format, for each file: the byte counts of path and contents in decimal, separated by a space; a
+/// newline; the path; a newline; the contents; a newline. Paths below the manifest's folder are
+/// relative to it, so that a moved project finds its copies.
 struct KeptFiles: Sendable {
   private(set) var files: [(path: String, bytes: [UInt8])] = []
-  /// Indexes by path.
   private var places: [String: [Int]] = [:]
 
   init() {}
 
-  /// Unless the same path and contents are present.
   mutating func add(_ file: (path: String, bytes: [UInt8])) {
     if let places = places[file.path], places.contains(where: { files[$0].bytes == file.bytes }) {
       return
@@ -346,7 +332,7 @@ struct KeptFiles: Sendable {
     add((Self.relative(path, to: folder), bytes))
   }
 
-  /// `path` is absolute; the first copy if there are several.
+  /// Returns the first copy of an absolute path.
   func bytes(of path: String, from folder: String) -> [UInt8]? {
     let path = Self.relative(path, to: folder)
     // Unicode equivalence makes equal strings of different file names.
@@ -375,7 +361,7 @@ struct KeptFiles: Sendable {
     return text
   }
 
-  /// The most that a manifest may name, plus as much of an earlier session.
+  /// The most that a manifest may name, plus the same for an earlier session.
   static let mostBytes = 4 << 30
 
   init(at path: String) {
@@ -399,11 +385,11 @@ struct KeptFiles: Sendable {
   }
 }
 
-/// A copy that reads the same as the damaged journal: intact lines are unchanged, and gaps in their
-/// numbers still show that lines are lost.
+/// A copy that reads like the damaged journal: intact lines are unchanged, and gaps in their
+/// numbers still show lost lines.
 package enum JournalCleanCopy {
-  /// The caller holds the run's lock. A crash leaves the old journal in place, or the copy with the
-  /// old one beside it. nil if nothing was damaged.
+  /// Needs the run's lock. A crash leaves the old journal in place, or beside the copy. Returns nil
+  /// if nothing was damaged.
   package static func replace(
     _ folder: RunFolder
   ) throws(RunFolderError) -> (old: String, recovery: JournalRecovery)? {

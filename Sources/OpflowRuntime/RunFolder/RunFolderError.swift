@@ -9,11 +9,11 @@ package enum RunFolderError: Error, Equatable, Sendable {
   case plan(path: String, PlanError)
   /// The process is nil if its name could not be read.
   case held(run: String, by: LockHolder?)
-  /// Even after a wait.
+  /// The run was still held after a wait.
   case heldElsewhere(run: String, by: LockHolder)
   /// A run of the same concurrency group is live, and waiting was not requested.
   case live(run: String, group: String, by: LockHolder?)
-  /// A process is starting a run of the same concurrency group, and waiting was not requested.
+  /// A process is starting a run of the group, and waiting was not requested.
   case beginning(group: String, by: LockHolder?)
   /// The live run of the group contains this process, so waiting would never end.
   case aroundItself(run: String, group: String)
@@ -79,8 +79,8 @@ package enum RunFolderError: Error, Equatable, Sendable {
   }
 }
 
-/// A missing journal means that the run never began or was removed: the file is created just before
-/// its first line.
+/// A missing journal means that the run never began or was removed: it is created just before its
+/// first line.
 func openingJournal<Result: ~Copyable>(
   _ path: String, _ body: @autoclosure () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {
@@ -95,7 +95,6 @@ func openingJournal<Result: ~Copyable>(
   }
 }
 
-/// Adds the operation and the file to an error.
 func doing<Result: ~Copyable>(
   _ detail: String, _ path: String, _ body: @autoclosure () throws(Errno) -> Result
 ) throws(RunFolderError) -> Result {

@@ -2,11 +2,11 @@ internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// The right to drive a run. The kernel releases the lock when the process ends.
+/// The right to run sessions of a run. The kernel releases the lock when the process ends.
 ///
 /// On a file system with separate locks per machine (`NetworkFiles.carriesLocks`), a lock file that
-/// names a process of another machine counts as locked, too. A holder clears its name on release; a
-/// killed one leaves it, and then the user must decide (`takeOver`).
+/// names a process of another machine is also locked. A holder clears its name on release. A killed
+/// holder leaves its name, and then the user must decide (`takeOver`).
 package struct RunFolderLock: ~Copyable {
   private let lock: FileLock
 
@@ -24,7 +24,7 @@ package struct RunFolderLock: ~Copyable {
         try pause(folder)
         continue
       }
-      // A removal holds the lock and renames the run first.
+      // A removal takes the lock and renames the run first.
       if try taken.file.isStill(at: folder.lock) {
         if let other = namedElsewhere(folder) {
           throw .held(run: folder.id.description, by: other)
@@ -54,7 +54,7 @@ package struct RunFolderLock: ~Copyable {
   }
 
   /// Waits as long as `take` for a holder without a name, which may be starting, ending, or
-  /// removing the run. Throws `held` with the holder.
+  /// removing the run. Throws `held`.
   package static func expectFree(_ folder: RunFolder) throws(RunFolderError) {
     for _ in 0..<patience {
       if try !isHeld(folder) { return }
@@ -80,7 +80,7 @@ package struct RunFolderLock: ~Copyable {
       || namedElsewhere(folder) != nil
   }
 
-  /// A possible holder on another machine, although the lock is free here.
+  /// Returns a possible holder on another machine, although the lock is free here.
   private static func namedElsewhere(_ folder: RunFolder) -> LockHolder? {
     guard let holder = holder(folder), holder.host != nil,
       !NetworkFiles.carriesLocks(at: folder.lock)
@@ -88,7 +88,7 @@ package struct RunFolderLock: ~Copyable {
     return holder
   }
 
-  /// A process will resume the run when its files change (`run --watch`), whoever drives it now.
+  /// True if a process will resume the run when its files change (`run --watch`).
   package static func isWatched(_ folder: RunFolder) -> Bool {
     (try? FileLock.isHeld(folder.watchLock)) ?? false
   }
@@ -103,24 +103,24 @@ extension Descriptor {
   }
 }
 
-/// Takes over a run that a process on another machine holds. That machine may be gone: a network
+/// Takes over a run that a process on another machine holds. The machine may be gone: a network
 /// file system keeps a lock as long as it believes that the machine is alive.
 ///
 /// opflow first waits; then the user must state that the machine is gone. The takeover replaces the
-/// journal by a copy and the lock file by a new one that this process has locked.
+/// journal by a copy, and the lock file by a new file that this process has locked.
 ///
-/// - Two takeovers at once: they are serialised, and the second finds the lock of the first, whose
+/// - Two takeovers at once: they are serialized, and the second finds the lock of the first, whose
 ///   machine was not declared gone.
 /// - The other machine comes back: its process writes to a journal without a name. It sees that the
 ///   lock file was replaced (`RunClaim`), kills its tasks, and writes no end.
 /// - This process dies half-way: until the lock file is replaced, the other process is still the
 ///   holder and its journal is complete.
 extension RunFolderLock {
-  /// How long a network file system may keep the lock of a dead machine, plus a margin.
+  /// How long a network file system may keep a dead machine's lock, plus a margin.
   package static let patienceMilliseconds: Int64 = 120_000
 
-  /// Waits if a process on another machine holds the lock; calls `tell` once with that holder.
-  /// Throws `heldElsewhere` after a wait in vain.
+  /// Waits for a holder on another machine; calls `tell` once. Throws `heldElsewhere` after a wait
+  /// in vain.
   package static func take(
     _ folder: RunFolder, waitingMilliseconds patience: Int64 = patienceMilliseconds,
     tell: (LockHolder) -> Void
@@ -148,8 +148,8 @@ extension RunFolderLock {
     try isHeld(folder) && holder(folder)?.host != nil
   }
 
-  /// Even from a process on another machine. Throws `held` if a process on this machine has the
-  /// lock, or another takeover was faster.
+  /// Takes the lock even from another machine's process. Throws `held` if a process on this machine
+  /// has the lock, or another takeover was faster.
   package static func takeOver(_ folder: RunFolder) throws(RunFolderError) -> RunFolderLock {
     let before = try? Path.status(folder.lock).identity
     do throws(RunFolderError) {
@@ -197,7 +197,6 @@ extension RunFolderLock {
 }
 
 extension RunFolderError {
-  /// On another machine.
   package var holderElsewhere: LockHolder? {
     if case .held(_, let holder?) = self, holder.host != nil { holder } else { nil }
   }
@@ -207,7 +206,7 @@ extension RunFolderError {
 struct RunClaim {
   private let path: String
   private let identity: FileIdentity
-  /// Compare contents too: a replacement may reuse the inode number.
+  /// Contents are compared too: a replacement may reuse the inode number.
   private let isByName: Bool
 
   init?(_ file: borrowing Descriptor, at path: String) {
@@ -216,7 +215,7 @@ struct RunClaim {
     isByName = !NetworkFiles.carriesLocks(at: path)
   }
 
-  /// False if that cannot be checked.
+  /// False if the file cannot be checked.
   var isLost: Bool {
     // Opening a file makes a network file system look it up again.
     guard let file = try? File.openRegular(path, .readOnly), let now = try? file.status().identity
@@ -225,8 +224,8 @@ struct RunClaim {
   }
 }
 
-/// The process that a lock file names; it holds the lock only if the lock is taken. The file's line
-/// is the process ID, a space and the host name, since machines may share a folder.
+/// The process that a lock file names; it holds the lock only if the lock is taken. The line has
+/// process ID, space and host name, since machines may share a folder.
 package struct LockHolder: Sendable, Equatable {
   package let pid: Int32
   /// nil for this machine.
@@ -237,7 +236,7 @@ package struct LockHolder: Sendable, Equatable {
     self.host = host
   }
 
-  /// nil if none is named, or its process is of this machine and has ended.
+  /// nil without a name, or if the process was of this machine and has ended.
   static func read(_ path: String) -> LockHolder? {
     guard let bytes = try? content(path) else { return nil }
     let words = bytes.prefix { $0 != Field.lineFeed }
@@ -281,7 +280,6 @@ package struct LockHolder: Sendable, Equatable {
     return !bytes.elementsEqual(ownLine.utf8)
   }
 
-  /// nil for another machine.
   package var localPID: Int32? { host == nil ? pid : nil }
 }
 
@@ -293,9 +291,9 @@ extension LockHolder: CustomStringConvertible {
 
 /// The shared lock of each client that uses a run as its queue.
 ///
-/// If the run's process dies, all clients notice, each at its own time, and a new client may come
-/// first: the first one continues the run, including tasks that were confirmed to the others.
-/// `opflow wait` sees from this lock that the run will continue.
+/// If the run's process dies, each client notices in its own time, and a new client may come first.
+/// The first client continues the run, including tasks that were confirmed to the others. `opflow
+/// wait` sees from this lock that the run will continue.
 package final class ClientsLock {
   private let lock: SharedLock
 
@@ -303,8 +301,8 @@ package final class ClientsLock {
     lock = try doing("lock", folder.clientsLock, SharedLock(folder.clientsLock))
   }
 
-  /// A process drives the run or a client is about to. A client that is gone by then starts no
-  /// session.
+  /// True if a process holds the run or a client is about to take it. A client that is gone by then
+  /// starts no session.
   package static func goesOn(_ folder: RunFolder) throws(RunFolderError) -> Bool {
     if try isHeld(folder) { return true }
     return try RunFolderLock.isHeld(folder)
@@ -316,13 +314,12 @@ package final class ClientsLock {
 }
 
 /// The right to choose the run to continue: held from the search until that run's lock is taken, or
-/// until a new run's first line is written. So the second of two such processes finds the run of
-/// the first. A new run without a search, and a resume of a named run, do not need it.
+/// a new run's first line is written. So the second of two such processes finds the first one's
+/// run. A new run without a search, and a resume of a named run, do not need the lock.
 package struct StateFolderLock: ~Copyable {
   private let lock: FileLock
 
-  /// Creates the folder if it is missing. Calls `waiting` once before a wait, with the holder if
-  /// known.
+  /// Creates a missing folder. Calls `waiting` once before a wait, with the holder if known.
   package static func take(
     _ state: StateFolder, waiting: (LockHolder?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
@@ -331,8 +328,8 @@ package struct StateFolderLock: ~Copyable {
     return try take(state.path + "/lock", waiting: waiting)
   }
 
-  /// For another lock file, in an existing folder. It may be removed while it is not held: see
-  /// `removeUnheld`.
+  /// Takes another lock file, in an existing folder. The file may be removed while free
+  /// (`removeUnheld`).
   static func take(
     _ path: String, waiting: (LockHolder?) -> Void
   ) throws(RunFolderError) -> StateFolderLock {
@@ -350,7 +347,7 @@ package struct StateFolderLock: ~Copyable {
     }
   }
 
-  /// nil if a process holds it and has written its name.
+  /// nil if a process holds the lock and has written its name.
   static func takeIfFree(_ path: String) throws(RunFolderError) -> StateFolderLock? {
     while true {
       let free = try doing("lock", path, FileLock.tryLock(path, .exclusive))
@@ -365,7 +362,7 @@ package struct StateFolderLock: ~Copyable {
     }
   }
 
-  /// A process that locks the file afterwards sees that the path no longer refers to it.
+  /// A process that locks the file later sees that the path no longer refers to it.
   static func removeUnheld(_ path: String) throws(Errno) {
     let file = try File.openRegular(path, .readWrite)
     guard try file.tryLock(), (try? file.isStill(at: path)) ?? false else { return }

@@ -6,7 +6,6 @@ internal import OpflowSystem
 package struct StateFolder: Equatable, Sendable {
   package static let name = ".opflow"
 
-  /// Absolute.
   package let path: String
   private let origin: Origin
 
@@ -27,12 +26,11 @@ package struct StateFolder: Equatable, Sendable {
     self.init(path: Path.parent(of: Path.parent(of: run.path)))
   }
 
-  /// In the manifest's folder.
   package static func beside(manifest path: String) -> StateFolder {
     within(Path.parent(of: path), .foundBeside(manifest: path))
   }
 
-  /// In `folder`, an absolute path, or in the nearest folder above it.
+  /// Searches `folder`, an absolute path, and the folders above it.
   package static func nearest(to folder: String) -> StateFolder? {
     var folder = folder
     while true {
@@ -48,7 +46,7 @@ package struct StateFolder: Equatable, Sendable {
     StateFolder(path: folder == "/" ? "/\(name)" : "\(folder)/\(name)", origin)
   }
 
-  /// No other user can have written a state folder that was not named.
+  /// Throws if another user may have written a state folder that was not named.
   package func expectTrusted() throws(RunFolderError) {
     let writers: TrustedWriters
     switch origin {
@@ -72,7 +70,7 @@ package struct StateFolder: Equatable, Sendable {
   /// Newest first; empty if the folder does not exist.
   package func runs() throws(RunFolderError) -> [RunID] { try runsAndLeft().runs }
 
-  /// Also the names of partly removed runs.
+  /// Includes the names of partly removed runs.
   func runsAndLeft() throws(RunFolderError) -> (runs: [RunID], left: [String]) {
     var runs: [RunID] = []
     var left: [String] = []
@@ -94,16 +92,16 @@ package struct StateFolder: Equatable, Sendable {
     return (runs.sorted(by: >), left)
   }
 
-  /// True without checking if there are very many runs.
+  /// True without a check if there are very many runs.
   package func mayHaveLive(but own: RunID) -> Bool {
     guard let runs = try? runs(), runs.count <= Self.mostLookedAt else { return true }
     return runs.contains { $0 != own && (try? RunFolderLock.isHeld(folder(of: $0))) ?? true }
   }
 
-  /// They take some milliseconds.
+  /// The checks take some milliseconds.
   private static let mostLookedAt = 500
 
-  /// For git (gitignore(5)), once: a user may change or remove the file.
+  /// Writes a gitignore(5) file once: a user may change or remove it.
   private func ignoreRuns() throws(RunFolderError) {
     let file = path + "/.gitignore"
     try doing("write", file) { () throws(Errno) in
@@ -115,10 +113,10 @@ package struct StateFolder: Equatable, Sendable {
     }
   }
 
-  /// Also missing parents, accessible only to their owner.
+  /// Creates a run and missing parents, accessible only to their owner.
   package func makeRun(nowMilliseconds: Int64, random: UInt16) throws(RunFolderError) -> RunFolder {
     var made = try doing("make", runsFolder, Path.makeDirectories(runsFolder, mode: 0o700))
-    // In a folder like `/tmp` another user may have created it first.
+    // In a folder like `/tmp` another user may have created the state folder first.
     try expectTrusted()
     // The state folder itself may exist already, for its lock.
     if !made.isEmpty { try ignoreRuns() }
@@ -145,8 +143,8 @@ package struct StateFolder: Equatable, Sendable {
 }
 
 extension StateFolder {
-  /// Returns the run that `reference` names: an ID, the prefix of one, a run's name, or the path of
-  /// a manifest for its newest run; nil for the newest run.
+  /// Returns the run that `reference` names: an ID or a prefix, a run's name, or a manifest's path
+  /// for its newest run. nil means the newest run.
   package func run(_ reference: String?) throws(RunFolderError) -> RunFolder {
     let runs = try runs()
     guard let reference else {
@@ -168,28 +166,28 @@ extension StateFolder {
       if let named = try newestRun(where: { $0.name == reference }) { return named }
     }
     if let run = try newestRun(ofManifest: reference) { return run }
-    // A file or folder may have the name of a run without being a manifest of one.
+    // A file or folder may have the name of a run without being its manifest.
     if !reference.isEmpty, let named = try newestRun(where: { $0.name == reference }) {
       return named
     }
     throw .noSuchRun(reference)
   }
 
-  /// The live runs, newest first, without those that a task of another one began. A run whose lock
-  /// cannot be read does not count.
+  /// The live runs, newest first, except those nested in another live run. Ignores a run whose lock
+  /// cannot be read.
   package func liveRuns() throws(RunFolderError) -> [RunFolder] {
     let live = try runs().map(folder(of:)).filter { (try? RunFolderLock.isHeld($0)) ?? false }
     let ids = live.map(\.id)
     return live.filter { !Self.isPartOfAnother($0, among: ids) }
   }
 
-  /// The newest run of that name; nil where there is none.
+  /// Returns the newest run of this name.
   package func run(named name: String) throws(RunFolderError) -> RunFolder? {
     try runs().lazy.map(folder(of:)).first { (try? $0.readOpen())?.name == name }
   }
 
-  /// Whether a run is nested in another one of `runs`, so that the outer one is the default target.
-  /// False inside the task that started it.
+  /// True if a run is nested in another run of `runs`, then the default target. False inside the
+  /// task that started it.
   package static func isPartOfAnother(_ run: RunFolder, among runs: [RunID]) -> Bool {
     guard let around = (try? run.readOpen())?.around, runs.contains(around.run) else {
       return false
@@ -197,9 +195,7 @@ extension StateFolder {
     return around != TaskAround.here
   }
 
-  /// Returns the newest run that `isWanted`. Skips runs with damaged journals.
-  ///
-  /// - Throws: If a journal cannot be opened, since that may be the wanted run's.
+  /// Skips damaged journals, but throws if a journal cannot be opened: it may be the wanted run's.
   private func newestRun(where isWanted: (OpenEntry) -> Bool) throws(RunFolderError) -> RunFolder? {
     for id in try runs() {
       let run = folder(of: id)
@@ -212,7 +208,6 @@ extension StateFolder {
     return nil
   }
 
-  /// Returns the newest run of a manifest (`-` for standard input) that `isWanted`.
   package func newestRun(
     ofManifest path: String, where isWanted: (OpenEntry) -> Bool = { _ in true }
   ) throws(RunFolderError) -> RunFolder? {
@@ -220,11 +215,8 @@ extension StateFolder {
     return try newestRun { $0.isRun(ofManifest: manifest, stateFolder: self.path) && isWanted($0) }
   }
 
-  /// Returns the runs of the manifest with that real path, newest first, lazily.
-  ///
-  /// - Parameters:
-  ///   - own: Left out.
-  ///   - limit: Check only this many runs of all manifests.
+  /// Returns the manifest's runs except `own`, newest first, lazily. Checks the newest `limit` runs
+  /// of all manifests.
   func runs(
     ofManifest path: String, but own: RunID? = nil, amongNewest limit: Int = .max,
     where isWanted: @escaping (OpenEntry) -> Bool = { _ in true }
@@ -245,9 +237,8 @@ extension StateFolder {
 }
 
 extension StateFolder {
-  /// How long tasks took in earlier runs of a manifest except `own`. A hint only: unreadable runs
-  /// are skipped, and of the newest few journals only the last bytes are read, as many as
-  /// `EarlierDurations` allows.
+  /// The durations of tasks in earlier runs of a manifest except `own`: a hint. Skips unreadable
+  /// runs, and reads only the last bytes of the newest few journals (`EarlierDurations`).
   package func durations(
     ofManifest path: String, plan: Plan, but own: RunID? = nil
   ) -> TaskDurations {
@@ -265,7 +256,7 @@ extension StateFolder {
     return earlier.durations()
   }
 
-  /// Journals whose first line is read to find the manifest's runs.
+  /// The number of journals whose first line is read.
   private static let maxRunsLookedAt = 32
   private static let maxJournalsRead = 4
 
@@ -282,9 +273,9 @@ extension StateFolder {
 }
 
 extension StateFolder {
-  /// The newest run of a manifest before `run`; nil if there is none nearby, or it cannot be read.
+  /// The newest run of a manifest before `run`; nil if none is nearby or readable.
   package func run(before run: RunFolder, ofManifest path: String) -> RunFolder? {
-    // Runs of other manifests may lie between; checking thousands would take too long.
+    // There may be runs of other manifests between; checking thousands would take too long.
     let older = ((try? runs()) ?? []).lazy.filter { $0 < run.id }.prefix(Self.maxRunsBetween)
     return older.map(folder(of:)).first { folder in
       guard let open = try? folder.readOpen() else { return false }
@@ -297,7 +288,7 @@ extension StateFolder {
 
 extension StateFolder {
   /// The verified plan of an earlier run of the manifest. Skips runs that are unreadable, have
-  /// added tasks, or are not among the newest few.
+  /// added tasks, or are too old.
   package func plan(
     ofManifest path: String, where isWanted: (Plan) -> Bool
   ) -> (plan: Plan, run: RunFolder)? {
@@ -317,12 +308,12 @@ extension StateFolder {
 }
 
 extension RunFolder {
-  /// `shared` is mapped from the other run. A hard link, since the file is never written, or else a
-  /// copy.
+  /// Links the other run's plan, which is never written, or else copies `shared`, which is mapped
+  /// from it.
   package func share(_ shared: Plan, of other: RunFolder) throws(RunFolderError) {
     do throws(Errno) {
       try Path.link(other.plan, to: plan)
-      // A resume may just have replaced the other run's plan, or tasks were added to it.
+      // A resume may just have replaced the other plan, or tasks were added to it.
       if let linked = try? mapPlan(), linked.key == shared.key, !linked.hasRoom { return }
       try Path.remove(plan)
     } catch {
@@ -342,7 +333,7 @@ package struct ManifestRuns: Sendable {
   let path: String
   package let keep: Int
 
-  /// Within a short time limit. Does nothing if `runs` is a symbolic link.
+  /// Keeps a short time limit. Does nothing if `runs` is a symbolic link.
   package func clean() throws(RunFolderError) -> RunCleaning {
     do throws(RunFolderError) {
       return try state.clean(

@@ -3,7 +3,7 @@ package import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWorker
 
-/// What a cleaning of a state folder removed, or would remove.
+/// The runs that a cleaning of a state folder removed, or would remove.
 package struct RunCleaning: Sendable {
   package struct Gone: Sendable {
     package let run: RunID
@@ -16,20 +16,16 @@ package struct RunCleaning: Sendable {
   }
 
   package fileprivate(set) var gone: [Gone] = []
-  /// The number of runs left.
   package fileprivate(set) var kept = 0
-  /// The numbers of those that were old enough, but are live, resumable or unknown.
+  /// The numbers of runs that were old enough, but are live, resumable or unknown.
   package fileprivate(set) var live = 0
   package fileprivate(set) var resumable = 0
   package fileprivate(set) var unknown = 0
-  /// Paths that could not be removed, and why.
   package fileprivate(set) var failures: [(path: String, error: RunFolderError)] = []
 }
 
 extension StateFolder {
-  /// Removes old runs of all manifests.
-  ///
-  /// - Parameter isDryRun: Remove nothing.
+  /// Removes old runs of all manifests; a dry run only reports them.
   package func clean(
     _ limits: RunRetention.Limits, nowMilliseconds: Int64, isDryRun: Bool
   ) throws(RunFolderError) -> RunCleaning {
@@ -51,10 +47,8 @@ extension StateFolder {
     return work.result
   }
 
-  /// Removes old runs of one manifest, at the end of a run. What exceeds the time limit is left to
-  /// the next run's end; at least two are removed each time.
-  ///
-  /// - Parameter path: The manifest's real path.
+  /// Removes old runs of the manifest at the end of a run. Work beyond the time limit is left to
+  /// the next run's end; at least two runs are removed each time.
   package func clean(
     ofManifest path: String, keep: Int, nowMilliseconds: Int64,
     patienceNanoseconds: Int64 = 100_000_000
@@ -85,7 +79,7 @@ private struct Work {
   let state: StateFolder
   let now: Int64
   let isDryRun: Bool
-  /// Of the monotonic clock; nil for no limit.
+  /// On the monotonic clock; nil for no limit.
   var deadline: Int64?
   var measures = true
   var result = RunCleaning()
@@ -131,7 +125,7 @@ private struct Work {
     }
   }
 
-  /// Removes a run if it is due. Checks it under its lock, so that it cannot be resumed meanwhile.
+  /// Removes a run if it is due, checked under its lock, so that it cannot be resumed meanwhile.
   private mutating func judge(
     _ id: RunID, _ count: Count, _ removal: borrowing RunRemoval,
     _ verdict: (RunRetention.Candidate, RunState?, Int64) -> RunRetention.Verdict
@@ -186,7 +180,6 @@ private struct Work {
     }
   }
 
-  /// Drops records of inputs and outputs that are no longer valid.
   mutating func shortenRecords() {
     let path = RecordBook.path(in: state.path)
     guard Path.exists(path) else { return }
@@ -225,12 +218,11 @@ struct RunRemoval: ~Copyable {
 
   private static let ending = ".removed"
 
-  /// A partly removed run.
   static func isLeft(_ name: String) -> Bool {
     name.hasSuffix(ending) && RunID(name.dropLast(ending.count)) != nil
   }
 
-  /// Another process may do so as well.
+  /// Another process may remove it at the same time.
   borrowing func removeLeft(_ name: String) throws(Errno) {
     do throws(Errno) {
       try runs.removeTree(name)
@@ -250,7 +242,7 @@ struct RunRemoval: ~Copyable {
     let name = run.id.description
     let left = name + Self.ending
     try runs.rename(name, to: left)
-    // The renamed folder must be the one that was checked.
+    // The renamed folder must be the folder that was checked.
     let moved = try File.open(left, in: runs, [.readOnly, .directory, .noFollow])
     guard try moved.status().identity == run.folder.status().identity else {
       try runs.rename(left, to: name)
@@ -267,7 +259,7 @@ struct FoundRun: ~Copyable {
   enum Contents {
     case begun(OpenEntry, end: RunState?, lastMilliseconds: Int64)
     case notBegun(lastMilliseconds: Int64)
-    /// Of unknown origin, perhaps of a newer opflow.
+    /// A folder of unknown origin, perhaps of a newer opflow.
     case unknown
   }
 
@@ -276,8 +268,8 @@ struct FoundRun: ~Copyable {
     self.folder = folder
   }
 
-  /// Locks the run like a session but writes nothing, in case the disk is full. nil if the run, or
-  /// workers of a dead session, are live.
+  /// Locks the run like a session but writes nothing, in case the disk is full. Returns nil if the
+  /// run, or workers of a dead session, are live.
   borrowing func lock() throws(Errno) -> FoundRunLocks? {
     let own = try File.openRegular(RunFolder.lockName, in: folder, [.readWrite, .create])
     guard try own.tryLock() else { return nil }
@@ -325,7 +317,7 @@ struct FoundRun: ~Copyable {
     }
   }
 
-  /// Without a journal it must contain only files that opflow creates before the journal.
+  /// Without a journal, a run may contain only files that opflow creates before it.
   private borrowing func lookAtBeginning() throws(Errno) -> Contents {
     guard try folder.names().allSatisfy(RunFolder.isMadeAtBeginning) else { return .unknown }
     let modified = try folder.status().modifiedNanoseconds / 1_000_000

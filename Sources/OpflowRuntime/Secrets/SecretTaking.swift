@@ -4,27 +4,26 @@ internal import OpflowSystem
 internal import OpflowViews
 internal import OpflowWorker
 
-/// Reads the values of secrets from the sources in the manifest, once per session, before anything
-/// starts. They are never written to a file.
+/// Reads secrets from the sources in the manifest, once per session, before anything starts.
+/// Secrets are never written to a file.
 struct SecretTaking {
   private let plan: Plan
-  /// The secrets that selected tasks may read, and those tasks.
+  /// The secrets that selected tasks may read, and these tasks.
   private var wanted: Set<String> = []
   private var wanting: Set<String> = []
   private var values: [SecretValue] = []
   private var faults: [SecretFault] = []
   private var totalBytes = 0
   private var complaints: [[UInt8]] = []
-  /// Even by commands that failed.
+  /// Includes the output of commands that failed.
   private var printed: [SecretValue] = []
 
-  /// Allows for a line end in a file or command output.
+  /// Allows for a newline at the end.
   private static let longestReadBytes = SecretValue.longestBytes + 2
 
-  /// Reads the secrets that selected tasks need, and all others in the environment, to mask them
-  /// too. Removes them all from this process's environment. `copies` will be written to the run's
-  /// folder; `complain` receives standard error of commands, and warnings. Throws all unavailable
-  /// secrets.
+  /// Reads the secrets of selected tasks, and all others in the environment, to mask them too.
+  /// Removes all from this process's environment. `copies` will be written to the run's folder;
+  /// `complain` receives standard error of commands, and warnings. Throws all unavailable secrets.
   static func take(
     _ plan: Plan, _ initial: [InitialState], copies: [WrittenSecrets.Copy],
     complain: (String) -> Void
@@ -49,7 +48,7 @@ struct SecretTaking {
     return taking.values
   }
 
-  /// Those that are evidently missing, without reading any or running a command.
+  /// Returns secrets that are evidently missing, without reading secrets or running commands.
   static func missing(_ plan: Plan, _ initial: [InitialState]) -> [String] {
     var taking = SecretTaking(plan: plan)
     taking.note(initial)
@@ -77,7 +76,7 @@ struct SecretTaking {
 
   private mutating func take(_ spec: SecretSpec) {
     let isWanted = wanted.contains(spec.name)
-    // Unneeded secrets are read only from the environment, to mask them.
+    // Other secrets are read only from the environment, to mask them.
     guard isWanted || spec.source.isEnvironment else { return }
     do throws(SecretFault) {
       let bytes = try read(spec)
@@ -188,7 +187,6 @@ struct SecretTaking {
     }
   }
 
-  /// With secrets masked.
   private func tell(_ complain: (String) -> Void) {
     if complaints.isEmpty { return }
     let masker = Masker(values + printed)
@@ -226,7 +224,6 @@ package struct SecretFault: Error, Equatable {
   }
 }
 
-/// `tasks` need secrets.
 package struct SecretFaults: Error {
   package let faults: [SecretFault]
   package let tasks: Set<String>

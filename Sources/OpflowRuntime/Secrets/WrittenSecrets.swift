@@ -1,22 +1,21 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// Finds values of secrets that reached a plan other than through `secrets`: from the manifest
-/// itself, another environment variable, a file, a table or a file name. The plan and copies of its
-/// sources are stored and shown.
+/// Finds secrets that reached a plan other than through `secrets`: in the manifest, another
+/// environment variable, a file, a table or a file name. The plan and copies of its sources are
+/// stored and shown.
 struct WrittenSecrets {
   typealias Copy = (name: String, bytes: [UInt8])
 
   private let plan: Plan
   private let masker: Masker
   private let single: [(name: String, masker: Masker)]
-  /// Already searched; tasks share many strings.
+  /// Strings already searched; tasks share many.
   private var seen: Set<TextRef> = []
   private var bases: Set<UInt32> = []
   /// By secret: its first place, the last task found, and the number of further tasks.
   private var places: [String: (first: String, last: TaskID, more: Int)] = [:]
 
-  /// A warning, without the value, for each secret found.
   static func warnings(_ secrets: [SecretValue], in plan: Plan, copies: [Copy]) -> [String] {
     places(secrets, plan, copies).map { name, place in
       "the value of the secret `\(name)` stands in \(place), which is written down and shown: have "
@@ -24,7 +23,6 @@ struct WrittenSecrets {
     }
   }
 
-  /// Why a segment cannot be added to a run with these secrets.
   static func refusal(_ secrets: [SecretValue], of segment: Plan, copies: [Copy]) -> String? {
     places(secrets, segment, copies).first.map { name, place in
       "the value of the secret `\(name)` stands in \(place), which would be written down and "
@@ -79,7 +77,6 @@ struct WrittenSecrets {
     for word in plan.words(task) { search(word, of: task, "run") }
     for word in plan.list(record.shell) { search(word, of: task, "shell") }
     let environment = plan.environmentEntry(record.environment)
-    // Many tasks share a base.
     let base = bases.insert(environment.base).inserted ? plan.variables(environment.base) : nil
     for item in [base, plan.variables(environment.own)].compactMap(\.self).joined() {
       let variable = plan.string(item.name)
@@ -176,7 +173,7 @@ struct WrittenSecrets {
     }
   }
 
-  /// Comments and unused values in the source.
+  /// Also finds secrets in comments and unused values.
   private mutating func search(_ copy: Copy) {
     for (name, masker) in single where places[name] == nil {
       let start = copy.bytes.withUnsafeBytes { masker.firstFind(in: $0)?.lowerBound }

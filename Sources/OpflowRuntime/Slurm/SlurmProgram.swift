@@ -3,8 +3,7 @@ internal import OpflowPlan
 internal import OpflowSystem
 internal import OpflowWire
 
-/// A call of one of Slurm's programs, killed after a time limit, for example when Slurm's
-/// controller is unreachable.
+/// A call of a Slurm program, killed after a time limit, for example without Slurm's controller.
 final class SlurmProgram {
   struct Answer {
     let hasSucceeded: Bool
@@ -20,7 +19,6 @@ final class SlurmProgram {
   private static let patienceMilliseconds: Int64 = 10_000
   private static let mostBytes = 65_536
 
-  /// Searches PATH.
   init(_ words: [String]) throws(LaunchFailure) {
     name = words.first ?? ""
     do throws(Errno) {
@@ -41,7 +39,7 @@ final class SlurmProgram {
 
   var rawDescriptor: Int32 { output.rawValue }
 
-  /// nil until it has ended or is killed at the deadline.
+  /// nil until the program has ended or is killed at the deadline.
   func next(at now: Instant) -> Answer? {
     do throws(Errno) {
       while try read() {}
@@ -67,7 +65,6 @@ final class SlurmProgram {
     return count > 0
   }
 
-  /// It has closed its output or was killed.
   private func end() -> Answer {
     let status = try? process.wait().status
     let lines = bytes.split(separator: Field.lineFeed).map { String(decoding: $0, as: UTF8.self) }
@@ -84,7 +81,7 @@ final class SlurmProgram {
     wait.set(0, rawDescriptor)
     while true {
       if let answer = next(at: Self.now) { return answer }
-      // After an error, tries again until the deadline.
+      // Retries after an error until the deadline.
       _ = try? wait.wait(nanoseconds: max(0, deadline.nanoseconds - Self.now.nanoseconds))
     }
   }
@@ -93,8 +90,8 @@ final class SlurmProgram {
 extension SlurmProgram {
   private static let cancelMilliseconds: Int64 = 120_000
 
-  /// Returns once Slurm has accepted the cancellation, or knows no such job; else why the job may
-  /// still exist. Retries for two minutes if the controller is away.
+  /// Returns nil once Slurm has accepted the cancellation or does not know the job; else why the
+  /// job may still exist. Retries for two minutes without the controller.
   static func cancel(_ job: Int64) -> String? {
     let end = now.advanced(byMilliseconds: cancelMilliseconds)
     while true {
@@ -129,7 +126,7 @@ final class SallocProcess {
   private var complaints: [String] = []
 
   private static let mostComplaints = 4
-  /// From SIGTERM to SIGKILL.
+  /// The time from SIGTERM to SIGKILL.
   private static let patienceNanoseconds: Int64 = 5_000_000_000
 
   init(options: [String]) throws(LaunchFailure) {
@@ -152,13 +149,12 @@ final class SallocProcess {
     }
   }
 
-  /// The last one is readable when the process has ended.
+  /// The last descriptor is readable when the process has ended.
   var rawDescriptors: [Int32] { [output.rawValue, error.rawValue, process.rawDescriptor] }
 
-  /// Error messages in one line.
   var complaint: String? { complaints.isEmpty ? nil : complaints.joined(separator: "; ") }
 
-  /// Which of the first two `rawDescriptors` have ended.
+  /// Returns which of the first two `rawDescriptors` have ended.
   func read() -> (output: Bool, error: Bool) {
     let outputEnded = take(output, into: &said) { line in
       guard facts == nil, let new = SlurmAsking.facts(line) else { return }
@@ -197,7 +193,7 @@ final class SallocProcess {
     }
   }
 
-  /// Returns the allocation, or withdraws the request, and waits for the end.
+  /// Returns the allocation, or cancels the request, and waits for the end.
   func release() {
     hold = nil
     process.terminate()
@@ -205,7 +201,6 @@ final class SallocProcess {
     takeEnd()
   }
 
-  /// Reads the rest.
   func takeEnd() {
     _ = process.wait(nanoseconds: -1)
     _ = read()

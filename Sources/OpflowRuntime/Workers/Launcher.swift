@@ -9,27 +9,27 @@ protocol Launcher: AnyObject {
   /// Does not wait for the worker.
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink
 
-  /// The next event at `place`, which is ready. The caller handles all reports of a link before it
-  /// calls again.
+  /// Returns the next event at `place`, which is ready. The caller handles all reports of a link
+  /// before the next call.
   func next(at place: UInt32) -> LinkNews?
 
-  /// Sends the outbox as far as there is room. An error makes the link useless. A reader that is
-  /// gone is not an error: `next` reports it.
+  /// Sends as much of the outbox as fits. An error makes the link unusable. A reader that is gone
+  /// is not an error: `next` reports it.
   func send(to link: WorkerLink) throws(Errno)
 
   /// Kills a worker and all processes below it; drops unsent messages. Returns when to call
-  /// `giveUp` unless `next` has reported its end.
+  /// `giveUp` if `next` does not report the end.
   func end(_ link: WorkerLink, at now: Instant) -> Instant
 
-  /// A worker whose end was not reported in time counts as gone. Returns warnings.
+  /// Gives up a worker whose end was not reported in time. Returns warnings.
   func giveUp(_ link: WorkerLink) -> [String]
 
-  /// The next session of this process takes the worker over.
+  /// Leaves the worker to the next session of this process.
   func release(_ link: WorkerLink)
 
   func regain(_ link: WorkerLink)
 
-  /// No worker has a task yet.
+  /// Called before any worker has a task.
   func endAll()
 
   func cleanUp()
@@ -37,7 +37,7 @@ protocol Launcher: AnyObject {
 
 struct LaunchFailure: Error {
   let detail: String
-  /// It may be possible in a moment.
+  /// A launch may be possible in a moment.
   var isShortage = false
 
   static func naming<Result: ~Copyable>(
@@ -48,25 +48,22 @@ struct LaunchFailure: Error {
 }
 
 enum LinkNews {
-  /// The worker's inbox has more.
   case spoke(WorkerLink)
-  /// The channel is lost, though the worker may live. `complaint` is what it printed.
+  /// The channel is lost, but the worker may live. `complaint`: its standard error.
   case silent(WorkerLink, complaint: String?)
-  /// The worker and all processes below it, except the survivors, are gone. `complaint` is the
-  /// known cause.
+  /// The worker and all processes below it, except survivors, are gone. `complaint`: the known
+  /// cause.
   case gone(WorkerLink, complaint: String?, warnings: [String], survivors: LeftBehind?)
-  /// The agent behind a stream said hello.
   case joined(RelayLauncher, AgentHello)
   /// A sign of life without other meaning.
   case heard
-  /// The agent is ending its workers, for this reason.
   case leaving(RelayLauncher, String)
-  /// The stream is lost, and with it the channels of all its workers, though they may live.
+  /// The stream is lost, and with it the channels of all its workers, which may live.
   case lost(RelayLauncher, String)
 }
 
 /// The shared standard error file of started processes. Its size at a process's start marks where
-/// that process's complaints may begin.
+/// the process's complaints may begin.
 final class ComplaintFile {
   private let path: String
   private let file: Descriptor
@@ -82,7 +79,7 @@ final class ComplaintFile {
 
   func end() throws(Errno) -> Int64 { try file.status().sizeBytes }
 
-  /// Empty if nothing was written since `start`, or it cannot be read.
+  /// Empty if nothing was written since `start` or the file cannot be read.
   func text(from start: Int64) -> String {
     var buffer = [UInt8](repeating: 0, count: Self.longestTextBytes)
     let count = try? buffer.withUnsafeMutableBytes { bytes throws(Errno) in
@@ -92,13 +89,12 @@ final class ComplaintFile {
   }
 
   func cleanUp() {
-    // An empty file does no harm.
     if let size = try? end(), size == 0 { try? Path.remove(path) }
   }
 }
 
-/// A child process that is waited for along with other events. Any check may reap it; afterwards
-/// nothing is sent to it.
+/// A child process, awaited along with other events. Any check may reap it; afterwards it gets no
+/// signals.
 final class StartedProcess {
   private let process: SpawnedProcess
   private(set) var hasEnded = false
@@ -106,7 +102,7 @@ final class StartedProcess {
 
   init(_ process: consuming SpawnedProcess) { self.process = process }
 
-  /// nil once it is reaped: another process may have the number by then.
+  /// nil once reaped: another process may then have the number.
   var pid: Int32? { hasEnded ? nil : process.pid }
 
   var rawDescriptor: Int32 { process.descriptor.rawValue }
@@ -123,7 +119,7 @@ final class StartedProcess {
     return true
   }
 
-  /// A negative time is no limit. Returns whether it has ended.
+  /// A negative time means no limit. Returns true if the process has ended.
   func wait(nanoseconds: Int64) -> Bool {
     if hasEnded { return true }
     // After an error, `reap` still finds out.
@@ -131,7 +127,7 @@ final class StartedProcess {
     return reap()
   }
 
-  /// Whether it has ended. Unlike `reap`, leaves its process group to be killed.
+  /// True if the process has ended. Unlike `reap`, leaves its process group to be killed.
   var isOver: Bool {
     if hasEnded { return true }
     return (try? process.waitForEnd(nanoseconds: 0)) ?? true
@@ -141,19 +137,18 @@ final class StartedProcess {
     if !hasEnded { process.kill() }
   }
 
-  /// Kills its process group, which it must lead. Does nothing once it is reaped.
+  /// Kills the group that the process leads, unless it was reaped.
   func killGroup() {
     if !hasEnded { ProcessGroup.killAll(ledBy: process.pid) }
   }
 
   func terminate() {
-    // An error means that it has ended; the caller sees that when it waits.
+    // An error means that the process has ended, which a wait shows.
     if !hasEnded { try? process.signal(.terminate) }
   }
 }
 
 extension SpawnedProcess {
-  /// A negative time is no limit. Returns whether it has ended and can be reaped.
   func waitForEnd(nanoseconds: Int64) throws(Errno) -> Bool {
     var end = PollSet(slots: 1)
     end.set(0, descriptor.rawValue)

@@ -7,7 +7,7 @@ internal import OpflowViews
 internal import OpflowWire
 internal import OpflowWorker
 
-/// Starts workers on this machine: this program again, with a session and two pipes of its own.
+/// Starts workers on this machine: this program again, with its own session and two pipes.
 final class LocalLauncher: Launcher {
   private let node: Int
   private var watch: EventLoop
@@ -19,21 +19,19 @@ final class LocalLauncher: Launcher {
   /// Read while the first worker starts.
   private lazy var bootID = Machine.bootID
   private lazy var host = Machine.hostName
-  /// Standard error of all workers.
   private let complaints: ComplaintFile
   private let groups: WorkerCgroups
-  /// Over all sessions; numbers the control groups.
+  /// Counts workers of all sessions, to number the control groups.
   private var startedCount: Int32 = 0
-  /// A command worker started before it was requested.
+  /// A command worker that was started before it was requested.
   private var ahead: WorkerChild?
   /// Indexed by worker number; nil once reaped.
   private var workers: [LocalWorker?] = []
-  /// The children of this process that are not workers, such as transports.
+  /// Returns children of this process that are not workers, such as transports.
   var startedChildren: () -> [Int32] = { [] }
-  /// Process IDs that could not be killed.
   private var unkillable: Set<Int32> = []
 
-  /// From SIGKILL until a worker counts as unkillable.
+  /// The time from SIGKILL until a worker is unkillable.
   private static let killPatienceMilliseconds: Int64 = 10_000
 
   init(
@@ -59,10 +57,10 @@ final class LocalLauncher: Launcher {
 
   // MARK: - Starting
 
-  /// Starts the first command worker before it is requested. `launch` reports an error.
+  /// Starts the first command worker before it is requested; `launch` reports an error.
   ///
-  /// The journal does not name it yet, as for a moment after every launch. If this process dies,
-  /// the worker sees end-of-file and leaves, and the next session waits for its lock.
+  /// The journal does not name the worker yet, as for a moment after every launch. If this process
+  /// dies, the worker sees end-of-file and leaves, and the next session waits for its lock.
   func startEarly() { ahead = try? start(.command) }
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
@@ -91,7 +89,7 @@ final class LocalLauncher: Launcher {
   private func listen(to worker: LocalWorker) throws(Errno) {
     let id = worker.link.id
     try watch.add(worker.child.reports.rawValue, .node(node), Place.reports.of(id))
-    // Watched from the start: its end must be seen even if the watch is full later.
+    // Watched from the start: the end must be seen even if the event loop is full later.
     try watch.add(worker.child.process.descriptor.rawValue, .node(node), Place.process.of(id))
   }
 
@@ -126,7 +124,7 @@ final class LocalLauncher: Launcher {
       complaintStart: complaintStart, recordLocks: recordLocks.take())
   }
 
-  /// Without it, as where descriptors are short, the worker locks by itself.
+  /// If descriptors are short, the worker opens its own lock.
   private func recordLocks(for kind: WorkerKind) -> Descriptor? {
     guard kind.row.action == .run else { return nil }
     let state = StateFolder(holding: folder).path
@@ -153,7 +151,7 @@ final class LocalLauncher: Launcher {
       output: output, error: complaints.rawDescriptor, options: options, shared: recordLocks)
   }
 
-  /// A worker that leads no session gets no start time, so that a search by session skips it.
+  /// A worker without its own session gets no start time, so that a search by session skips it.
   private func entry(for pid: Int32, _ kind: WorkerKind) -> WorkerEntry {
     let startTime = kind == .terminal ? 0 : ProcessStatus.read(pid)?.startTime ?? 0
     return WorkerEntry(
@@ -199,7 +197,7 @@ final class LocalLauncher: Launcher {
     }
   }
 
-  /// After the process has ended: reads its last reports, then reports its end.
+  /// Reads the last reports of an ended process, then reports its end.
   private func nextOfEnd(of worker: LocalWorker) -> LinkNews? {
     if worker.isTalking, let count = try? worker.read(), count > 0 { return .spoke(worker.link) }
     return takeEnd(of: worker)
@@ -213,7 +211,7 @@ final class LocalLauncher: Launcher {
     do throws(Errno) {
       guard let end = try worker.child.process.reap() else { return nil }
       hasLeft = end.status == .exit(0)
-      // Name the signal if nothing was written: a crash, or a lack of memory, prints nothing.
+      // Names the signal if nothing was written: a crash, or a lack of memory, prints nothing.
       if complaint == nil, case .signal(let number) = end.status {
         complaint =
           worker.isUnheard && number == Signal.kill.rawValue
@@ -245,7 +243,7 @@ final class LocalLauncher: Launcher {
     }
   }
 
-  /// What workers have written to standard error since this one started.
+  /// Returns the workers' standard error since this worker started.
   private func complaint(_ worker: LocalWorker) -> String? {
     let text = complaints.text(from: worker.child.complaintStart)
     return text.isEmpty ? nil : text
@@ -255,7 +253,7 @@ final class LocalLauncher: Launcher {
 
   func end(_ link: WorkerLink, at now: Instant) -> Instant {
     guard let worker = workers[link.id.index] else { return now }
-    // What cannot be removed now leaves the watch when it is closed.
+    // A descriptor that cannot be removed now leaves the event loop on close.
     try? watch.remove(worker.child.reports.rawValue)
     if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
     worker.child.kill()
@@ -270,18 +268,18 @@ final class LocalLauncher: Launcher {
     return ["worker \(worker.pid) could not be ended"] + [survivors].compactMap { $0 }
   }
 
-  /// The children of this process that are not orphans of a worker that just ended.
+  /// The children of this process except orphans of a worker that just ended.
   var children: Set<Int32> {
     var children = Set(workers.compactMap { $0?.pid }).union(unkillable)
     if let pid = ahead?.process.pid { children.insert(pid) }
     return children.union(startedChildren())
   }
 
-  /// Notes orphans that could not be ended, so that they count for no other worker.
+  /// Notes unkillable orphans, so that they are not another worker's orphans.
   func spare(_ orphans: [Int32]) { unkillable.formUnion(orphans) }
 
-  /// Ends the orphans of a worker. Returns newly found ones that survived; a worker that left by
-  /// itself has reported them.
+  /// Ends a worker's orphans. Returns new survivors; a worker that left by itself has reported
+  /// them.
   private func forget(_ worker: LocalWorker, hasLeft: Bool = false) -> LeftBehind? {
     workers[worker.link.id.index] = nil
     let others = children
@@ -296,21 +294,21 @@ final class LocalLauncher: Launcher {
     return hasLeft ? nil : LeftBehind(alive: survivors.map { ($0.title, $0.mark) })
   }
 
-  /// Removes the folder of temporary files of a worker's tasks, which only a regular exit does.
+  /// Removes the folder for temporary files of the worker's tasks, which only a regular exit
+  /// removes.
   private func removeFolder(of pid: Int32, _ kind: WorkerKind) {
     if kind.row.action == .run { TaskFolder.removeLeft(run: runID, worker: pid) }
   }
 
   func release(_ link: WorkerLink) {
     guard let worker = workers[link.id.index] else { return }
-    // What cannot be removed leaves the watch when that is closed.
     try? watch.remove(worker.child.reports.rawValue)
     try? watch.remove(worker.child.process.descriptor.rawValue)
     if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
   }
 
   func regain(_ link: WorkerLink) {
-    // On failure its end is missed, and the worker is given up later.
+    // On failure the end is missed, and the worker is given up later.
     if let worker = workers[link.id.index] { try? listen(to: worker) }
   }
 
@@ -361,7 +359,7 @@ final class LocalLauncher: Launcher {
   }
 
   func endAll() {
-    // A worker that cannot be waited for ends when this process does.
+    // A worker that cannot be awaited ends with this process.
     for worker in workers.compactMap({ $0 }) {
       try? worker.child.endAtOnce()
       removeFolder(of: worker.pid, worker.link.kind)
@@ -396,12 +394,10 @@ final class LocalWorker {
   var link: WorkerLink
   private(set) var child: WorkerChild
 
-  /// Since the last call of `next`.
   var wasRead = false
   private var sent = 0
-  /// The watch reports when the pipe has room again.
   private(set) var awaitsRoom = false
-  /// It has closed its end of the input pipe.
+  /// The worker has closed its end of the input pipe.
   private(set) var isUnheard = false
 
   init(_ child: consuming WorkerChild, link: WorkerLink) {
@@ -415,7 +411,6 @@ final class LocalWorker {
 
   func releaseRecordLocks() { child.recordLocks = nil }
 
-  /// The worker then ends its tasks.
   func hangUp() { child.orders = nil }
 
   var isTalking: Bool {
@@ -426,7 +421,7 @@ final class LocalWorker {
     try link.inbox.lines.fill { room throws(Errno) in try child.reports.read(into: room) }
   }
 
-  /// A worker that has closed its end is dead or useless, so it is killed; its last reports and its
+  /// A worker that has closed its end is dead or useless and is killed; its last reports and its
   /// end arrive over the other pipe.
   func send() throws(Errno) {
     do throws(Errno) {
@@ -446,18 +441,16 @@ final class LocalWorker {
 
 struct WorkerChild: ~Copyable {
   let process: SpawnedProcess
-  /// nil once it was closed to tell the worker to end.
+  /// nil once closed, which ends the worker.
   var orders: Descriptor?
   let reports: Descriptor
-  /// nil without cgroups.
   let group: KillGroup?
-  /// The size of the complaint file when the worker started.
   let complaintStart: Int64
-  /// The worker locks its tasks in the records through it; nil without records. Held open until its
-  /// processes are gone: no other run may start a task beside them.
+  /// The worker locks its tasks in the records through this file; nil without records. It is open
+  /// until the worker's processes are gone: no other run may start a task beside them.
   var recordLocks: Descriptor?
 
-  /// With a cgroup, all its processes at once.
+  /// Kills all processes at once if there is a cgroup.
   func kill() {
     group?.kill()
     process.kill()
@@ -469,7 +462,7 @@ struct WorkerChild: ~Copyable {
     _ = try process.wait()
   }
 
-  /// After it has ended or was given up.
+  /// Called after the worker has ended or was given up.
   func endRest() { group?.end() }
 
   func removeGroup() { group?.remove() }
@@ -484,8 +477,7 @@ enum WorkerProgram {
     }
   }
 
-  /// Beside `program`, or in `libexec` of the prefix where `program` is installed; beside it if
-  /// neither exists.
+  /// Returns the path beside `program`, or in `libexec` of its prefix if only that exists.
   static func downloader(of program: String) -> String {
     let folder = Path.parent(of: program)
     let beside = folder + "/opflow-download"
@@ -493,7 +485,6 @@ enum WorkerProgram {
     return Path.isMissing(beside) && Path.exists(installed) ? installed : beside
   }
 
-  /// `variables` are trace variables for its tasks.
   static func additions(for kind: WorkerKind, _ variables: [String]) -> [String] {
     switch kind {
     case .command, .terminal, .service: variables
@@ -515,13 +506,12 @@ enum WorkerProgram {
   }
 }
 
-/// The cgroups of a session, if the machine has them: one per worker with its processes, inside one
-/// for the session, which then counts as one when groups share a processor. For a task with
-/// `memory_limit` the worker makes another group beside its own (`MemoryGroup`). Their names
-/// contain the run's ID, so that a resume finds even processes that shed the run's mark and the
-/// worker's session.
+/// The cgroups of a session, if the machine has them: one for the session, so that a session has
+/// one share of a processor, and in it one per worker with its processes. For a task with
+/// `memory_limit` the worker makes another group beside its own (`MemoryGroup`). Names contain the
+/// run's ID, so that a resume finds even processes that shed the run's mark and the worker's
+/// session.
 struct WorkerCgroups: ~Copyable {
-  /// nil without cgroups.
   private let home: String?
   private let folder: String?
   private let own: KillGroup?
@@ -545,7 +535,6 @@ struct WorkerCgroups: ~Copyable {
     if let folder { Self.remove(folder) }
   }
 
-  /// Empty groups of dead sessions of any run.
   func removeAbandoned() {
     if let home { Self.removeAbandoned(in: home) }
   }
@@ -562,13 +551,11 @@ struct WorkerCgroups: ~Copyable {
 
   private static func prefix(_ run: String) -> String { "\(groupPrefix)\(run)-" }
 
-  /// Of earlier sessions.
   static func left(by run: String) -> [String] {
     guard let home = MemoryDelegation.home, let names = try? Path.names(in: home) else { return [] }
     return names.filter { $0.hasPrefix(prefix(run)) }.map { "\(home)/\($0)" }
   }
 
-  /// A session's group and those in it, if they are empty.
   static func remove(_ folder: String) {
     if KillGroup.remove(folder) { return }
     for name in (try? Path.names(in: folder)) ?? [] where name.first?.isNumber == true {
@@ -581,7 +568,6 @@ struct WorkerCgroups: ~Copyable {
   }
 }
 
-/// The trace context that a session gives its tasks.
 struct SessionTrace {
   private let context: TraceParent
   private let hasParent: Bool
@@ -596,7 +582,7 @@ struct SessionTrace {
     hasParent = parent != nil
   }
 
-  /// Without a parent, its trace state is cleared.
+  /// Clears the trace state if there is no parent.
   var variables: [String] {
     let parent = "\(TraceParent.variable)=\(context.text)"
     return hasParent ? [parent] : [parent, "\(TraceParent.stateVariable)="]

@@ -1,7 +1,6 @@
 internal import OpflowPlan
 internal import OpflowSystem
 
-/// A task that needs more GPUs than this machine has.
 struct MissingDevices {
   let task: String
   let wanted: Int
@@ -24,7 +23,7 @@ struct MissingDevices {
     }
   }
 
-  /// Also of the services that the task needs, since they run beside it.
+  /// Includes services that the task needs, since they run beside it.
   private static func wanted(by task: TaskID, _ plan: Plan) -> Int {
     var seen: Set<TaskID> = [task]
     var open = [task]

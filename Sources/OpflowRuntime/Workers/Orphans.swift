@@ -5,25 +5,26 @@ package import OpflowWire
 
 /// Processes of a run that outlived their worker and coordinator.
 ///
-/// While a coordinator lives, orphans of a killed worker become its children, since it is the
-/// subreaper: `endAdopted`. If an agent on its machine was killed, `end(_:_:_:)` also finds orphans
-/// that another process adopted. If the coordinator was killed, the next session finds orphans by
-/// the run's mark in their environment, by the session of a worker in the journal, by control
-/// groups, or by the notes of workers that left: `end`.
+/// - While a coordinator lives, orphans of a killed worker become its children, since it is the
+///   subreaper (`endAdopted`).
+/// - If an agent on the coordinator's machine was killed, `end(_:_:_:)` also finds orphans that
+///   another process adopted.
+/// - If the coordinator was killed, the next session finds orphans by the run's mark in their
+///   environment, by the session of a worker in the journal, by control groups, or by the notes of
+///   workers that left (`end`).
 ///
-/// Out of reach are processes of other users, those in uninterruptible sleep, and those that shed
-/// both mark and session while nobody lives who could note them. The first two are reported where
-/// they are seen.
+/// Out of reach are processes of other users, processes in uninterruptible sleep, and processes
+/// that shed both mark and session while no process lived to note them. The first two kinds are
+/// reported where they are seen.
 package enum Orphans {
-  /// A process that could not be ended.
   package struct Survivor: Hashable, Sendable {
     package let mark: ProcessMark
-    /// `ProcessStatus.title`, or what is known of a process that cannot be checked from here.
+    /// `ProcessStatus.title`, or the known facts about a process that cannot be checked from here.
     package let title: String
-    /// The machine of a process that cannot be checked from here; nil for this one.
+    /// The machine of a process that cannot be checked from here; nil for this machine.
     package var host: String?
 
-    /// Whether it may still run. A process that cannot be checked counts as alive.
+    /// True if the process may still run, or cannot be checked.
     package var isAlive: Bool {
       guard host == nil else { return true }
       guard let status = ProcessStatus.read(mark.pid) else { return false }
@@ -31,13 +32,11 @@ package enum Orphans {
     }
   }
 
-  /// How long to wait for SIGKILL to work, or for workers to leave by themselves.
+  /// The wait for SIGKILL to work, or for workers to leave by themselves.
   fileprivate static let patienceNanoseconds: Int64 = 5_000_000_000
 
-  /// Waits for workers of an earlier session on other machines, which leave by their agents'
-  /// heartbeat timeout.
-  ///
-  /// - Returns: False if some are still there.
+  /// Waits for workers of an earlier session on other machines, which leave by the heartbeat
+  /// timeout. Returns false if some remain.
   static func waitForWorkersElsewhere(workersLock: String, leaseMilliseconds: Int64) -> Bool {
     // Each check asks a file server.
     waitForWorkers(
@@ -47,8 +46,7 @@ package enum Orphans {
   }
   private static let intervalNanoseconds: Int64 = 2_000_000
 
-  /// Ends the processes left from an earlier session of `run` and returns those that it could not
-  /// end.
+  /// Ends the processes that an earlier session of `run` left, and returns the survivors.
   ///
   /// Waits a few seconds for workers, which hold `workersLock`. Then kills every process that
   /// carries the mark of the run or of a nested run, is in the session of one of `workers`, or is
@@ -56,10 +54,10 @@ package enum Orphans {
   /// worker of this session starts.
   ///
   /// - Parameters:
-  ///   - left: Processes that the earlier session could not end; called after its workers have
-  ///     left. Those on another or an unknown host count as alive.
+  ///   - left: Processes that the earlier session could not end; evaluated after its workers have
+  ///     left. A process on another or an unknown host is taken for alive.
   ///   - freesNumbers: Waits a few seconds until the process numbers are free. A database checks a
-  ///     number in a file and takes a zombie for an earlier instance that runs.
+  ///     number in a file and takes a zombie for a live earlier instance.
   package static func end(
     run: String, workersLock: String, workers: [WorkerEntry],
     left findLeft: @autoclosure () -> [WorkerEntry] = [], freesNumbers: Bool = false
@@ -93,8 +91,8 @@ package enum Orphans {
     return survivors
   }
 
-  /// Returns those of `left` that may still run. Those on another or an unknown host count as
-  /// alive.
+  /// Returns the processes of `left` that may still run, including all on another or an unknown
+  /// host.
   package static func alive(_ left: [WorkerEntry]) -> [Survivor] {
     let bootID = Machine.bootID
     let found = left.compactMap { entry -> Survivor? in
@@ -126,15 +124,15 @@ package enum Orphans {
 
   private enum Place { case here, ofEarlierBoot, elsewhere }
 
-  /// Where a process of the journal is. Its pid and start time mean something only under the same
-  /// boot and host name: a container has its own pids under the same boot.
+  /// Locates a journaled process. Its pid and start time are valid only under the same boot and
+  /// host name: a container has its own pids under the same boot.
   private static func place(of entry: WorkerEntry, _ bootID: String) -> Place {
     guard isOfThisHost(entry), !entry.bootID.isEmpty, !bootID.isEmpty else { return .elsewhere }
     return entry.bootID == bootID ? .here : .ofEarlierBoot
   }
 
-  /// Kills every descendant of this process that is not one of `workers` or below one. Reaps the
-  /// killed processes, but no worker. Returns the survivors.
+  /// Kills and reaps every descendant of this process except `workers` and their descendants.
+  /// Returns the survivors.
   package static func endAdopted(sparing workers: Set<Int32>) -> [Survivor] {
     if workers.isEmpty, !hasChildren() { return [] }
     let own = ProcessID.own
@@ -144,7 +142,7 @@ package enum Orphans {
       isPrey: { $0.parent == own && !workers.contains($0.pid) }, &ended)
   }
 
-  /// Whether this process has a living child; reaps the others. A process whose parent ends becomes
+  /// True if this process has a living child; reaps the others. A process whose parent ends becomes
   /// a child at the same moment, so without children no descendant is left.
   private static func hasChildren() -> Bool {
     while true {
@@ -158,12 +156,11 @@ package enum Orphans {
 
   // MARK: Behind a lost stream
 
-  /// A worker that was lost with its agent.
   struct Lost {
     let entry: WorkerEntry
-    /// The attempt that it ran; nil if it ran none.
+    /// nil if the worker ran no attempt.
     let attempt: AttemptAround?
-    /// Processes of it that it or its agent could not end.
+    /// Processes that the worker or its agent could not end.
     let noted: [WorkerEntry]
 
     fileprivate func owns(_ status: ProcessStatus, _ bootID: String) -> Bool {
@@ -179,12 +176,11 @@ package enum Orphans {
     }
   }
 
-  /// Whether its pid and start time mean a process of this machine.
+  /// True if pid and start time mean a process of this machine.
   static func isHere(_ entry: WorkerEntry) -> Bool {
     place(of: entry, Machine.bootID) == .here
   }
 
-  /// Returns the children of this process that are in the session of one of `workers`.
   static func children(of workers: [WorkerEntry]) -> [Int32] {
     let bootID = Machine.bootID
     let here = workers.filter { place(of: $0, bootID) == .here }
@@ -193,7 +189,7 @@ package enum Orphans {
     }
   }
 
-  /// Whether any of the workers is on this machine and has not left yet.
+  /// True if any of the workers is on this machine and has not left.
   static func areAlive(_ workers: [WorkerEntry]) -> Bool {
     let bootID = Machine.bootID
     return workers.contains { entry in
@@ -204,10 +200,10 @@ package enum Orphans {
     }
   }
 
-  /// Ends what workers that were lost with their agent left on this machine, and what this process
-  /// adopted of them. Never blocks: call it again until it returns true.
+  /// Ends processes that a lost agent's workers left on this machine, or that this process adopted.
+  /// Never blocks: call it until it returns true.
   ///
-  /// - Parameter children: The children of this process to spare; nil if it adopted nothing.
+  /// - Parameter children: Children of this process to spare; nil if it adopted nothing.
   static func end(
     _ lost: [Lost], sparing children: Set<Int32>?, _ search: inout OrphanSearch
   ) -> Bool {
@@ -220,8 +216,7 @@ package enum Orphans {
     }
   }
 
-  /// Returns those of `survivors` that belong to a lost worker, or may: those that none of `all`
-  /// owns.
+  /// Returns the `survivors` that belong to a lost worker, or that no worker in `all` owns.
   static func survivors(
     _ survivors: Set<Survivor>, of worker: Lost, among all: [Lost]
   ) -> [(title: String, mark: ProcessMark)] {
@@ -237,11 +232,11 @@ package enum Orphans {
     }
   }
 
-  /// Returns the adopted children of this process that are left after their zombies were reaped.
+  /// Returns the adopted children that are left after zombies were reaped.
   @discardableResult
   private static func reapAdopted(but children: Set<Int32>) -> [Int32] {
     let adopted = ProcessTree.children(of: ProcessID.own).filter { !children.contains($0) }
-    // Their descendants are reparented to this process as they end. ECHILD: already reaped.
+    // Descendants are reparented to this process as their parents end. ECHILD: already reaped.
     for child in adopted { _ = try? EndedProcess.reap(.pid(child), block: false) }
     return adopted
   }
@@ -256,7 +251,7 @@ package enum Orphans {
     while Clock.monotonicNanoseconds < deadline, isLocked(lock) { pause(nanoseconds: interval) }
   }
 
-  /// Any other error counts as no lock to wait for.
+  /// After an error there is no lock to wait for.
   private static func isLocked(_ path: String) -> Bool {
     do throws(Errno) {
       guard let lock = try FileLock.tryLock(path, .exclusive) else { return true }
@@ -268,12 +263,12 @@ package enum Orphans {
   }
 
   private static func pause(nanoseconds: Int64 = intervalNanoseconds) {
-    // An error only means a shorter pause.
+    // An error only shortens the pause.
     try? PollSet.pause(nanoseconds: nanoseconds)
   }
 
   /// Waits until killed processes are reaped. Their new parent, such as the machine's first
-  /// process, may take seconds, or never do it.
+  /// process, may never do it.
   private static func waitForNumbers(of ended: Set<Int32>) {
     let deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     var left = ended
@@ -315,9 +310,8 @@ package enum Orphans {
 
   // MARK: Killing
 
-  /// Kills what `find` returns and `isPrey` confirms, until nothing is left or time runs out.
-  ///
-  /// - Parameter ended: Receives the killed process IDs.
+  /// Kills processes that `find` returns and `isPrey` confirms, until none is left or time runs
+  /// out. `ended` receives the killed process IDs.
   private static func endAll(
     find: () -> [Int32], isPrey: (ProcessStatus) -> Bool, _ ended: inout Set<Int32>
   ) -> [Survivor] {
@@ -327,14 +321,14 @@ package enum Orphans {
     return Array(search.survivors)
   }
 
-  /// Sends SIGKILL once to each. Returns the processes that got it.
+  /// Sends SIGKILL once to each process. Returns the processes that got it.
   fileprivate static func killPass(
     _ candidates: [Int32], _ isPrey: (ProcessStatus) -> Bool, _ refused: inout Set<Survivor>
   ) -> Set<Survivor> {
     var killed: Set<Survivor> = []
     for pid in candidates {
-      // Open the descriptor before the check: it keeps referring to the checked process, even if
-      // the number is reused.
+      // Opened before the check: the descriptor refers to the checked process even if its number is
+      // reused.
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil,
         let status = ProcessStatus.read(pid), !status.isZombie, isPrey(status)
       else { continue }
@@ -351,21 +345,18 @@ package enum Orphans {
   }
 }
 
-/// A search for processes to kill, in passes: the caller waits a moment between them.
+/// A search for processes to kill, in passes with short waits between.
 struct OrphanSearch {
   private let deadline = Clock.monotonicNanoseconds + Orphans.patienceNanoseconds
   private var refused: Set<Orphans.Survivor> = []
-  /// Killed in the last pass.
   private var killed: Set<Orphans.Survivor> = []
-  /// The killed process IDs.
   private(set) var ended: Set<Int32> = []
 
   var survivors: Set<Orphans.Survivor> { refused.union(killed) }
 
-  /// Kills what `find` returns and `isPrey` confirms. Returns whether nothing is left to kill, or
-  /// time has run out.
+  /// Returns true if no process is left to kill, or time has run out.
   mutating func isOver(find: () -> [Int32], isPrey: (ProcessStatus) -> Bool) -> Bool {
-    // Two empty passes, since a process that ends during a pass may have left a child.
+    // Two empty passes, since a process that ends during a pass may leave a child.
     for _ in 0..<2 {
       killed = Orphans.killPass(find(), isPrey, &refused)
       guard killed.isEmpty else {

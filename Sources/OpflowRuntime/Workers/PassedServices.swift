@@ -24,15 +24,14 @@ package final class PassedServices {
 
   var isEmpty: Bool { links.isEmpty }
 
-  /// nil if it was taken before.
+  /// nil after the first call.
   package func takeLock() -> RunFolderLock? { lock.take() }
 
-  /// All workers mask these secrets.
   func know(_ secrets: [SecretValue]) -> Bool {
     links.values.allSatisfy { link in secrets.allSatisfy(link.secrets.contains) }
   }
 
-  /// Ends the others by their stop rules. `kept` has task numbers of their session's plan.
+  /// Ends other services by their stop rules. `kept` has task numbers of their session's plan.
   package func end(but kept: Set<TaskID>) {
     let ended = held.services.filter { !kept.contains($0.service) }
     var ends = EndsBetweenSessions()
@@ -45,8 +44,8 @@ package final class PassedServices {
     if links.isEmpty { launcher.cleanUp() }
   }
 
-  /// Takes the links of services that the next session continues, with its task numbers; the
-  /// workers are numbered in this order.
+  /// Returns the links of services that the next session continues, with its task numbers. Workers
+  /// are numbered in this order.
   func takeOver(_ own: [(service: TaskID, held: HeldService)]) -> [WorkerLink] {
     own.enumerated().compactMap { number, entry in
       links.removeValue(forKey: entry.held.service)?.handedOn(
@@ -61,7 +60,7 @@ package struct HeldServices: Sendable {
   let plan: Plan
   let services: [HeldService]
 
-  /// The services that `other` defines unchanged, by their numbers there.
+  /// Returns the services that `other` defines unchanged, by their numbers there.
   func unchanged(in other: Plan) -> [TaskID: HeldService] {
     guard plan.string(plan.manifest.folder) == other.string(other.manifest.folder),
       plan.concurrency == other.concurrency, plan.hasMemoryLimits || !other.hasMemoryLimits
@@ -84,13 +83,13 @@ package struct HeldServices: Sendable {
       && plan.portNames(of: service) == other.portNames(of: task)
       && plan.secretNames(service) == other.secretNames(task)
       && plan.record(service).processes.isSameOfPrograms(as: other.record(task).processes)
-      // Values that it read may have changed.
+      // Values that the service read may have changed.
       && !plan.flags(service).contains(.readsValues) && !other.flags(task).contains(.readsValues)
   }
 }
 
-/// Waits for services that end between two sessions. A first stop signal is kept for the next
-/// session, a second ends all waiting.
+/// Waits for services that end between two sessions. The first stop signal is kept for the next
+/// session; the second ends all waiting.
 struct EndsBetweenSessions: ~Copyable {
   private var signals: SignalDescriptor?
   private var first: Signal?
@@ -102,7 +101,7 @@ struct EndsBetweenSessions: ~Copyable {
     signals = try? SignalDescriptor(asking)
   }
 
-  /// `process` is readable once it has ended. Returns whether it has.
+  /// `process` is readable once it has ended. Returns true if it has.
   mutating func wait(for process: Int32, atMostMilliseconds most: Int64) throws(Errno) -> Bool {
     let deadline = Clock.monotonicNanoseconds + most * 1_000_000
     var poll = PollSet(slots: 2)

@@ -6,24 +6,23 @@ internal import OpflowWire
 /// Workers behind one stream: an agent starts and ends them on request and relays their lines, each
 /// prefixed with the worker's number (`RelayLines`).
 ///
-/// A lost stream loses all its workers. It is lost at its end, on a read or write error, when no
-/// pulse arrives, and at a line that is too long, malformed or names an unknown worker, since
-/// nothing after it can be trusted. A malformed line of a worker costs only that worker. Before the
-/// agent's hello other lines are skipped, since a shell's start-up files may print. `Nodes` decides
-/// when the workers of a lost stream count as gone.
+/// A lost stream loses all its workers. It is lost at its end, on a read or write error, without a
+/// pulse, and at a line that is too long, malformed or names an unknown worker: later input cannot
+/// be trusted. A malformed line of a worker costs only that worker. Lines before the agent's hello
+/// are skipped, since a shell's start-up files may print. `Nodes` decides when the workers of a
+/// lost stream are gone.
 ///
-/// Nothing blocks: unsent bytes are kept, and beyond `mostUnsentBytes` messages stay in the
-/// worker's outbox, which the engine bounds. So a slow agent delays neither other nodes nor its own
-/// reports.
+/// Nothing blocks: beyond `mostUnsentBytes` messages stay in the worker's outbox, which the engine
+/// bounds. So a slow agent delays neither other nodes nor its own reports.
 final class RelayLauncher: Launcher {
-  /// In the session.
+  /// The launcher's index in the session.
   let number: Int
   private let watch: EventLoop
   let name: String
   private(set) var hello: AgentHello?
   private var preamble: [UInt8] = []
   private var preambleBytes = 0
-  /// Of the last pulse or the hello.
+  /// When the last pulse or the hello arrived.
   private(set) var heardAt: Instant
   private(set) var isDismissed = false
   /// No worker process is left.
@@ -35,36 +34,34 @@ final class RelayLauncher: Launcher {
   private var output: Descriptor?
   private var lines = LineBuffer(
     longestLineBytes: RelayLines.longestLineBytes, bytes: RelayLauncher.mostReadBytes)
-  /// Of the worker that reported last.
+  /// Holds a line of the worker that reported last.
   private let inbox = Inbox()
   private var outbox = FieldWriter()
   private var sent = 0
   private var awaitsRoom = false
-  /// Reported at the next event of the watch.
+  /// Reported at the next event.
   private var writeFailure: Errno?
 
-  /// Until the agent reports their end, even if they were given up.
+  /// Kept until the agent reports their end, even if they were given up.
   private var workers: [WorkerID: WorkerLink] = [:]
-  /// The agent could not end them; the end of their workers follows.
+  /// Processes that the agent could not end; the end of their workers follows.
   private var survivors: [WorkerID: LeftBehind] = [:]
-  /// Their messages wait for room.
   private var waiting: [WorkerLink] = []
-  /// Until when to wait for the exit code of a transport that ends before the hello.
+  /// When to stop waiting for the exit code of a transport that ends before the hello.
   private(set) var exitDeadline: Instant?
-  /// It was read since the last call of `next`.
   private var wasRead = false
   private var loss: Loss?
 
   private struct Loss {
     let complaint: String
-    /// Report the loss of the stream first, then of these workers.
+    /// Report the loss of the stream first, then of the workers.
     var isUntold = true
     var untold: [WorkerLink]
   }
 
   private static let mostReadBytes = 16_384
   private static let mostUnsentBytes = 65_536
-  /// From `kill` to `gone`, before a worker counts as unkillable.
+  /// The time from `kill` to `gone` before a worker is unkillable.
   private static let killPatienceMilliseconds: Int64 = 12_000
   private static let exitPatienceMilliseconds: Int64 = 1_000
   private static let mostPreambleBytes = 2_000
@@ -76,7 +73,7 @@ final class RelayLauncher: Launcher {
     static let reports: UInt32 = 0, orders: UInt32 = 1, transport: UInt32 = 2, killer: UInt32 = 3
   }
 
-  /// `site` is the launcher's index in the session. `input` comes from the agent and is not the
+  /// `node` is the launcher's index in the session. `input` comes from the agent and is not the
   /// same descriptor as `output`.
   init(
     node: Int, watch: EventLoop, name: String, input: consuming Descriptor,
@@ -99,7 +96,7 @@ final class RelayLauncher: Launcher {
 
   // MARK: - Starting
 
-  /// Must come first. Returns an error if something cannot be sent.
+  /// Called first. Returns an error if something cannot be sent.
   func open(_ opening: AgentOpening, variables: [String], arguments: TaskArguments?) -> String? {
     guard RelayLines.open(opening, into: &outbox) else {
       return "the path of the run's folder is too long for other machines: \(opening.folder)"
@@ -128,7 +125,8 @@ final class RelayLauncher: Launcher {
   func next(at place: UInt32) -> LinkNews? {
     if place == Place.transport {
       if let transport { try? watch.remove(transport.rawDescriptor) }
-      // After the hello, its end proves nothing; end-of-file or the heartbeat timeout counts.
+      // After the hello the transport's end proves nothing: end-of-file or the heartbeat timeout
+      // decides.
       guard exitDeadline != nil else { return nil }
       lose(wordless)
     }
@@ -160,7 +158,6 @@ final class RelayLauncher: Launcher {
     return nil
   }
 
-  /// After at most one read.
   private func nextReport() -> LinkNews? {
     if !wasRead, !read() { return nil }
     guard hello != nil else { return nextFirstWord() }
@@ -233,7 +230,7 @@ final class RelayLauncher: Launcher {
     flush()
   }
 
-  /// Refills the outbox as long as everything was taken.
+  /// Refills the outbox while the kernel takes everything.
   private func flush() {
     repeat {
       while outbox.bytes.count < Self.mostUnsentBytes, !waiting.isEmpty {
@@ -286,7 +283,6 @@ final class RelayLauncher: Launcher {
     exitDeadline = now.advanced(byMilliseconds: Self.exitPatienceMilliseconds)
   }
 
-  /// Gives up on the exit code.
   func loseAtExitDeadline() { lose(wordless) }
 
   private var wordless: String {
@@ -308,7 +304,7 @@ final class RelayLauncher: Launcher {
   }
 
   private func close() {
-    // What cannot be removed leaves the watch when it is closed.
+    // A descriptor that cannot be removed leaves the event loop on close.
     if let raw = input?.rawValue { try? watch.remove(raw) }
     input = nil
     closeOutput()
@@ -323,17 +319,17 @@ final class RelayLauncher: Launcher {
   }
 
   func end(_ link: WorkerLink, at now: Instant) -> Instant {
-    // All workers of a lost stream are decided on together.
+    // All workers of a lost stream are handled together.
     if loss != nil { return Instant(nanoseconds: .max) }
     waiting.removeAll { $0 === link }
     link.outbox.removeAll()
-    // Exceeds the limit for unsent bytes, by at most one message per worker.
+    // Exceeds the limit of unsent bytes by at most one message per worker.
     RelayLines.kill(link.id, into: &outbox)
     flush()
     return now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
   }
 
-  /// After a loss the agent has ended the worker by now.
+  /// After a loss, the agent has ended the worker by now.
   func giveUp(_ link: WorkerLink) -> [String] {
     loss == nil ? ["worker number \(link.id.rawValue) of \(name) could not be ended"] : []
   }
@@ -358,14 +354,13 @@ final class RelayLauncher: Launcher {
   func endAgent(_ words: [String], complaints: ComplaintFile, at now: Instant) {
     guard let killer = NodeKiller(words, complaints: complaints, at: now) else { return }
     self.killer = killer
-    // On failure its end is seen at its deadline.
+    // On failure the end is seen at the deadline.
     try? watch.add(killer.process.rawDescriptor, .node(number), Place.killer)
   }
 
-  /// The children of this process that it started.
   var children: [Int32] { [transport?.pid, killer?.process.pid].compactMap { $0 } }
 
-  /// How long to wait for that command; nil if it has ended or never started.
+  /// When to stop waiting for the command; nil if it has ended or never started.
   var killerDeadline: Instant? { killer?.deadline }
 
   func killTransport() { transport?.end() }
@@ -387,15 +382,15 @@ final class RelayLauncher: Launcher {
   }
 }
 
-/// A command on this machine that carries the stream to an agent. It leads a session of its own, so
-/// that keys of the terminal do not reach it. Its whole process group is killed before it is reaped
-/// (`end`), since it may be a shell that ends before its children.
+/// A command on this machine that carries the stream to an agent. It leads its own session, so that
+/// terminal keys do not reach it. Its process group is killed before it is reaped (`end`), since it
+/// may be a shell that ends before its children.
 final class NodeTransport {
   private let process: StartedProcess
   private let complaints: ComplaintFile
   private let complaintStart: Int64
 
-  /// `body` gets the near ends of its standard output and input.
+  /// `body` gets the near ends of the command's standard output and input.
   static func start<Result>(
     _ words: [String], complaints: ComplaintFile,
     _ body: (NodeTransport, consuming Descriptor, consuming Descriptor) throws(Errno) -> Result
@@ -432,14 +427,14 @@ final class NodeTransport {
 
   var isOver: Bool { process.isOver }
 
-  /// Kills the command and its children. Returns whether it has ended.
+  /// Kills the command and its children. Returns true if the command has ended.
   @discardableResult
   func end() -> Bool {
     process.killGroup()
     return process.reap()
   }
 
-  /// nil before its end was seen (`end`), or if a signal ended it.
+  /// nil before the end was seen (`end`), or if a signal ended the command.
   var exitCode: Int32? {
     if case .exit(let code) = process.status { code } else { nil }
   }
@@ -447,10 +442,10 @@ final class NodeTransport {
   var complaint: String { complaints.text(from: complaintStart) }
 }
 
-/// A command that ends an agent after its stream is lost, for agents that are stopped and cannot
-/// react to the heartbeat timeout. opflow waits for it, within a limit. Its success is not checked,
-/// since only the timeout counts. Slurm takes twelve seconds to notice that a node has lost its
-/// network; the command continues by itself.
+/// A command that kills an agent after its stream is lost, for agents that are stopped and cannot
+/// react to the heartbeat timeout. opflow waits for the command within a limit, but does not check
+/// its success, since only the timeout decides. Slurm takes twelve seconds to notice that a node
+/// has lost its network; the command then continues by itself.
 final class NodeKiller {
   let process: StartedProcess
   private let giveUpAt: Instant
@@ -470,6 +465,5 @@ final class NodeKiller {
     }
   }
 
-  /// nil once it has ended.
   var deadline: Instant? { process.hasEnded ? nil : giveUpAt }
 }

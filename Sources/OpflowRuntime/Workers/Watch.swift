@@ -7,13 +7,12 @@ final class EventLoop {
     case control
     /// A client with external tasks.
     case program
-    /// The launcher with this index.
     case node(Int)
   }
 
   private var poller: Poller
 
-  /// For nesting in another poll.
+  /// The descriptor for another poll set.
   var rawDescriptor: Int32 { poller.rawDescriptor }
 
   init() throws(Errno) { poller = try Poller() }
@@ -31,7 +30,6 @@ final class EventLoop {
     try poller.wait(timeout: timeout, into: &events)
   }
 
-  /// The owner is in the upper half.
   private static func token(_ owner: Owner, _ place: UInt32) -> UInt64 {
     switch owner {
     case .coordinator: UInt64(place)

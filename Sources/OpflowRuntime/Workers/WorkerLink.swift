@@ -5,32 +5,33 @@ internal import OpflowSystem
 internal import OpflowWire
 
 /// The coordinator's end of one worker: a byte channel and a state. The launcher carries the bytes
-/// and ends the worker, which may be a local process with two pipes, or one of many behind a stream
-/// to a node.
+/// and ends the worker, a local process with two pipes or one of many behind a node's stream.
 ///
 /// States
 /// ------
 ///
 ///     launch ──> talking ──> ending ──> forgotten
 ///
-/// - *talking* from its launch on, even before its hello: its reports count, and messages are sent
-///   to it.
-/// - *ending* once its end was ordered (`Launcher.end`) or seen, or its channel was lost. Its
-///   reports no longer count, not even an `ended` in flight, and unsent messages are dropped.
-/// - *forgotten* when its launcher reports that all its processes are gone, or after the time limit
-///   (`giveUpAt`). Only this reaches the engine (`workerLost`).
+/// - *talking* from launch on, even before the hello: reports are accepted and messages sent.
+/// - *ending* once the end was requested (`Launcher.end`) or seen, or the channel was lost. Reports
+///   are ignored, even an `ended` in flight, and unsent messages are dropped.
+/// - *forgotten* when the launcher reports that all processes of the worker are gone, or after the
+///   time limit (`giveUpAt`). Only this reaches the engine (`workerLost`).
 ///
-/// There is no way back: worker numbers are never reused, and a lost worker does not return.
-/// Projects that let workers return had a worker that came back because the message to close was
-/// lost with its channel (dask/distributed issue 6263), a scheduler and a worker that disagreed
-/// about the worker's tasks (5078, 5103) until returning was removed (6361), and replacements that
-/// were started only to be stopped (hashicorp/nomad issue 12680).
+/// Worker numbers are never reused, and a lost worker does not return. Projects that let workers
+/// return had
+///
+/// - a worker that came back because the message to close was lost with its channel
+///   (dask/distributed issue 6263);
+/// - a scheduler and a worker that disagreed about the worker's tasks (5078, 5103), until returning
+///   was removed (6361);
+/// - replacements that were started only to be stopped (hashicorp/nomad issue 12680).
 ///
 /// Who holds a task when a channel breaks
 /// --------------------------------------
 ///
-/// The engine gives a task to no other worker before `workerLost`, so this worker holds it until it
-/// is forgotten. What differs is the journal:
+/// The engine gives a task to another worker only after `workerLost`, so this worker holds it until
+/// it is forgotten. The journal differs:
 ///
 ///     broken after                     the journal has   then the task
 ///     launch, before the hello         nothing           is ready again, at no cost
@@ -42,22 +43,21 @@ internal import OpflowWire
 ///     `ended` read                     success, …        no longer belongs to this worker
 ///     prefetched, in any of these      start, ahead      is ready again
 ///
-/// Why a task never runs beside its own orphan:
+/// A task never runs beside its own orphan:
 ///
-/// - A local worker is gone when it was reaped; its processes were reparented to this process, the
+/// - A local worker is gone when it was reaped. Its processes were reparented to this process, the
 ///   subreaper, and are ended before `gone` is reported.
-/// - Behind a stream, `gone N` says the same of the agent's machine. If the stream is lost, no
+/// - Behind a stream, `gone N` means the same on the agent's machine. If the stream is lost, no
 ///   `gone` comes: the agent ends its workers at end-of-file, or at the latest when its heartbeat
-///   timeout expires, and only then do they count as gone (`Nodes`). A scheduler that reassigns a
-///   task after a missed heartbeat runs it twice (hashicorp/nomad issue 2185).
+///   timeout expires; only then are they gone (`Nodes`). A scheduler that reassigns a task after a
+///   missed heartbeat runs it twice (hashicorp/nomad issue 2185).
 /// - A stream may break in one direction only. A launcher that cannot write, or reads nonsense,
 ///   closes both.
-/// - A loss costs no `retry`. But a task may be the reason that its workers are lost repeatedly
+/// - A loss costs no `retry`. But a task may cause repeated losses of its workers
 ///   (It4innovations/hyperqueue pull request 449), so the engine counts losses.
 final class WorkerLink {
   enum State {
     case talking
-    /// With the cause, if known.
     case ending(complaint: String?)
   }
 
@@ -65,21 +65,19 @@ final class WorkerLink {
   let kind: WorkerKind
   let node: Int
   var state = State.talking
-  /// While ending: when to stop waiting for its end.
+  /// While ending: when to stop waiting for the end.
   var giveUpAt = Instant(nanoseconds: .max)
-  /// nil before the hello if only that can tell.
+  /// nil before the hello if only the hello can tell.
   var entry: WorkerEntry?
 
-  /// Its unread reports. Links of one stream share an inbox, which holds one worker's line at a
-  /// time.
+  /// Unread reports. Links of one stream share an inbox, which holds one worker's line at a time.
   let inbox: Inbox
-  /// Encoded messages that were not passed to the kernel.
   var outbox = FieldWriter()
   var isListed = false
-  /// For a worker of an earlier session: its task's number in that plan and in this one.
+  /// For a worker of an earlier session: its task's number in that plan and in this plan.
   private(set) var alias: TaskAlias?
   private(set) var secrets: [SecretValue] = []
-  /// Its number precedes each message.
+  /// The worker's number precedes each message.
   fileprivate let isNumbered: Bool
 
   init(
@@ -94,7 +92,7 @@ final class WorkerLink {
     self.isNumbered = isNumbered
   }
 
-  /// The same worker in a further session, where its task has another number.
+  /// Returns this worker for a further session, where its task has another number.
   func handedOn(to id: WorkerID, as own: TaskID, from earlier: TaskID) -> WorkerLink {
     let link = WorkerLink(id: id, kind: kind, node: node, entry: entry, inbox: inbox)
     link.alias = TaskAlias(own: own, told: alias?.told ?? earlier)
@@ -129,9 +127,8 @@ extension WorkerLink {
 }
 
 extension WorkerEntry {
-  /// For a worker started by another process, perhaps on another machine.
-  ///
-  /// - Parameter bootID: Of its agent's machine.
+  /// For a worker that another process started, perhaps on another machine; `bootID` is of the
+  /// agent's machine.
   init(behindStream hello: WorkerHello, bootID: String) {
     self.init(
       pid: hello.pid, startTime: hello.startTime, bootID: bootID, autogroup: hello.autogroup,

@@ -9,7 +9,7 @@ package struct ClientRequest: Equatable, Sendable {
   package var tasks = TaskRanges()
   package var among = TaskRanges()
   package var carried = CarriedValue()
-  /// See `SocketRequest`.
+  /// The attempt that the request is meant for; 0 for any.
   package var expects: Int32 = 0
   package var by = ""
 
@@ -22,7 +22,7 @@ package struct ClientRequest: Equatable, Sendable {
   package static let longestNameBytes = 255
   static let mostAttempts: Int32 = 1_000_000_000
 
-  /// Why it is invalid in any run.
+  /// Why the request is invalid in any run.
   package var fault: String? {
     let namesTasks = !tasks.isEmpty || !among.isEmpty
     switch verb.row.about {
@@ -67,13 +67,12 @@ package struct ClientRequest: Equatable, Sendable {
 /// request carries it.
 package struct AddRequest: Equatable, Sendable {
   package var id: RequestID
-  /// The plan that the segment was compiled against.
   package var planKey: String
   /// The generator; `none` for another process.
   package var generator = TaskID.none
-  /// Real path; `-` for standard input.
+  /// The real path; `-` for standard input.
   package var manifestPath: String
-  /// Of relative paths.
+  /// The base of relative paths.
   package var folder: String
   /// `HASH PATH` of each source file, as in `OpenEntry`.
   package var files: [String] = []
@@ -93,7 +92,6 @@ package struct AddRequest: Equatable, Sendable {
   /// Begins a refusal for an output error.
   package static let unwritable = "cannot write"
 
-  /// Why it is invalid in any run.
   var fault: String? {
     if id.text.hasPrefix(".") { return "the id of what is added begins with a point" }
     if planKey.isEmpty { return "it names no plan" }
@@ -107,7 +105,7 @@ package struct AddRequest: Equatable, Sendable {
 }
 
 extension AddRequest {
-  /// - Parameter task: the requesting task, found by process; `none` from outside.
+  /// - Parameter task: The requesting task, found by process; `none` from outside.
   package func expectFit(_ plan: Plan, from task: TaskID) throws(RequestRefusal) {
     let key = plan.key.description
     guard planKey == key else {
@@ -118,7 +116,7 @@ extension AddRequest {
       throw RequestRefusal(
         detail: "the plan has \(plan.taskCount) tasks, and no task number \(generator.rawValue)")
     }
-    // Otherwise its additions are lost when it runs again.
+    // The task's additions would be lost when it runs again.
     guard task.isNone || task == generator else {
       throw RequestRefusal(
         detail:
@@ -149,14 +147,14 @@ extension SocketRequest {
   }
 }
 
-/// A short addition that goes into the journal without a file, so nothing is synced before its
-/// line. A resume compiles it from there.
+/// A short addition in the journal instead of a file, so that nothing is synced before its line. A
+/// resume compiles it from there.
 package struct CarriedAddition: Equatable, Sendable {
   /// Includes no other file.
   package var copy: [UInt8]
   package var segment: [UInt8]
 
-  /// Views read every journal line, so longer ones are kept in files.
+  /// Views read every journal line, so longer additions are kept in files.
   private static let mostCopyBytes = 1 << 14
   private static let mostSegmentBytes = 1 << 17
 
@@ -175,7 +173,7 @@ package struct CarriedAddition: Equatable, Sendable {
   }
 }
 
-/// Registers a client that the run is for. It may end before the run.
+/// Registers a client that the run is for. The client may end before the run.
 package struct ClientHello: Equatable, Sendable {
   package var id: RequestID
   package var afterClient: AfterClient
@@ -189,9 +187,9 @@ package struct ClientHello: Equatable, Sendable {
   }
 }
 
-/// What the run does when its last client has ended.
+/// The run's reaction to the end of its last client.
 package enum AfterClient: String, CaseIterable, Sendable {
-  /// Stops as by SIGTERM; can be resumed.
+  /// Stops as by SIGTERM; the run can be resumed.
   case stop
   case goOn = "go-on"
 }

@@ -16,25 +16,26 @@ package import OpflowPlan
 //   done ID count=N
 //   refused ID what=TEXT
 //
-// - `host`: this connection is a client that the run is for; what happens to the run when it ends.
+// - `host`: the connection is a client of the run; the word says what happens to the run at its
+//   end.
 // - VERB: a word of `ControlAction`.
-// - `tasks` of `add`: the number of the generator. `copy` and `segment`: the manifest and the
-//   compiled plan file, if the run folder does not have them by the name of ID.
+// - `tasks` of `add`: the generator's number. `copy` and `segment`: the manifest and the compiled
+//   plan, if the run folder does not have them under the ID.
 // - RANGES: ascending task numbers in the plan with that key, as `0-4,7`. The requester has mapped
 //   the plan and resolved names and patterns.
 //
-// Keys come in any order, each once except `file`. An unknown key refuses the request. ID is empty
-// in the refusal of a line without one. An invalid line is refused with the reason, and the next
-// one is read.
+// Keys come in any order, each once except `file`. An unknown key refuses the request. The refusal
+// of a line without ID has an empty ID. An invalid line is refused with the reason, and the next
+// line is read.
 
 package enum RequestLines {
-  /// With the LF.
+  /// Includes the LF.
   package static let longestLineBytes = 1 << 20
   private static let longestReason = 1000
 
   // MARK: - Requests
 
-  /// Nil if too long, with many scattered tasks.
+  /// nil if too long, with many scattered tasks.
   package static func line(_ request: ClientRequest) -> [UInt8]? {
     var writer = FieldWriter()
     writer.raw("order\t")
@@ -47,7 +48,7 @@ package enum RequestLines {
     return writer.bytes.count <= longestLineBytes ? writer.bytes : nil
   }
 
-  /// - Throws: the ID, if there is one, and the reason.
+  /// - Throws: The ID, if any, and the reason.
   package static func request(
     _ line: UnsafeRawBufferPointer
   ) throws(UnreadableRequest) -> SocketRequest {
@@ -114,7 +115,7 @@ package enum RequestLines {
 
   // MARK: - Additions
 
-  /// Nil if too long, with many files.
+  /// nil if too long, with many files.
   package static func line(_ request: AddRequest) -> [UInt8]? {
     var writer = FieldWriter()
     writer.raw("add\t")

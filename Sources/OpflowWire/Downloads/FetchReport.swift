@@ -2,7 +2,6 @@ package import OpflowBase
 
 /// The result of a download attempt.
 package struct FetchReport: Equatable, Sendable {
-  /// Of an earlier partial file.
   package var resumedBytes: Int64 = 0
   package var sizeBytes: Int64 = 0
   package var gainedBytes: Int64 = 0
@@ -10,7 +9,7 @@ package struct FetchReport: Equatable, Sendable {
   package var waitMilliseconds: Int64 = 0
   /// Nothing was fetched because the file was already correct.
   package var isKept = false
-  /// Lower-case hexadecimal: the manifest's hash, otherwise SHA-256.
+  /// Lower-case hexadecimal: the manifest's hash, or else SHA-256.
   package var sha256 = ""
   package var sha512 = ""
   /// XXH3 of the manifest's URL; never 0 in an attempt's report.
@@ -25,7 +24,7 @@ package struct FetchReport: Equatable, Sendable {
   package var fetchedBytes: Int64 { isKept ? 0 : max(0, sizeBytes - resumedBytes) }
 }
 
-/// A report by reference, to keep the values small that contain it.
+/// A report by reference, which keeps the values small that contain it.
 package final class FetchRecord: Sendable, Equatable {
   package let report: FetchReport
   package init(_ report: FetchReport) { self.report = report }
@@ -79,7 +78,7 @@ extension FetchReport {
     }
   }
 
-  /// Escapes count as two bytes.
+  /// An escape takes two bytes.
   private static func cut(_ text: String, to limit: Int) -> String {
     if 2 * text.utf8.count <= limit { return text }
     var room = limit
@@ -119,7 +118,7 @@ package struct Validator: Equatable, Sendable {
 
   private var isStrongETag: Bool { etag.hasPrefix("\"") && etag.count >= 2 }
 
-  /// For If-Range, which a weak ETag cannot have (RFC 9110, 13.1.5).
+  /// The value of If-Range, which a weak ETag cannot be (RFC 9110, 13.1.5).
   package var forRange: String? {
     if isStrongETag { return etag }
     return lastModified.isEmpty || hasFreshDate ? nil : lastModified
@@ -127,8 +126,8 @@ package struct Validator: Equatable, Sendable {
 
   package var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
 
-  /// For a later run's conditional request, without a fresh date, which can hide a change within
-  /// its second.
+  /// For a later run's conditional request. Omits a fresh date, which can hide a change within its
+  /// second.
   package var forLater: Validator {
     Validator(etag: etag, lastModified: hasFreshDate ? "" : lastModified)
   }
