@@ -6,6 +6,7 @@ public struct FieldWriter {
   public init() {}
 
   public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+  public mutating func removeFirst(_ count: Int) { bytes.removeFirst(count) }
   public var isEmpty: Bool { bytes.isEmpty }
 
   public mutating func tab() { bytes.append(Field.tab) }

@@ -177,7 +177,9 @@ final class ProgramLink {
     do throws(Errno) {
       try connection.write(outbox.bytes, behind: &sent)
     } catch .wouldBlock {
-      if outbox.bytes.count - sent > Self.mostUnreadBytes { throw .unheard }
+      outbox.removeFirst(sent)
+      sent = 0
+      if outbox.bytes.count > Self.mostUnreadBytes { throw .unheard }
       return try listen(isFull: true)
     } catch {
       throw .unsendable(error)

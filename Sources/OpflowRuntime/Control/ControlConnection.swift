@@ -192,7 +192,9 @@ final class KeyRequests {
   private func askNext() -> [Outcome] {
     guard asked == nil, !queue.isEmpty else { return [] }
     let request = queue.removeFirst()
-    guard let line = RequestLines.line(request) else { return [] }
+    guard let line = RequestLines.line(request) else {
+      return [(request, "\(request.verb.rawValue): the request is too long")] + askNext()
+    }
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
       let new = try UnixSocket.connect(to: ControlSocket.name, in: at, timeout: Self.connectTimeout)

@@ -161,7 +161,7 @@ package struct ConcurrencyGroup: Sendable {
   private static let manifestEnding = ".manifest"
   private static let nameEnding = ".group"
 
-  static func isApproval(_ name: String) -> Bool {
+  static func isGate(_ name: String) -> Bool {
     name.hasSuffix(manifestEnding) || name.hasSuffix(nameEnding)
   }
 }
@@ -170,9 +170,9 @@ extension StateFolder {
   var locksFolder: String { path + "/locks" }
 
   /// Removes gates, which are created again on demand.
-  package func removeFreeApprovals() {
+  package func removeFreeGates() {
     guard let names = try? Path.names(in: locksFolder) else { return }
-    for name in names where ConcurrencyGroup.isApproval(name) {
+    for name in names where ConcurrencyGroup.isGate(name) {
       try? StateFolderLock.removeUnheld("\(locksFolder)/\(name)")
     }
   }

@@ -321,9 +321,11 @@ struct KeptFiles: Sendable {
   init() {}
 
   mutating func add(_ file: (path: String, bytes: [UInt8])) {
-    if let places = places[file.path], places.contains(where: { files[$0].bytes == file.bytes }) {
-      return
+    // Unicode equivalence makes equal strings of different file names.
+    let isKnown = places[file.path, default: []].contains {
+      files[$0].bytes == file.bytes && files[$0].path.utf8.elementsEqual(file.path.utf8)
     }
+    if isKnown { return }
     places[file.path, default: []].append(files.count)
     files.append(file)
   }
@@ -335,7 +337,6 @@ struct KeptFiles: Sendable {
   /// Returns the first copy of an absolute path.
   func bytes(of path: String, from folder: String) -> [UInt8]? {
     let path = Self.relative(path, to: folder)
-    // Unicode equivalence makes equal strings of different file names.
     let place = places[path]?.first { files[$0].path.utf8.elementsEqual(path.utf8) }
     return place.map { files[$0].bytes }
   }

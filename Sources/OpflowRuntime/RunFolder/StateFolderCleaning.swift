@@ -41,7 +41,7 @@ extension StateFolder {
       retention.verdict($0, end: $1, ageMilliseconds: $2)
     }
     if !isDryRun {
-      removeFreeApprovals()
+      removeFreeGates()
       work.shortenRecords()
     }
     return work.result
@@ -56,7 +56,7 @@ extension StateFolder {
     var work = Work(state: self, now: nowMilliseconds, isDryRun: false)
     work.deadline = Clock.monotonicNanoseconds + patienceNanoseconds
     work.measures = false
-    removeFreeApprovals()
+    removeFreeGates()
     var retention = RunRetention(RunRetention.Limits(keep: keep))
     try work.perform(keep) { run in
       guard let open = try? run.readOpen() else { return .other }
