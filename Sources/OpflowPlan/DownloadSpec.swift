@@ -20,7 +20,6 @@ package struct DownloadSpec: Equatable, Sendable {
     self.target = target
   }
 
-  /// The source of a file with a hash does not matter.
   package var hasHash: Bool { !sha256.isEmpty || !sha512.isEmpty }
 
   package static let ownSuffixes: [StaticString] = [
@@ -28,7 +27,7 @@ package struct DownloadSpec: Equatable, Sendable {
   ]
 
   package var partPath: String { target + ".part" }
-  /// Says what the partial file belongs to.
+  /// Identifies the download of the partial file.
   package var recordPath: String { partPath + ".meta" }
   package var newRecordPath: String { recordPath + ".new" }
   package var decodedPath: String { partPath + ".decoded" }
@@ -45,7 +44,7 @@ package struct DownloadHeader: Equatable, Sendable {
     self.value = value
   }
 
-  /// May go to any host. All others may be credentials and go only to the host of `url`.
+  /// All other headers may be credentials and go only to the host of `url`.
   private static let harmless = [
     "accept", "accept-language", "cache-control", "pragma", "user-agent",
   ]
@@ -67,7 +66,7 @@ package struct DownloadHeader: Equatable, Sendable {
     }.joined()
   }
 
-  /// The download itself controls these.
+  /// The download itself sets these.
   private static let reserved = [
     "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     "content-length", "transfer-encoding", "connection", "te", "upgrade",
@@ -101,7 +100,7 @@ package struct DownloadEntry: Hashable, Sendable, BitwiseCopyable {
   package var sha512: TextRef = .empty
   /// The `url` and its mirrors; never the empty list.
   package var sources: ListIndex
-  /// Into the lists of variables.
+  /// A list of variables.
   package var headers: UInt32 = 0
   package var sizeBytes: UInt64 = DownloadEntry.none
   /// 0 for no limit.
