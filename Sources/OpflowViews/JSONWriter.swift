@@ -7,7 +7,7 @@ package struct JSONWriter {
   private var needsComma = false
   private let isInMarkup: Bool
 
-  /// - Parameter isInMarkup: also escapes `&`, `<` and `>`, for JSON within an HTML page.
+  /// `isInMarkup` also escapes `&`, `<` and `>`, for JSON within an HTML page.
   package init(isInMarkup: Bool = false) { self.isInMarkup = isInMarkup }
 
   package mutating func beginObject() { open("{") }
@@ -27,7 +27,7 @@ package struct JSONWriter {
     needsComma = false
   }
 
-  /// Writes a constant without characters that need escaping.
+  /// Writes a constant without characters that need escapes.
   package mutating func constant(_ text: StaticString) {
     comma()
     bytes.append(34)
@@ -126,7 +126,6 @@ package struct JSONWriter {
     array(key, items) { json, item in json.object { body(&$0, item) } }
   }
 
-  /// Returns an object as one line.
   package static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     var json = JSONWriter()
     json.object(body)
@@ -136,7 +135,6 @@ package struct JSONWriter {
 
   // MARK: - Pieces
 
-  /// Removes and returns the bytes written so far.
   package mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes

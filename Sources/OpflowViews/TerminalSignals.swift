@@ -1,9 +1,9 @@
 internal import OpflowBase
 internal import OpflowJournal
 
-/// The sequences other than text that a terminal understands, judged by environment variables.
-/// Other terminals may print them, or show the first kind as a desktop message, so only terminals
-/// that are known to understand a sequence get it.
+/// The control sequences that a terminal understands, judged by environment variables. Other
+/// terminals may print them, or show the first kind as a desktop message, so only terminals that
+/// are known to understand a sequence get it.
 ///
 /// - Progress (OSC 9;4, of ConEmu): Windows Terminal, ConEmu, Ghostty, mintty, the terminal of
 ///   Visual Studio Code, WezTerm of 2025, iTerm2 from 3.6.6 and VTE from 0.80 on. Older versions of
@@ -31,7 +31,7 @@ package struct TerminalSignals: Equatable, Sendable {
       return
     }
     if isSet("STY") || term.hasPrefix("screen") { return }
-    // These terminals set TERM, whatever they were started in.
+    // These terminals always set TERM.
     if ["xterm-kitty", "foot", "foot-extra", "alacritty", "xterm-ghostty"].contains(term) {
       hasLinks = true
       hasProgress = term == "xterm-ghostty"
@@ -80,14 +80,14 @@ package struct TerminalSignals: Equatable, Sendable {
 
   // MARK: - Links
 
-  /// - Parameter path: absolute.
+  /// `path` is absolute.
   package func link(_ text: String, to path: String, host: String) -> String {
     guard hasLinks, path.utf8.first == UInt8(ascii: "/") else { return text }
     return
       "\u{1b}]8;;file://\(Self.escaped(host))\(Self.escaped(path))\u{1b}\\\(text)\u{1b}]8;;\u{1b}\\"
   }
 
-  /// Escapes characters that a URL's path may not hold (RFC 3986, 3.3).
+  /// Escapes characters that a URL's path must not contain (RFC 3986, 3.3).
   private static func escaped(_ text: String) -> String {
     var escaped: [UInt8] = []
     for byte in text.utf8 {

@@ -5,22 +5,20 @@ package import OpflowPlan
 /// Makes nodes and edges from tasks. If there are too many, folds matrices, then included files,
 /// then the least interesting nodes. Linear in tasks and dependencies.
 package struct GraphFolding {
-  /// The limits of a picture.
   package struct Limits {
     var nodes = Int.max
     var edges = Int.max
-    /// Whether to fold matrices even if there are few.
+    /// Folds matrices even in a small graph.
     var foldsMatrixGroups = false
-    /// Collects what does not fit in one node.
+    /// Collects the excess in one node.
     var gathersRest = true
 
-    /// Nothing is folded.
     package static let none = Limits()
     /// Takes Graphviz a second or two, and is readable.
     package static let dot = Limits(nodes: 400, edges: 800)
     /// Mermaid rejects more than 500 edges.
     static let mermaid = Limits(nodes: 300, edges: 500)
-    /// More is left out line by line.
+    /// The excess is omitted line by line.
     package static let text = Limits(
       nodes: 300, edges: 3000, foldsMatrixGroups: true, gathersRest: false)
   }
@@ -43,9 +41,6 @@ package struct GraphFolding {
     owner = [Int32](repeating: -1, count: plan.taskCount)
   }
 
-  /// - Parameters:
-  ///   - included: the tasks to draw.
-  ///   - status: for states of a run.
   package static func graph(
     _ plan: Plan, included: TaskSet, status: RunStatus? = nil, limits: Limits
   ) -> DrawnGraph {
@@ -168,8 +163,8 @@ package struct GraphFolding {
 
   // MARK: - Nodes without room
 
-  /// Keeps the most interesting nodes and collects the others in one. A kept node has at most one
-  /// edge to and from that.
+  /// Keeps the most interesting nodes and collects the others in one node, which has at most one
+  /// edge to and from each kept node.
   private mutating func gatherRest(_ limits: Limits) {
     let ranked = nodes.indices.sorted { one, other in
       (Self.interest(nodes[one]), one) < (Self.interest(nodes[other]), other)
