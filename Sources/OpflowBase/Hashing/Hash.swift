@@ -36,7 +36,7 @@ package enum Hash {
     chash_crc32c(0, bytes.baseAddress, bytes.count)
   }
 
-  /// The first line without its line feed; all bytes if there is none.
+  /// The first line without its line feed, or all bytes.
   @inline(__always)
   package static func crc32cOfLine(
     _ bytes: UnsafeRawBufferPointer
@@ -50,7 +50,7 @@ package enum Hash {
 package struct PieceHash: ~Copyable {
   private let pieces: OpaquePointer
 
-  /// Nil if memory is exhausted.
+  /// nil if memory is exhausted.
   package init?() {
     guard let pieces = chash_pieces_begin() else { return nil }
     self.pieces = pieces

@@ -95,7 +95,7 @@ package struct ByteStrings: Equatable, Sendable {
   }
 }
 
-/// The characters of a file name; a byte that is not UTF-8 counts as one above Unicode.
+/// The characters of a file name; a byte that is not UTF-8 becomes one above Unicode.
 package enum NameCharacters {
   private static let firstByte: UInt32 = 0x11_0000
   package static let last = firstByte + 0xFF

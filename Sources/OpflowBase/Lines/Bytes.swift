@@ -1,13 +1,13 @@
 internal import CHash
 
 extension UnsafeRawBufferPointer {
-  /// The first position of `byte` (not zero); `count` if there is none.
+  /// The first position of `byte` (not zero), or `count`.
   @inlinable @inline(__always)
   public func position(of byte: UInt8, from start: Int) -> Int {
     position(of: byte, from: start, to: count)
   }
 
-  /// The first position of `byte` (not zero); `end` if there is none before it.
+  /// The first position of `byte` (not zero), or `end`.
   @inlinable @inline(__always)
   public func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
     var position = start
@@ -64,7 +64,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// Lets a `switch` tell words apart.
+/// For a `switch` over words.
 @inlinable @inline(__always)
 public func ~= (word: StaticString, field: UnsafeRawBufferPointer) -> Bool { field.equals(word) }
 
@@ -80,14 +80,14 @@ package enum ByteOrder: Equatable, Sendable {
   }
 }
 
-/// The bytes around a line, for loading eight at a time across its end.
+/// The bytes around a line, for loads of eight bytes across its end.
 ///
 /// SAFETY: valid as long as the underlying bytes; every access stays within them.
 public struct ByteWindow {
   @usableFromInline let base: UnsafeRawPointer
   public let count: Int
 
-  /// Nil for an empty buffer without an address.
+  /// nil for an empty buffer without an address.
   @inlinable @inline(__always)
   public init?(_ bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress else { return nil }
@@ -162,9 +162,8 @@ public struct EightBytes: Sendable {
   @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
   @inlinable static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
-  /// The first position of `byte`; 8 if there is none.
-  ///
-  /// The subtraction sets the high bit of the lowest match for sure; higher bits may be wrong.
+  /// The first position of `byte`, or 8. The subtraction is certain to set the high bit of the
+  /// lowest match; higher bits may be wrong.
   @inlinable @inline(__always)
   public func position(of byte: UInt8) -> Int {
     let difference = bits ^ (UInt64(byte) &* Self.ones)

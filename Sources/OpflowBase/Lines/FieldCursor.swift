@@ -99,7 +99,7 @@ public struct FieldCursor {
   @usableFromInline
   mutating func setBroken() { isBroken = true }
 
-  /// If the number has not one digit, returns nil and does not move.
+  /// Returns nil and does not move unless the number has one digit.
   @inlinable @inline(__always)
   public mutating func digit(_ key: Key) -> Int64? {
     let stop = position &+ Self.width(key) &+ 1
@@ -110,7 +110,7 @@ public struct FieldCursor {
     return Int64(value)
   }
 
-  /// If the number has not 1 to 7 digits, returns nil and does not move.
+  /// Returns nil and does not move unless the number has 1 to 7 digits.
   @inlinable @inline(__always)
   mutating func shortNumber(_ key: Key) -> Int64? {
     let value = bytes.eight(at: position &+ Self.width(key))
@@ -154,7 +154,7 @@ public struct LineFields: Sequence, IteratorProtocol {
 }
 
 public struct LineField {
-  /// Possibly of a later opflow.
+  /// May be a key of a later opflow.
   public let name: UnsafeRawBufferPointer
   /// Escaped.
   public let value: UnsafeRawBufferPointer
@@ -171,13 +171,13 @@ public struct LineField {
   /// Unescaped, with U+FFFD for bytes that are not UTF-8.
   public var text: String { Field.text(value) ?? "" }
 
-  /// At most 18 digits; otherwise 0.
+  /// At most 18 digits; else 0.
   public var natural: Int64 { value.natural ?? 0 }
 
   public var small: Int32? { Field.number(value) }
 }
 
-/// Lines without their line feeds; the last one need not end with one.
+/// Lines without their line feeds; the last one need not have a line feed.
 package struct LineSlices: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 

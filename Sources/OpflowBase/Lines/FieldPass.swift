@@ -1,5 +1,5 @@
-/// Goes through the list of a message's fields, which names each one once: to write all of them, or
-/// to read one. An invalid value changes nothing.
+/// Iterates over the list of a message's fields, which names each field once: to write all of them,
+/// or to read one. An invalid value does not change anything.
 package struct FieldPass {
   private var writer = FieldWriter()
   /// The field to read; nil to write all.
@@ -44,7 +44,7 @@ package struct FieldPass {
     }
   }
 
-  /// A value with a text; written if it has one.
+  /// Writes the value if it has a text.
   package mutating func text<Value>(
     _ key: Key, _ value: inout Value, _ parse: (String) -> Value?, _ text: (Value) -> String?
   ) {
@@ -88,7 +88,7 @@ package struct FieldPass {
     }
   }
 
-  /// Written if there is one.
+  /// Omits nil.
   package mutating func number<Value: FixedWidthInteger>(
     _ key: Key, _ number: inout Value?, atLeast least: Value = .min
   ) {
@@ -123,7 +123,7 @@ package struct FieldPass {
     value(key, &flag, read: { $0.natural != 0 }) { if $0 { $1.field(key, 1) } }
   }
 
-  /// Sixteen digits; nothing for 0.
+  /// Sixteen digits; omits 0.
   package mutating func hash(_ key: Key, _ hash: inout UInt64) {
     value(key, &hash, read: { Hexadecimal.value($0.value) }) { hash, writer in
       if hash == 0 { return }

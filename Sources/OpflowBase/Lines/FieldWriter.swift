@@ -98,7 +98,7 @@ public struct FieldWriter {
     bytes.append(addingCapacity: capacity) { body(&$0) }
   }
 
-  /// Writes nothing if the value is empty.
+  /// Omits an empty value.
   public mutating func pair(_ key: StaticString, _ value: String) {
     if value.isEmpty { return }
     tab()
@@ -109,7 +109,7 @@ public struct FieldWriter {
 
   public mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
 
-  /// For a checksum that precedes what it covers.
+  /// For a checksum that precedes its data.
   public mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
     bytes.replaceSubrange(offset..<(offset + replacement.count), with: replacement)
   }
@@ -152,7 +152,7 @@ public enum Field {
 
   public static func escapeLetter(_ byte: UInt8) -> UInt8? { FieldEscape(rawValue: byte)?.letter }
 
-  /// Undoes escapes; nil if an escape is invalid.
+  /// nil if an escape is invalid.
   public static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     result.reserveCapacity(field.underestimatedCount)
@@ -171,7 +171,7 @@ public enum Field {
     return pending ? nil : result
   }
 
-  /// Decodes UTF-8, with U+FFFD for invalid bytes. Nil if an escape is invalid.
+  /// Decodes UTF-8, with U+FFFD for invalid bytes. nil if an escape is invalid.
   public static func text(_ field: some Sequence<UInt8>) -> String? {
     let plain = field.withContiguousStorageIfAvailable { bytes in
       bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)

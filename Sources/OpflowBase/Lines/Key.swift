@@ -1,4 +1,4 @@
-/// All keys of `KEY=VALUE`; JournalFormat.swift and MessageCodec.swift say which line has which.
+/// All keys of `KEY=VALUE`; JournalFormat.swift and MessageCodec.swift have the keys of each line.
 public enum Key: UInt8, CaseIterable, Sendable {
   // The end of an attempt
   case exit, signal, reason, errno

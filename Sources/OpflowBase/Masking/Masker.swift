@@ -19,7 +19,7 @@ package struct Masker: Sendable {
 
   private struct Find {
     var range: Range<Int>
-    /// The mark is written, but the range's end is not reached.
+    /// The mark is written, but the end of the range is not reached.
     var isMarked: Bool
   }
 
@@ -64,7 +64,7 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Masks the names of processes. The kernel cuts a name at 15 bytes, so that it may end within a
+  /// Masks the names of processes. The kernel cuts a name at 15 bytes, so a name may end within a
   /// secret.
   package func masked(names: String) -> String {
     var copy = self
@@ -84,7 +84,7 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Fewer bytes at the end of a name are mostly not of a secret.
+  /// Fewer bytes at the end of a name are mostly not part of a secret.
   private static let fewestOfCut = 4
 
   package func finds(_ text: String) -> Bool {

@@ -14,7 +14,7 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   package enum ParseError: Error, Equatable, Sendable {
-    /// It lacks `scheme:` or `//`.
+    /// `scheme:` or `//` is missing.
     case notAbsolute
     case scheme(String)
     case host
@@ -36,9 +36,9 @@ package struct WebAddress: Hashable, Sendable {
   /// In lower case; IPv6 in brackets. Empty for a file.
   package let host: String
   package let port: Int?
-  /// From the first slash on; invalid characters are percent-encoded.
+  /// Starts with the first slash; invalid characters are percent-encoded.
   package let pathAndQuery: String
-  /// Without credentials and fragment.
+  /// Excludes credentials and fragment.
   package let text: String
 
   private init(scheme: Scheme, userInfo: String?, host: String, port: Int?, pathAndQuery: String) {
@@ -209,7 +209,7 @@ package struct WebAddress: Hashable, Sendable {
     return bytes
   }
 
-  /// Nil if another delimiter precedes it.
+  /// nil if another delimiter precedes the colon.
   private static func schemeEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
     let colon = UInt8(ascii: ":")
     guard let end = bytes.firstIndex(where: { $0 == colon || endsAuthority($0) }),
@@ -240,7 +240,8 @@ package struct WebAddress: Hashable, Sendable {
     isAlphanumeric(byte) || ":.%".utf8.contains(byte)
   }
 
-  /// With a leading slash, without the fragment; invalid characters and stray percent signs as %XX.
+  /// Adds a leading slash and removes the fragment; invalid characters and stray percent signs
+  /// become %XX.
   private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
     let bytes = bytes.prefix { $0 != UInt8(ascii: "#") }
     if bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ isPlain($0) }) {
@@ -282,7 +283,7 @@ package struct WebAddress: Hashable, Sendable {
 package struct ServiceAddress: Equatable, Sendable {
   package let host: String
   package let port: UInt16
-  /// With the query; at least `/`.
+  /// Includes the query; at least `/`.
   package let path: String
   package let isIPv6: Bool
 
@@ -350,8 +351,8 @@ package enum Credentials {
     return address.text
   }
 
-  /// From `://` to the last `@` before the host's end, or of the line if that end may be within a
-  /// password.
+  /// From `://` to the last `@` before the host's end, or to the last `@` of the line if that end
+  /// may be within a password.
   package static func ranges(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = 0

@@ -14,7 +14,7 @@ struct PageData {
   private let numbers: PageNumbers
   private let comparison: RunComparison?
   private let tracks: AttemptTracks
-  /// The lanes' entries with tasks of the page.
+  /// The entries of the tracks with tasks of the page.
   private let entries: [Int]
   private let ready: ReadyTimes
   /// The reasons for the states of tasks.
@@ -127,7 +127,7 @@ struct PageData {
     }
   }
 
-  /// Nil if unknown, and for what each of several nodes has its own of.
+  /// nil if unknown, and for a resource that each of several nodes has of its own.
   private func capacity(of resource: Int) -> UInt64? {
     let gpu = status.plan.gpuResource ?? -1
     if ResourceEntry.isOfMachine(resource, gpu: gpu), !status.history.nodes.all.isEmpty {
@@ -288,7 +288,8 @@ struct PageTexts {
   }
 }
 
-/// A text for each of several items, stored once. What has no room gets the first, empty text.
+/// A text for each of several items, stored once. Beyond the limits, items get the first, empty
+/// text.
 struct PageStrings {
   private(set) var texts = [""]
   /// Per item.
@@ -339,8 +340,8 @@ extension PageData {
 }
 
 /// Per task: the number of ranges of consecutive numbers. Per range: its distance from the task, or
-/// from the range before, with the lowest bit set if it has more than one number; then how many
-/// more. So a whole matrix takes a few bytes.
+/// from the range before, with the lowest bit set if the range has more than one number; then the
+/// number of further numbers. So a whole matrix takes a few bytes.
 enum PageNeeds {
   static func digits(_ rows: Range<Int>, _ status: RunStatus, _ numbers: PageNumbers) -> PageDigits
   {
@@ -363,7 +364,7 @@ enum PageNeeds {
     return digits
   }
 
-  /// - Parameter numbers: sorted; may contain duplicates.
+  /// `numbers` are sorted; may contain duplicates.
   private static func runs(of numbers: [Int]) -> [ClosedRange<Int>] {
     var runs: [ClosedRange<Int>] = []
     for number in numbers {
@@ -405,8 +406,8 @@ struct ReadyTimes {
     milliseconds = ready
   }
 
-  /// The starts of sessions; of some only the start of their first attempt is known. Only of
-  /// sessions with attempts, since their number in the journal is untrusted.
+  /// The starts of sessions, or of their first attempt if unknown. Only for sessions with attempts,
+  /// since the number of sessions in the journal is untrusted.
   private static func sessionBeginnings(
     _ status: RunStatus, _ entries: [AttemptTracks.Entry]
   ) -> [Int: Int64] {

@@ -5,9 +5,9 @@ package struct GzipWriter {
   private var checksum = CRC32()
   private var window: [UInt8] = []
   private var start = 0
-  /// By hash of three bytes: their last offset; -1 for none.
+  /// Per hash of three bytes: their last offset; -1 for none.
   private var heads = [Int](repeating: -1, count: 1 << hashBits)
-  /// By offset modulo `memory`: the last offset with the same hash.
+  /// Per offset modulo `memory`: the last offset with the same hash.
   private var chain = [Int](repeating: -1, count: memory)
 
   /// RFC 1951, 4.1.

@@ -83,7 +83,7 @@ package struct ReportedOutput: Sendable {
   }
 }
 
-/// Returns up to `mostBytes` from the end of a task's log; nil without one.
+/// Returns up to `mostBytes` from the end of a task's log; nil without a log.
 package typealias OutputSource = (TaskID, _ mostBytes: Int) -> ReportedOutput?
 
 /// Times for programs (RFC 3339, UTC).

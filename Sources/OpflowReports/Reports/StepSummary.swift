@@ -171,7 +171,7 @@ package struct StepSummary {
 
   private static func code(_ text: String) -> String { "<code>\(escaped(text))</code>" }
 
-  /// Writes a reference for what Markdown or HTML may interpret.
+  /// Escapes characters that Markdown or HTML may interpret.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in CleanText.string(text).unicodeScalars {

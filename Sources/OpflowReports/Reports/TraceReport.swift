@@ -3,15 +3,14 @@ package import OpflowJournal
 internal import OpflowPlan
 internal import OpflowViews
 
-/// A run as a trace for Perfetto, Chrome and Speedscope: JSON in the Trace Event Format.
+/// A run as a trace for Perfetto, Chrome and Speedscope: JSON in the Trace Event Format. Produced
+/// in pieces, to save memory.
 ///
 /// A process is a node, a thread one of its tracks (`AttemptTracks`), a complete event (`X`) an
 /// attempt. Counters (`C`) show running tasks and resource use, flows (`s`, `f`) the critical path,
 /// instants requests and additions. Times are microseconds since the run began. Readers order by
 /// time alone, so attempts of a track are kept a microsecond apart where the journal's milliseconds
 /// are equal.
-///
-/// Produced in pieces, to save memory.
 package struct TraceReport {
   private let status: RunStatus
   private let tracks: AttemptTracks
@@ -238,7 +237,7 @@ package struct TraceReport {
 struct TraceEvents {
   var json = JSONWriter()
 
-  /// Of a process or thread.
+  /// The name of a process or thread.
   mutating func name(_ kind: String, process: Int, thread: Int, _ name: String) {
     event("M", kind, process: process, thread: thread) { json in
       json.object("args") { $0.add("name", name) }
