@@ -146,10 +146,10 @@ package struct CloseEntry: Sendable, Equatable {
   }
 }
 
-/// A session begins to stop, by a signal or as if by one.
+/// A session begins to stop.
 package struct StopEntry: Sendable, Equatable {
   package var signal: Int32
-  /// Why there is no signal: no node is left for the tasks, or `clientsGone`.
+  /// Why no signal was sent: no node is left for the tasks, or `clientsGone`.
   package var detail: String
 
   package static let clientsGone = "the program has ended that the run is for"
@@ -165,7 +165,6 @@ package struct StopEntry: Sendable, Equatable {
   }
 }
 
-/// An event of a task or, for `pause` and `proceed`, of the whole run.
 package enum TransitionEvent: Equatable, Sendable {
   case start, success, failure, retry
   case skip(SkipReason)
@@ -232,7 +231,7 @@ package struct Transition: Sendable, Equatable {
   package var allowed = false
   /// Set for a `success` and an allowed `failure`.
   package var fingerprint = Fingerprint(whole: 0, parts: 0)
-  /// Set for the end of an attempt, and for a `failure` without an attempt.
+  /// Set for an attempt's end, and for a `failure` without an attempt.
   package var outcome = Outcome(status: .unknown)
   /// Boxed, so that most transitions are small.
   private var rare: Rare?
@@ -271,8 +270,7 @@ package struct Transition: Sendable, Equatable {
     set { details.delayMilliseconds = newValue }
   }
 
-  /// For a start error: the step and file that failed. For the rest, see `what` in
-  /// JournalFormat.swift.
+  /// For a start error, the step and file that failed. Else see `what` in JournalFormat.swift.
   package var detail: String {
     get { details.detail }
     set { details.detail = newValue }
@@ -284,7 +282,7 @@ package struct Transition: Sendable, Equatable {
     set { details.left = newValue }
   }
 
-  /// Processes of the attempt may still run, so opflow must not start another attempt by itself.
+  /// Processes of the attempt may still run, so opflow must not start another attempt.
   package var leavesAlive: Bool { left?.areAlive == true }
 
   /// nil if no task reads the values.
@@ -306,7 +304,7 @@ package struct Transition: Sendable, Equatable {
     set { details.origin = newValue }
   }
 
-  /// For `fresh`: the state from an earlier session; nil for a result of another run.
+  /// The state from an earlier session; nil for a result of another run.
   package var kept: TaskState? {
     get { details.kept }
     set { details.kept = newValue }
@@ -352,7 +350,6 @@ package enum Why: Equatable, Sendable {
     }
   }
 
-  /// The dependency that failed or runs again.
   package var culprit: TaskID {
     switch self {
     case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
@@ -387,7 +384,7 @@ package enum SkipReason: Equatable, Sendable {
   case unused
   /// The generator that added the task is tried again.
   case retracted
-  /// `none` if the plan no longer has the dependency.
+  /// `none` if the plan lacks the dependency by now.
   case upstream(TaskID)
 
   package var word: StaticString {
@@ -418,11 +415,10 @@ package enum SkipReason: Equatable, Sendable {
   }
 }
 
-/// Why a session runs a task again, or for the first time.
 package enum RerunReason: Equatable, Sendable {
   case interrupted
   case changed(Fingerprint.Part?)
-  /// The dependency runs again or has run since; `none` if the plan no longer has it.
+  /// The dependency runs again or has run since; `none` if the plan lacks it by now.
   case afterRerun(TaskID)
   case failedBefore
   case skippedBefore
@@ -475,9 +471,9 @@ package struct SessionLimits: Equatable, Sendable {
     }
   }
 
-  /// Empty in journals of older versions.
+  /// Empty in older versions.
   package var capacities: [Capacity] = []
-  /// 0 means no limit; nil in journals of older versions.
+  /// 0 means no limit; nil in older versions.
   package var maxFailures: Int?
 
   package init() {}
@@ -533,13 +529,12 @@ extension NodeID {
   }
 }
 
-/// The trace IDs of a run: computed from lines that start sessions, so equal in each export.
+/// The trace IDs of a run, computed from lines that start sessions: equal in each export.
 package struct RunTrace: Sendable {
   package let span: SpanID
   package let parent: TraceParent?
   private let own: TraceID
 
-  /// `milliseconds` is the time of the journal's first line.
   package init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64) {
     // The run's ID is not unique: several runs may begin in a second.
     let parts =

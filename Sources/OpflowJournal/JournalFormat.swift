@@ -190,7 +190,7 @@ extension Fingerprint.Part {
   }
 }
 
-/// The reason why a file is not a journal. Recovery handles other damage.
+/// Recovery handles other damage.
 package enum JournalError: Error, Equatable, Sendable {
   /// The run died before it began.
   case empty

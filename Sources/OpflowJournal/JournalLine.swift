@@ -2,8 +2,8 @@ package import OpflowBase
 package import OpflowPlan
 package import OpflowWire
 
-/// A journal line, read in place: valid as long as its bytes. Names and strings stay escaped bytes:
-/// the plan may lack the task, and a replay of a million lines must not allocate strings.
+/// A journal line, read in place: valid as long as its bytes. Strings stay escaped bytes: a replay
+/// of a million lines must not allocate strings, and the plan may lack the task.
 package struct JournalLine {
   package let sequence: UInt64
   /// Since the epoch.
@@ -28,7 +28,7 @@ package struct JournalLine {
     self.init(intact: bytes, from: 9, to: bytes.count, &numbers)
   }
 
-  /// Reads the line at `start`, and sets `end` to its line feed or the end of the bytes. Accepts a
+  /// Reads the line at `start`; sets `end` to its line feed or the end of the bytes. Accepts a
   /// carriage return.
   @inline(__always)
   init?(
@@ -100,7 +100,7 @@ package struct JournalLine {
   /// Escaped; empty for a line about the run.
   package var task: UnsafeRawBufferPointer { bytes.part(taskStart, taskEnd) }
 
-  /// The last bytes of the task's ID; for a shorter ID, bytes before it fill the word.
+  /// The last bytes of the task's ID; bytes before a shorter ID fill the word.
   @inline(__always)
   var ending: TaskEnding {
     TaskEnding(bytes.eight(at: taskEnd &- 8), length: min(taskEnd &- taskStart, 8))

@@ -39,7 +39,7 @@ package struct JournalReader {
     return open
   }
 
-  /// How the newest session ended; nil if the last line is not an intact `close`.
+  /// nil if the last line is not an intact `close`.
   package static func close(atEndOf bytes: UnsafeRawBufferPointer) -> CloseEntry? {
     let end = bytes.last == Field.lineFeed ? bytes.count - 1 : bytes.count
     let start = bytes[..<max(0, end)].lastIndex(of: Field.lineFeed).map { $0 + 1 } ?? 0
@@ -62,7 +62,6 @@ package struct JournalReader {
     return line
   }
 
-  /// Skips a line feed that the last piece lacked.
   private mutating func passLineFeed() {
     guard !recovery.endsWithLineFeed, bytes.count > 0, bytes[0] == Field.lineFeed
     else { return }
@@ -76,8 +75,8 @@ package struct JournalReader {
     return text.last == Field.carriageReturn ? text.part(0, text.count - 1) : text
   }
 
-  /// After the last line. Damage after it counts only if another line follows: until then a resume
-  /// may cut it off.
+  /// Includes damage after the last line only if another line follows: until then a resume may cut
+  /// it off.
   package var place: JournalPlace {
     let isDamaged = lineCountBeforeDamage == recovery.lineCount
     return JournalPlace(recovery: isDamaged ? recoveryBeforeDamage : recovery)
@@ -136,7 +135,7 @@ package struct JournalRecovery: Equatable, Sendable {
   package private(set) var damage: [JournalDamage] = []
   package private(set) var droppedLines = 0
   package private(set) var droppedBytes = 0
-  /// The number of SEQs without an intact line.
+  /// SEQs without an intact line.
   package private(set) var missingLines: UInt64 = 0
   package private(set) var lineCount = 0
   package private(set) var lastSequence: UInt64 = 0
@@ -200,7 +199,7 @@ package struct JournalRecovery: Equatable, Sendable {
   mutating func finish(byteCount: Int) { self.byteCount = byteCount }
 }
 
-/// The repair by the holder of the run's lock, before it appends.
+/// For the holder of the run's lock, before it appends.
 package struct JournalRepair: Equatable, Sendable {
   package var truncateTo: Int?
   package var appendsLineFeed: Bool
@@ -251,7 +250,7 @@ package struct JournalDamage: Equatable, Sendable {
 }
 
 extension JournalReader {
-  /// The number of tasks in the last intact line that has one.
+  /// From the last intact line that has it.
   package static func taskCount(atEndOf bytes: UnsafeRawBufferPointer) -> Int? {
     last(in: bytes) { line in line.event == .extend || line.event == .resume ? line.taskCount : nil
     }
@@ -302,8 +301,8 @@ extension JournalReader {
   }
 }
 
-/// Reads SEQ and time of a line. A comparison with the next SEQ and the last hundred seconds is
-/// faster than parsing.
+/// Reads SEQ and time of a line. Comparing with the next SEQ and the last hundred seconds is faster
+/// than parsing.
 struct LineNumbers {
   /// The expected SEQ, and its digits and tab within `mask`. If none is expected, `text` never
   /// matches.
@@ -316,7 +315,7 @@ struct LineNumbers {
 
   private static let nothing: (text: UInt64, mask: UInt64) = (1, 0)
 
-  /// Reads at most 19 digits; returns the position after the tab as well.
+  /// At most 19 digits; returns the position after the tab too.
   @inline(__always)
   mutating func readSequence(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
     let eight = bytes.eight(at: start)

@@ -8,7 +8,7 @@ package struct RequestEntry: Sendable, Equatable {
   package var requester: Requester
   /// Empty for the whole run.
   package var tasks: [TaskID] = []
-  /// The plan does not have any of the named tasks any more.
+  /// The plan lacks all named tasks by now.
   package var lacksTasks = false
   /// Dependents that were skipped because of the retried tasks.
   package var back: [TaskID] = []
@@ -117,7 +117,6 @@ package struct ExtendEntry: Sendable, Equatable {
 }
 
 extension JournalLine {
-  /// Also for a task that is not in the plan; nil for a line about the run.
   var namedTask: String? { task.isEmpty ? nil : Field.text(task) }
 
   package func extend(plan: Plan) -> ExtendEntry? {
@@ -134,8 +133,8 @@ extension JournalLine {
   }
 }
 
-/// The tasks of a generator leave the run, since the generator is tried again. From this line on
-/// they have other names (`PlanGrowth`), under which they are skipped.
+/// The tasks of a generator leave the run, since it is tried again. From here on they have other
+/// names (`PlanGrowth`), under which they are skipped.
 package struct RetractEntry: Sendable, Equatable {
   package var generator: TaskID
   package var attempt: Int32

@@ -185,7 +185,6 @@ struct FingerprintText {
 // without key lookup and without storage for every field. They return what `TransitionFields`
 // returns, and fail for any other line.
 
-/// A start with only attempt, worker and prefetch flag.
 struct PlainStart {
   let session: Int
   let attempt: Int32
@@ -210,8 +209,7 @@ struct PlainStart {
   }
 }
 
-/// A success with only exit code, usage and fingerprint. The caller checks that the fingerprint is
-/// current.
+/// The caller checks that the fingerprint is current.
 struct PlainSuccess {
   let session: Int
   let attempt: Int32
@@ -280,7 +278,7 @@ private struct PlainTry {
   }
 }
 
-/// The last bytes of a task's name in a line, where names differ most.
+/// The end of a task's name in a line, where names differ most.
 struct TaskEnding {
   private let eight: EightBytes
   private let length: Int

@@ -11,7 +11,7 @@ package struct ControlRequest: Equatable, Sendable {
   /// The request is refused if it does not apply to all of these tasks.
   package var tasks: [TaskID] = []
   /// From patterns, matrices and tags: tasks to which the request does not apply are ignored, but
-  /// one task of `tasks` and `among` must remain.
+  /// one of `tasks` and `among` must remain.
   package var among: [TaskID] = []
   /// The attempt that the requester saw; refused if there is a newer one. 0: any.
   package var expects: Int32 = 0
@@ -40,7 +40,6 @@ package struct RequestID: Hashable, Sendable {
     self.text = text
   }
 
-  /// Shared with `RunName`.
   static func mayContain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -188,7 +187,6 @@ package struct RequestNumber: Sendable {
   package let words: [(word: StaticString, value: Int16)]
   package let example: String
 
-  /// Ready tasks start in descending priority.
   package static let priority = RequestNumber(
     detail: "a priority", range: -1000...1000, words: PriorityLevels.all, example: "high")
 
@@ -214,8 +212,8 @@ package enum PriorityLevels {
   package static var words: [String] { all.map { $0.word.description } }
 }
 
-/// The verbs of control requests. A new one needs a case and a row here, its effect on the run
-/// (`ControlAction.effect`), and the help of its command (`CommandRow.order`).
+/// A new verb needs a case and a row here, its effect on the run (`ControlAction.effect`), and the
+/// help of its command (`CommandRow.order`).
 package enum ControlAction: String, CaseIterable, Sendable {
   case cancel, pause
   case proceed = "continue"

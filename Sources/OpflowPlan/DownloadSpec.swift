@@ -36,7 +36,6 @@ package struct DownloadSpec: Equatable, Sendable {
 package struct DownloadHeader: Equatable, Sendable {
   package var name: String
   package var value: String
-  /// Such headers go only to the host of `url`.
   package var isSecret = false
 
   package init(name: String, value: String) {
@@ -54,7 +53,6 @@ package struct DownloadHeader: Equatable, Sendable {
   /// Encloses the name of a secret. A manifest cannot contain this byte.
   private static let mark: Character = "\0"
 
-  /// An unknown name makes the header invalid.
   package mutating func fill(_ secrets: [SecretValue]) {
     let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
     if parts.count == 1 { return }

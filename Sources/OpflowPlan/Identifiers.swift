@@ -32,7 +32,6 @@ public struct TaskSet: Equatable, Sendable {
     return set
   }
 
-  /// Added tasks are not in the set.
   public mutating func grow(to taskCount: Int) {
     while words.count < (taskCount + 63) / 64 { words.append(0) }
   }

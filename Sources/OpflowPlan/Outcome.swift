@@ -41,7 +41,8 @@ package struct Outcome: Hashable, Sendable {
   }
 }
 
-/// Says more than the exit status. Most reasons have a `detail`.
+/// The reason for an attempt's end, if not the exit status. `refused`, `output`, `value`, `input`,
+/// `noOutput`, `memory`, `rejected` and `unready` have a `detail`.
 package enum EndReason: Hashable, CaseIterable, Sendable {
   case timeout
   /// The attempt could not start; see also errno.

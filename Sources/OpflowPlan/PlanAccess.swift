@@ -10,7 +10,7 @@ extension Plan {
   @inline(__always)
   package func flags(_ task: TaskID) -> TaskFlags { TaskFlags(rawValue: flagBits[task.index]) }
 
-  /// Validation has checked the value; without it, the worker could run a wrong task.
+  /// Validation has checked the value; without it, a wrong task could run.
   @inline(__always)
   func checked<Value>(_ value: Value?) -> Value {
     guard let value else { preconditionFailure("plan: a value that has no meaning") }

@@ -1,14 +1,13 @@
 package import OpflowBase
 
-/// Lays out a plan file. The caller adds all tasks in manifest order, then their dependencies in
-/// the same order.
+/// Lays out a plan file. The caller adds all tasks, then their dependencies, in manifest order.
 package struct PlanBuilder: ~Copyable {
   private var arena = PlanArena()
   private var texts = InternTable()
   private var lists = ListTable<TextRef>()
   private var variables = ListTable<EnvironmentItem>()
   private var environments = [EnvironmentEntry(base: 0, own: 0)]
-  /// Per own list: the last environment that uses it.
+  /// Per own list: the last environment with it.
   private var environmentsOfOwn: [UInt32] = [0]
   private var demands = ListTable<DemandItem>()
   private var codes = ListTable<Int32>()
@@ -166,7 +165,7 @@ package struct PlanBuilder: ~Copyable {
   }
 
   /// Adds services to the fingerprints of all direct and indirect dependents. Call it once, after
-  /// all dependencies are added. This segment extends the plan `base`.
+  /// all dependencies are added.
   package mutating func addServicesToFingerprints(behind base: Plan? = nil) {
     let outer = outerServices(in: base)
     if services.isEmpty, outer.isEmpty { return }

@@ -82,7 +82,6 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
 struct PlanSections {
   /// Committed tasks, or the limit.
   let taskCount: Int
-  /// The file has tasks beyond `taskCount`.
   let isCut: Bool
   /// In the run's first manifest.
   let firstTaskCount: Int
@@ -271,7 +270,7 @@ struct PlanWriter {
   private var bytes: [UInt8]
   private var entry = PlanFormat.headerBytes
 
-  /// Upper bounds, without strings and lists.
+  /// Without strings and lists.
   static let bytesPerTask = 128
   static let bytesPerEdge = 16
 

@@ -2,9 +2,8 @@ internal import OpflowBase
 
 /// The writes that add a segment to a plan file, in order; then the plan is reopened.
 ///
-/// Only the last write commits; a crash before it does not change anything for readers. After a
-/// failed write, use `intoNewFile` for the next addition, since the file may contain dangling names
-/// and links.
+/// Only the last write commits; a crash before it changes nothing for readers. After a failed
+/// write, use `intoNewFile`, since the file may contain dangling names and links.
 package struct PlanGrowth: Sendable {
   package struct Write: Sendable {
     package let offset: Int
@@ -138,7 +137,6 @@ struct GrowingFile {
   private let renaming: RetractedNames?
   private let nameTableSize: Int
   private(set) var byteCount: Int
-  /// The inactive head, which the writes fill and then activate.
   private let head: Int
 
   private static let firstHead =

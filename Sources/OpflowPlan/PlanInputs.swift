@@ -25,7 +25,7 @@ package struct PlanInputs: Sendable {
   package var set: [String] = []
   /// The manifest comes first.
   package var files: [PlanFile] = []
-  /// Patterns of matrices, in reading order.
+  /// In reading order.
   package var globs: [FoundNames] = []
   /// Inherited variables that expressions read; nil if unset.
   package var environment: [(name: String, value: String?)] = []

@@ -36,7 +36,6 @@ extension Plan {
     string(matrixGroups[matrixGroup.index].name)
   }
 
-  /// For a generator without matrix tasks.
   package static let emptyMatrixText = "empty matrix: it has no legs"
 
   package func instances(_ matrixGroup: MatrixGroupID) -> Range<Int> {

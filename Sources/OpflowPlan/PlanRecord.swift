@@ -77,7 +77,7 @@ package struct TaskVariable: Hashable, Sendable {
   package var place: Int?
 }
 
-/// Unique names.
+/// A list has each name at most once.
 package struct EnvironmentItem: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
   package var value: TextRef
@@ -217,7 +217,7 @@ public struct TaskFlags: OptionSet, Sendable {
   package static let allowAnyFailure = TaskFlags(rawValue: 1 << 2)
   package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
 
-  /// Stands for a matrix without matrix tasks. With `conditionFalse` the matrix is empty and
+  /// Represents a matrix without matrix tasks. With `conditionFalse` the matrix is empty and
   /// skipped; without, the task is a generator (`makesInstances`).
   package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
   /// Runs only if named, or for a dependent.

@@ -293,7 +293,7 @@ package struct ServicePorts: Equatable, Sendable {
 
   // MARK: As text
 
-  /// As in a `ready` line: `NAME:NUMBER,NAME:NUMBER`.
+  /// `NAME:NUMBER,NAME:NUMBER`, as in a `ready` line.
   package var text: String { all.map { "\($0.name):\($0.number)" }.joined(separator: ",") }
 
   package init?(text: String) {

@@ -182,7 +182,6 @@ extension Plan {
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if kind == .approve, !hasApprovals { return false }
     if kind == .block, !hasExternalTasks { return false }
-    // Nearly all tasks have no flags.
     return flags.isEmpty || areAllSound(flags, of: kind)
   }
 

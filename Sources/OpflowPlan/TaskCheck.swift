@@ -44,10 +44,9 @@ package enum CheckResult: Equatable, Sendable {
 }
 
 extension TaskCheck {
-  /// A task that controls its run must run: it controlled another run.
   package static let steering = "it steers its run"
 
-  /// Includes the skipped dependencies, by their last successes.
+  /// Includes skipped dependencies, by their last successes.
   package func needs(in plan: Plan, lastSuccess: (TaskID) -> UInt64?) -> UInt64 {
     skipped.reduce(needs) { sum, need in
       let origin = lastSuccess(need)

@@ -10,12 +10,11 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
   case prefetched
   /// The start is journaled.
   case running
-  /// Stopped by a signal; will continue.
   case suspended
   case succeeded
   /// Inputs and outputs are unchanged since the last success.
   case upToDate
-  /// A success for dependents.
+  /// Meets the condition `success`.
   case failedAllowed
   case failed
   /// Because of `if`, `--skip` or a dependency.
@@ -30,7 +29,6 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Meets the condition `success`.
   package var isSuccess: Bool {
     self == .succeeded || self == .upToDate || self == .failedAllowed
   }

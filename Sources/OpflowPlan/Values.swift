@@ -304,7 +304,6 @@ package enum LateResult: Equatable, Sendable {
 package struct MissingValue: Equatable, Sendable {
   package var need: TaskID
   package var name: String
-  /// For an `if`.
   package var isTooLong = false
 
   package func text(_ plan: Plan) -> String {

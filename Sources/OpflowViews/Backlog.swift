@@ -6,9 +6,8 @@ struct Backlog {
   enum Kind {
     /// Output of tasks, which is also in their logs.
     case output
-    /// Starts, ends, failures and warnings.
     case event
-    /// The closing summary, never dropped.
+    /// Never dropped.
     case closing
   }
 
@@ -175,7 +174,6 @@ package struct LogRange: Sendable {
   package let task: TaskID
   /// The attempt's header may be at the start of the range.
   let attempt: Int32
-  /// The bytes still to be read.
   package internal(set) var bytes: Range<Int64>
   var isNew = true
   let path: String

@@ -2,7 +2,6 @@ internal import OpflowBase
 internal import OpflowJournal
 package import OpflowPlan
 
-/// The summary of a session: failures, counts, unstarted tasks, and how to resume.
 struct ClosingSummary {
   let heading: ProgressHeading
   let model: SessionModel
@@ -200,7 +199,7 @@ struct FailureList {
 
   static let maxDetailed = 20
 
-  /// `stillFailed` are tasks that an earlier crash interrupted.
+  /// An earlier crash interrupted these tasks.
   init(stillFailed: TaskSet, plan: Plan) {
     if stillFailed.isEmpty { return }
     for index in plan.tasks where stillFailed.contains(TaskID(index)) {

@@ -4,8 +4,8 @@ package import OpflowPlan
 
 /// The intact lines of a journal as JSON, one object per line, for `opflow journal export`.
 ///
-/// Every object has `seq`, `time_ms` and `event`, and `task` if it is about one. The other keys are
-/// the journal's (JournalFormat.swift); a key that may repeat becomes a list.
+/// Every object has `seq`, `time_ms` and `event`, and `task` if it is about a task. The other keys
+/// are the journal's (JournalFormat.swift); a key that may repeat becomes a list.
 package struct JournalExport {
   private var json = JSONWriter()
 

@@ -24,7 +24,7 @@ struct LiveFrame {
   let model: SessionModel
   let size: TerminalSize
   let nowMilliseconds: Int64
-  /// In milliseconds; nil if unknown.
+  /// In milliseconds.
   var expected: (TaskID) -> Int64? = { _ in nil }
   var left = ""
   var isEnding = false
@@ -396,8 +396,8 @@ struct FoldedInstances {
 
   private static let mostLooks = 1000
 
-  /// A cell that differs between tasks is empty. Column `why` shows the most common reason and
-  /// counts the others.
+  /// A cell that differs between tasks is empty, but `why` shows the most common reason and counts
+  /// the others.
   func cells(_ plan: Plan, why: Int, _ cells: (TaskID) -> [String]) -> [String] {
     var common = cells(tasks[0])
     guard tasks.count > 1 else { return common }
@@ -455,7 +455,7 @@ enum TimeLeft {
     let step: Int64
     let from: Int64
 
-    /// Formats a number of steps: `40`, `1.5`.
+    /// `40`, `1.5`.
     func text(_ steps: Int64) -> String {
       let time = steps * step
       return "\(time / length)" + (time % length == 0 ? "" : ".5")

@@ -267,8 +267,7 @@ extension ClientRequest {
   }
 }
 
-/// A frame of the live view while its keys are on: `LiveFrame` and the lines of the mode, within
-/// half of the terminal's rows.
+/// A frame of the live view while its keys are on, within half of the terminal's rows.
 struct LivePanel {
   let keys: LiveKeys
   let frame: LiveFrame

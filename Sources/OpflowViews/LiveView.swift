@@ -25,7 +25,6 @@ package struct LiveView {
   private var isDrawn = false
   private var isDue = false
   private(set) var keys: LiveKeys?
-  /// The last output of running tasks.
   package var tails: [TaskID: [UInt8]] = [:]
   package var inner: [TaskID: InnerRun] = [:]
   /// Made for the first frame, and again after requests that change the remaining work.
@@ -71,7 +70,7 @@ package struct LiveView {
     isVisible = visible
   }
 
-  /// The terminal no longer shows the frame; the next one starts from scratch.
+  /// The terminal no longer shows the frame.
   package mutating func forget() {
     screen.forget()
     told = ""
@@ -213,7 +212,6 @@ package struct LiveView {
 
   package mutating func ask(_ request: ClientRequest) { keys?.ask(request) }
 
-  /// Shows the outcome of a request or of a key.
   package mutating func tell(_ message: String, of request: ClientRequest? = nil) {
     keys?.tell(message, of: request)
     hurry()
@@ -221,7 +219,6 @@ package struct LiveView {
 
   // MARK: - Output
 
-  /// The tasks whose last output is shown, and the number of bytes per task.
   func wantedTails(_ model: SessionModel, atMilliseconds now: Int64) -> (
     tasks: [TaskID], bytes: Int
   ) {

@@ -1,6 +1,5 @@
 package import OpflowPlan
 
-/// The output of `opflow logs`: turns bytes of logs into clean text.
 package struct LogView {
   package enum Labels: Equatable, Sendable {
     case none

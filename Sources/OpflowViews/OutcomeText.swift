@@ -27,7 +27,7 @@ package enum OutcomeText {
     case .noOutput: return (said ?? "it left an output out", true)
     case .value: return (said ?? "a value is missing or is none", true)
     case .workerLost:
-      // The first line that the worker wrote before it was lost is the most useful.
+      // The worker's first line before it was lost is the most useful.
       let line = detail.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return ("its worker was lost" + (line.isEmpty ? "" : ": \(line)"), true)
     case .memory: return (said ?? "it used more than its memory_limit", true)
@@ -108,7 +108,7 @@ extension RunStatus {
     return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
   }
 
-  /// The journal's word for the reason, with its subject; nil without a reason.
+  /// The journal's word for the reason, with its subject.
   func reasonWord(_ task: TaskID) -> String? {
     let why = why(task)
     switch why {

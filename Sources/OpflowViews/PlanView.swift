@@ -41,7 +41,6 @@ package struct PlanView {
     palette = Palette(isOn: color)
   }
 
-  /// A plan of a million tasks has many megabytes, so it is written in pieces.
   private static let pieceBytes = 64 * 1024
 
   package func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
@@ -240,7 +239,6 @@ package struct PlanView {
   }
 }
 
-/// Shows how long a run would take.
 struct DurationView {
   let plan: Plan
   let forecast: PlanForecast

@@ -3,7 +3,6 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowWire
 
-/// An event of a session, for its views.
 package enum SessionEvent {
   /// A journal line, with the plan that has its added tasks or the new names of retracted ones, and
   /// the states of added tasks.
@@ -13,8 +12,8 @@ package enum SessionEvent {
   case download(TaskID, DownloadProgress)
   /// The request could not be recorded, and its requester got an error.
   case orderFailed(RequestEntry)
-  /// The run waits for nodes; a nil message ends the wait. The number identifies the wait. News get
-  /// a line unless a frame shows them.
+  /// A nil message ends the wait, which the number identifies. News get a line unless a frame shows
+  /// them.
   case wait(Int, for: String?, isNews: Bool)
   case waitEnded(Int, String)
   case warning(String)
@@ -27,7 +26,6 @@ package enum SessionEvent {
 package struct WantedOutput {
   /// The number of last bytes of the ending attempt.
   package var tailBytes = 0
-  /// The view needs the range of the attempt's whole output.
   package var log = false
   /// Services whose last `ServiceTail.mostBytes` bytes may explain a failure.
   package var services: [TaskID] = []
@@ -45,10 +43,8 @@ package struct FoundOutput {
 
 /// The progress of one session: turns transitions and output into bytes for standard error and
 /// standard output. Pure: the caller takes bytes when a reader is ready. The queue is bounded, and
-/// only the newest frame is drawn.
-///
-/// Order of calls: `begin`, or `join` for a session that already runs; then `show`, `output` and
-/// `tick` in the order of events; then `end`.
+/// only the newest frame is drawn. Order of calls: `begin`, or `join` for a session that already
+/// runs; then `show`, `output` and `tick`; then `end`.
 package struct ProgressView: ~Copyable {
   package private(set) var followsOutput: Bool
   package var tickMilliseconds: Int64? {
@@ -108,8 +104,8 @@ package struct ProgressView: ~Copyable {
     if options.json { objects.add(ProgressJSON.open(heading, model, atMilliseconds: now), .event) }
   }
 
-  /// Joins a running session: prints only failures and the running tasks. `tail` returns the last
-  /// bytes of a task's log.
+  /// Prints only failures and the running tasks of a running session. `tail` returns the last bytes
+  /// of a task's log.
   package mutating func join(
     _ history: RunModel, atMilliseconds now: Int64, tail: (TaskID, _ count: Int) -> [UInt8]
   ) {
@@ -498,7 +494,6 @@ package struct ProgressView: ~Copyable {
 }
 
 extension Plan {
-  /// The tasks that were retracted since `known`.
   func tasks(renamedSince known: Plan) -> [TaskID] {
     known.tasks.map { TaskID($0) }.filter { !known.nameBytes($0).equals(nameBytes($0)) }
   }

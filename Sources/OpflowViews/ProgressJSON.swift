@@ -111,7 +111,6 @@ enum ProgressJSON {
     }
   }
 
-  /// Reports lines that were dropped for a slow reader.
   static func missing(_ lines: Int, atMilliseconds now: Int64) -> [UInt8] {
     line("missing", now) { $0.add("lines", lines) }
   }

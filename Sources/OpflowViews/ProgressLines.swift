@@ -16,7 +16,6 @@ struct ProgressLines {
   private let heading: ProgressHeading
   private var reruns = RerunLines()
   private var stillRunning = StillRunning()
-  /// The time of the last line about a download's progress.
   private var told: [TaskID: Int64] = [:]
   /// The start of a download's stall, if it was printed.
   private var stalled: [TaskID: Int64] = [:]
@@ -45,13 +44,12 @@ struct ProgressLines {
     if !isQuiet { heading.write(model, into: &text) }
   }
 
-  /// Lists the running tasks for a view that joined a session, unless a frame shows them.
+  /// For a view that joined a session; a frame shows running tasks itself.
   mutating func join(_ model: SessionModel, atMilliseconds now: Int64) {
     if mode == .line { text.addHold(model) }
     if !tellsFailuresOnly { stillRunning.tell(model, atMilliseconds: now, into: &text) }
   }
 
-  /// `kept` are the last bytes of output of an ending attempt.
   mutating func transition(_ transition: Transition, kept: [UInt8], _ model: SessionModel) {
     if isQuiet { return writeQuiet(transition, kept, model) }
     if transition.event.kind == .resume { return reruns.add(transition, model, into: &text) }
@@ -195,7 +193,6 @@ struct ProgressLines {
       text.add(title)
       return nil
     }
-    // Section names must be unique in a log.
     let name = "opflow-\(heading.run)-\(transition.task.index)-\(transition.attempt)"
     let (ended, erase) = (model.lastMilliseconds, Self.erase)
     let began = (ended - transition.outcome.usage.wallMicroseconds / 1000) / 1000

@@ -10,7 +10,6 @@ package struct ProgressOptions: Sendable, Equatable {
   package var verbose = false
   /// In any mode, failures are also annotations of a GitHub step.
   package var annotates = false
-  /// Tasks may print commands for the CI server.
   package var passesCommands = true
   package var signals = TerminalSignals()
   package var size = TerminalSize(columns: 80, rows: 24)
@@ -18,29 +17,28 @@ package struct ProgressOptions: Sendable, Equatable {
   package init(mode: OutputMode) { self.mode = mode }
 }
 
-/// The facts about a session when it begins. Closures take the current plan, which may have grown.
+/// Closures take the current plan, which may have grown.
 package struct ProgressHeading: Sendable {
   package var run: String
   package var isResumed = false
   let scope: SessionScope
-  /// The requests in force from a crashed session that this one continues.
+  /// In force from a crashed session that this one continues.
   package var orders = RequestRecords()
-  /// The path as shown to users.
   package var logPath: @Sendable (TaskID, Plan) -> String
   let resumeCommand: @Sendable () -> String
   let logsCommand: @Sendable () -> String
-  /// The initial capacity of `cpu`; nil if unknown.
+  /// The capacity of `cpu` at the start; nil if unknown.
   package var parallel: Int64?
-  /// The initial capacities. With `maxFailures` (0: no limit) and `durations`, the basis of the
+  /// Per resource, at the start. With `maxFailures` (0: no limit) and `durations`, the basis of the
   /// time left.
   package var capacities: [UInt64] = []
   package var maxFailures = 0
   package var durations = TaskDurations.unknown
   /// Turns clean text into a link to a task's log, if the terminal has links.
   package var link: @Sendable (_ text: String, TaskID, Plan) -> String = { text, _, _ in text }
-  /// The file, as the CI server knows it, and line of a task, for annotations.
+  /// As the CI server knows the file, for annotations.
   package var place: @Sendable (TaskID, Plan) -> (file: String, line: Int)? = { _, _ in nil }
-  /// `PATH:LINE` of a task, as shown to users; empty if unknown.
+  /// `PATH:LINE`, as shown to users; empty if unknown.
   package var standing: @Sendable (TaskID, Plan) -> String = { _, _ in "" }
   package var controlCommand: RequestLineText = ControlAction.plainCommand
 

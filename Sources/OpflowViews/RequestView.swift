@@ -4,7 +4,6 @@ package import OpflowPlan
 package import OpflowWire
 
 package enum RequestView {
-  /// `words` are the tasks as the user named them.
   package static func text(
     _ request: ClientRequest, count: Int, amount: String, words: [String],
     resumeCommand: @autoclosure @escaping () -> String, controlCommand: @escaping RequestLineText
@@ -26,7 +25,6 @@ package enum RequestView {
     }
   }
 
-  /// `refused` is the reason of a refusal.
   package static func json(
     _ verb: String, run: String? = nil, _ id: RequestID? = nil, refused: String? = nil,
     _ rest: (inout JSONWriter) -> Void = { _ in }

@@ -5,7 +5,6 @@ package import OpflowPlan
 package enum RunsView {
   package enum Row {
     case run(RunStatus, manifest: String)
-    /// The journal cannot be read.
     case unreadable(run: String, complaint: String)
     /// About to start, or ended before the journal had a line.
     case notBegun(run: String)
@@ -112,7 +111,6 @@ package struct CleanView {
     return "\(isDryRun ? "would remove" : "removed") \(Self.runs(rows.count)), \(bytes); \(rest)"
   }
 
-  /// The last line of a run that removed old runs.
   package static func ofEnd(count: Int, keep: Int) -> String {
     "removed \(runs(count)) beyond the newest \(keep) of this manifest (`keep_runs`)"
   }

@@ -406,7 +406,6 @@ struct StatusRequests {
     return requester(of: task).map { "by \($0.words)" }
   }
 
-  /// The requester that caused a task's state.
   private func requester(of task: TaskID) -> Requester? {
     switch status.state(task) {
     case .suspended, .waiting, .ready, .checking: orders.holder(of: task)
@@ -417,7 +416,7 @@ struct StatusRequests {
     }
   }
 
-  /// `3 tasks were added by opflow add (pid 12)`, for the last few additions.
+  /// `3 tasks were added by opflow add (pid 12)`.
   var extensions: [String] {
     let all = status.history.extensions
     let shown = all.suffix(Self.mostExtensions)
@@ -435,7 +434,7 @@ struct StatusRequests {
 
   private static let mostExtensions = 3
 
-  /// `net is closed, by opflow parallel (pid 12)`: a line per resource set in this session.
+  /// `net is closed, by opflow parallel (pid 12)`.
   var capacities: [String] {
     guard status.state == .running else { return [] }
     return orders.capacities.map { order in

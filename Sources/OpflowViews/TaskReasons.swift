@@ -474,14 +474,12 @@ extension TaskReasons {
 
 struct TaskReason: Equatable {
   enum Kind: String {
-    /// Waiting.
     case paused, stopping, retry, needs, finally, terminal, offer
     case blocker = "holdup"
     case resources, machine, unknown, queue, priority
     case prefetched = "handed"
-    /// Running.
     case running, suspended, gate
-    /// Ended, or not run before the run ended.
+    /// Also not run before the run ended.
     case succeeded, reused, failed, skipped, cancelled, unstarted, interrupted, outside
     /// Why the task ran again, and the effect of a resume.
     case rerun, stale, resume
@@ -540,7 +538,6 @@ struct MachineReasons {
   private let nowMilliseconds: Int64
   private let nodes: [NodeRecord]
   private let groups: ServiceGroups
-  /// By node and resource.
   private let held: [NodeID: [UInt64]]
   private var plan: Plan { status.plan }
 

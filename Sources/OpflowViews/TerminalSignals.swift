@@ -31,7 +31,6 @@ package struct TerminalSignals: Equatable, Sendable {
       return
     }
     if isSet("STY") || term.hasPrefix("screen") { return }
-    // These terminals always set TERM.
     if ["xterm-kitty", "foot", "foot-extra", "alacritty", "xterm-ghostty"].contains(term) {
       hasLinks = true
       hasProgress = term == "xterm-ghostty"
@@ -80,7 +79,6 @@ package struct TerminalSignals: Equatable, Sendable {
 
   // MARK: - Links
 
-  /// `path` is absolute.
   package func link(_ text: String, to path: String, host: String) -> String {
     guard hasLinks, path.utf8.first == UInt8(ascii: "/") else { return text }
     return

@@ -1,6 +1,5 @@
 internal import OpflowBase
 
-/// A view's bytes while it is composed.
 package struct TextBuffer {
   package private(set) var bytes: [UInt8] = []
   private(set) var output: Range<Int>?

@@ -1,4 +1,3 @@
-/// A table that is collected row by row and then written.
 struct TextTable {
   private var layout: TableLayout
   // All cells are in one buffer: a million rows of strings would take ten times as much memory.
@@ -17,7 +16,7 @@ struct TextTable {
     }
   }
 
-  /// As in `TableLayout.fit`; without `width` nothing is cut.
+  /// Without `width` nothing is cut.
   func write(
     into text: inout TextBuffer, palette: Palette, fitting width: Int? = nil,
     cutsFirst: Bool = true, leavingOut: [Int] = [],

@@ -133,7 +133,7 @@ enum TextWidth {
   ]
 }
 
-/// Pieces in different colors that can be cut to a width before they are painted.
+/// Can be cut to a width before it is painted.
 struct StyledLine: Equatable {
   typealias Style = Palette.Style
 
@@ -158,7 +158,6 @@ struct StyledLine: Equatable {
     width += other.width
   }
 
-  /// The start of the line, at most `columns` wide, with an ellipsis if cut.
   func cut(to columns: Int) -> StyledLine {
     if width <= columns { return self }
     var line = StyledLine()

@@ -96,7 +96,6 @@ extension TextBuffer {
 struct TransitionLine {
   let palette: Palette
 
-  /// nil for a transition without a line.
   func sentence(_ transition: Transition, _ model: SessionModel) -> String? {
     let (plan, task, outcome) = (model.plan, transition.task, transition.outcome)
     let name = task.isNone ? "run" : model.name(task)

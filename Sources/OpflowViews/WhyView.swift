@@ -2,7 +2,6 @@ internal import OpflowBase
 package import OpflowJournal
 package import OpflowPlan
 
-/// The output of `opflow why`, with similar matrix tasks together.
 package struct WhyView {
   private let status: RunStatus
   private let reasons: TaskReasons

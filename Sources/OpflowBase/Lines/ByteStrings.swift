@@ -50,7 +50,7 @@ package struct ByteStrings: Equatable, Sendable {
 
   package subscript(place: Int) -> [UInt8] { Array(bytes[start(of: place)..<ends[place]]) }
 
-  /// Formats a string for messages (`NameCharacters`).
+  /// For messages (`NameCharacters`).
   package func text(_ place: Int) -> String {
     NameCharacters.text(bytes[start(of: place)..<ends[place]])
   }

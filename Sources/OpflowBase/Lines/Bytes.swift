@@ -68,7 +68,6 @@ extension UnsafeRawBufferPointer {
 @inlinable @inline(__always)
 public func ~= (word: StaticString, field: UnsafeRawBufferPointer) -> Bool { field.equals(word) }
 
-/// The order of two byte strings as unsigned bytes.
 package enum ByteOrder: Equatable, Sendable {
   case before
   case same

@@ -44,7 +44,6 @@ package struct FieldPass {
     }
   }
 
-  /// Writes the value if it has a text.
   package mutating func text<Value>(
     _ key: Key, _ value: inout Value, _ parse: (String) -> Value?, _ text: (Value) -> String?
   ) {
@@ -57,7 +56,6 @@ package struct FieldPass {
     each(key, &texts, read: { $0.text }, write: { $1.escaped($0) })
   }
 
-  /// A field for each value.
   package mutating func each<Value>(
     _ key: Key, _ values: inout [Value], read: (LineField) -> Value?,
     write: (Value, inout FieldWriter) -> Void

@@ -27,7 +27,7 @@ public enum Hexadecimal {
     }
   }
 
-  /// The value of 1 to 16 lower-case digits; nil for other input.
+  /// 1 to 16 lower-case digits; nil for other input.
   public static func value(_ bytes: some Collection<UInt8>) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }
     var value: UInt64 = 0

@@ -1,4 +1,3 @@
-/// The escapes that programs use.
 enum Escape: CaseIterable {
   /// `%2F`. The automaton handles `+` for a space.
   case percent

@@ -43,7 +43,7 @@ package struct Masker: Sendable {
     release(upTo: hold, write)
   }
 
-  /// Writes all held bytes. The next bytes start a new stream.
+  /// The next bytes start a new stream.
   package mutating func finish(_ write: (UnsafeRawBufferPointer) -> Void) {
     endViews()
     release(upTo: place, write)

@@ -132,7 +132,7 @@ final class WordAutomaton: @unchecked Sendable {
   }
 }
 
-/// The words as a tree of bytes, in insertion order.
+/// In insertion order.
 struct Trie {
   struct Node {
     let byte: UInt8
@@ -192,7 +192,6 @@ struct TrieLayout {
   }
 
   mutating func lay(_ classOf: (UInt8) -> UInt16) {
-    // Parents come before their children.
     var order: [Int32] = [0]
     order.reserveCapacity(trie.nodes.count)
     var state = 0

@@ -5,7 +5,6 @@ package enum CleanText {
   /// More removed characters in a row become an ellipsis.
   private static let mostHidden = 1000
 
-  /// Shows the first five of many texts.
   package static func list(
     _ texts: [String], _ show: (String) -> String = { string($0) }
   ) -> String {
@@ -79,7 +78,6 @@ package enum CleanText {
     return [27] + sequence.map { UInt8(truncatingIfNeeded: $0.value) }
   }
 
-  /// `ESC [ m` or `ESC [ 0 m`.
   private static func isReset(_ color: [UInt8]) -> Bool {
     color.dropFirst(2).dropLast().allSatisfy { $0 == 48 }
   }
@@ -216,7 +214,6 @@ package enum QuotedWords {
   }
 }
 
-/// The form of progress on standard error.
 package enum OutputMode: String, Sendable, CaseIterable {
   /// Running tasks, redrawn at the bottom of a terminal.
   case live

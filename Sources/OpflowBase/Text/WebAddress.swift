@@ -345,7 +345,6 @@ package enum Credentials {
     return String(decoding: bytes[..<start] + Array(mark.utf8) + bytes[at...], as: UTF8.self)
   }
 
-  /// For the record of a partial download.
   package static func removed(from text: String) -> String {
     guard let address = try? WebAddress(text), address.userInfo != nil else { return text }
     return address.text
@@ -375,7 +374,6 @@ package enum Credentials {
     return ranges
   }
 
-  /// The position after the first `://`.
   private static func authorityStart(in bytes: UnsafeRawBufferPointer) -> Int? {
     var index = 0
     while index + 2 < bytes.count {

@@ -7,7 +7,7 @@ package struct DownloadProgress: Equatable, Sendable {
   package var totalBytes: Int64?
   /// Over the seconds before `toldMilliseconds`.
   package var bytesPerSecond: Int64
-  /// The size of the part file when the attempt began.
+  /// In the part file when the attempt began.
   package var resumedBytes: Int64 = 0
   /// The worker's last report, since the epoch.
   package var toldMilliseconds: Int64
@@ -186,7 +186,6 @@ package enum ProgressNotes {
   }
 }
 
-/// The last success of each download in journals.
 package struct LastDownloads: Sendable {
   private var bySource: [UInt64: (milliseconds: Int64, record: FetchRecord)] = [:]
 

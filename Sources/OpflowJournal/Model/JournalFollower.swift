@@ -97,7 +97,6 @@ package struct JournalFollower: Sendable {
 }
 
 extension RunModel {
-  /// Stops after a line that changes the plan, and returns its event.
   fileprivate mutating func apply(_ reader: inout JournalReader, plan: Plan) -> JournalEvent? {
     while let line = reader.next() {
       apply(line, plan: plan)
@@ -108,8 +107,8 @@ extension RunModel {
 }
 
 extension RunModel {
-  /// Processes that opflow could not end, of tasks that have not started again. Each is the entry
-  /// of its worker, with the pid and start time of the process.
+  /// Processes that opflow could not end, of tasks that have not started again. An entry is the
+  /// worker's, with pid and start time of the process.
   package var processesLeft: [WorkerEntry] { leftAlive.values.flatMap { $0 } }
 
   @inline(__always)
@@ -132,7 +131,7 @@ extension RunModel {
     }
   }
 
-  /// Replays a whole journal; the parameters are as in `JournalFollower`.
+  /// The parameters are as in `JournalFollower`.
   package static func read(
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
     keepingAttempts: Bool = false, absolutePlan: Plan? = nil, beforeFilling: BeforeFilling? = nil

@@ -14,7 +14,7 @@ package struct NodeRecord: Sendable, Equatable {
   package var host: String { offer.host }
   package var isInUse: Bool { state.isInUse }
 
-  /// The capacity of a resource that each node has of its own; unlimited if unknown.
+  /// For a resource that each node has of its own; unlimited if unknown.
   package func capacity(of resource: UInt32) -> UInt64 {
     switch resource {
     case ResourceEntry.cpu: offer.cores == 0 ? .max : offer.cores
@@ -84,7 +84,6 @@ struct WorkerNodes: Sendable {
     }
   }
 
-  /// The node of the worker that started a task by this line.
   func record(of worker: WorkerID, at sequence: UInt64) -> Int? {
     stays[worker]?.last { $0.sequence < sequence }?.record
   }

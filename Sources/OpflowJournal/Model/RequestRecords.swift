@@ -1,6 +1,5 @@
 package import OpflowPlan
 
-/// The requests of a run, and the requests in force.
 package struct RequestRecords: Sendable {
   package struct Record: Sendable {
     package let verb: ControlAction
@@ -12,7 +11,6 @@ package struct RequestRecords: Sendable {
     let sequence: UInt64
     let fingerprints: [UInt64]
 
-    /// The fingerprint of the answered approval.
     func fingerprint(of task: TaskID) -> UInt64? {
       if fingerprints.isEmpty { return nil }
       return tasks.firstIndex(of: task).map { fingerprints[$0] }
@@ -191,7 +189,6 @@ package struct GrowthRecord: Sendable {
 
 struct GrowthRecords: Sendable {
   private(set) var all: [GrowthRecord] = []
-  /// Requests whose tasks have left the run.
   private var dropped: Set<String> = []
   private var earlier = 0
   private(set) var taskCount: Int?

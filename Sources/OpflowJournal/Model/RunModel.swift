@@ -42,7 +42,7 @@ package struct RunModel: Sendable {
   private let beforeFilling: BeforeFilling?
   package private(set) var values = ValueRecords()
   private var hasArguments = false
-  /// For results that stand, in a plan with `inputs`.
+  /// For results that are kept, in a plan with `inputs`.
   package private(set) var origins: [TaskID: UInt64] = [:]
   private let absolutePlan: Plan?
   /// Fingerprints of an older version could not be compared, and are treated as equal.
@@ -88,7 +88,7 @@ package struct RunModel: Sendable {
     return sequence > 0 && sequence < lost.trustedFrom ? .waiting : records[task.index].state
   }
 
-  /// SEQ of the task's start if its success is proven and does not need a check.
+  /// SEQ of the start, if the success is proven and does not need a check.
   @inline(__always)
   func startOfPlainSuccess(_ task: TaskID) -> UInt64? {
     if records.isEmpty { return nil }
@@ -105,12 +105,11 @@ package struct RunModel: Sendable {
     return sequence < lost.trustedFrom ? 0 : sequence
   }
 
-  /// Tasks that are not in the plan, in order of appearance, except tasks that a resume reported.
+  /// In order of appearance, without tasks that a resume reported.
   package var removed: [String] { gone.names }
   package var attemptsOfRemoved: [String: Int32] { gone.attempts }
 
   package var sessionSequence: UInt64 { lost.head.sequence }
-  /// More `resume` lines of the newest session's start follow.
   package var isInHead: Bool { lost.head.isOpen }
 
   func tells(of task: TaskID) -> Bool {
@@ -119,7 +118,7 @@ package struct RunModel: Sendable {
     return record.state != .waiting || record.attempts > 0 || record.timesResumed > 0
   }
 
-  /// The node of the last attempt; nil for the coordinator's host.
+  /// For the last attempt; nil for the coordinator's host.
   package func node(of task: TaskID) -> NodeRecord? {
     if workerSites.isEmpty || records.isEmpty { return nil }
     let record = records[task.index]
@@ -135,7 +134,7 @@ package struct RunModel: Sendable {
     JournalEncoder(nextSequence: lastSequence + 1, session: Swift.max(1, sessions))
   }
 
-  /// Ignores a line that was already applied. The plan may change only by `grow`.
+  /// Ignores an old line. The plan may change only by `grow`.
   @inline(__always)
   package mutating func apply(_ line: JournalLine, plan: Plan) {
     guard line.sequence > lastSequence else { return }
@@ -471,7 +470,7 @@ extension RunModel {
   package var tasks: [String] { open?.tasks ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
   package var limits: SessionLimits { resume?.limits ?? open?.limits ?? SessionLimits() }
-  /// The value at the start of the newest session.
+  /// At the start of the newest session.
   package func maxParallel(_ plan: Plan) -> UInt32? {
     limits.capacity(of: Int(ResourceEntry.cpu), plan).flatMap { UInt32(exactly: $0) }
   }

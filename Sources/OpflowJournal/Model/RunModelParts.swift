@@ -1,7 +1,6 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// Missing lines of a journal, and the results in doubt because of them.
 struct LostLines: Sendable {
   private(set) var head = SessionHead()
   private var gaps: [Range<UInt64>] = []
@@ -23,7 +22,7 @@ struct LostLines: Sendable {
   }
 
   /// `expected` is the number of tasks' `resume` lines that follow. `isNext`: no session is missing
-  /// before.
+  /// before it.
   mutating func beginSession(at sequence: UInt64, expected: Int, isNext: Bool) {
     provenFrom = trustedFrom
     if !isNext { distrust(before: sequence) }
@@ -58,8 +57,8 @@ struct LostLines: Sendable {
     if wasTakenOut { head.seen += 1 }
   }
 
-  /// A lower bound for the SEQ of a lost start: the first missing SEQ after the task's known lines;
-  /// 0 if none.
+  /// A lower bound for the SEQ of a lost start: the first missing SEQ after the task's known lines,
+  /// or 0.
   func start(after record: TaskRecord) -> UInt64 {
     let known = Swift.max(record.startSequence, record.settleSequence)
     var low = 0
@@ -96,11 +95,9 @@ struct SessionHead: Sendable {
   var isOpen: Bool { missing == 0 && seen < expected && expected != .max }
 }
 
-/// Tasks that are not in the plan.
 struct GoneTasks: Sendable {
   private var places: [String: Int] = [:]
   private var nextPlace = 0
-  /// Per started task: its stand-in ID in `PrefetchedTasks`.
   private var standIns: [String: TaskID] = [:]
   private var workers: [TaskID: WorkerID] = [:]
   private(set) var attempts: [String: Int32] = [:]

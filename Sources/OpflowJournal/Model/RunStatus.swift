@@ -15,7 +15,6 @@ package struct RunStatus {
   package var told: [TaskID: RunningDownloads.Entry] = [:]
   package var inner: [TaskID: InnerRun] = [:]
   package var awaited: String?
-  /// The sizes of part files.
   package var keptBytes: [TaskID: Int64] = [:]
 
   /// `isHeld`: the run is live.
@@ -48,7 +47,7 @@ package struct RunStatus {
     state(task) == .waiting && history.tries.next[task] != nil
   }
 
-  /// The run is not live, and the task ran or waited for its next attempt.
+  /// The run is not live, and the task ran or waited for its next attempt when interrupted.
   package func isCut(_ task: TaskID) -> Bool {
     !isHeld && state(task) == .waiting && (history[task].isInterrupted || awaitsNextTry(task))
   }
@@ -122,7 +121,6 @@ package struct RunStatus {
     isHeld && state(task) == .waiting ? history.tries.next[task] : nil
   }
 
-  /// The task stays failed until the user requests it.
   package func waitsForRerun(_ task: TaskID) -> Bool {
     let record = history[task]
     return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
@@ -228,7 +226,7 @@ extension RunModel {
     return cancelled.isNone ? .good : .cancelled(cancelled)
   }
 
-  /// The chain of skips leads to a failure, or to an unneeded failure handler.
+  /// The chain of skips leads to a failure, not to an unneeded failure handler.
   private func isSkippedByFailure(_ task: TaskID) -> Bool {
     var task = task
     // A damaged journal may contain a cycle.

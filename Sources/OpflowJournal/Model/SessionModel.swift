@@ -12,7 +12,6 @@ package struct SessionModel {
   package private(set) var counts = TaskCounts()
   package private(set) var running: [RunningTask] = []
   package private(set) var interrupted: [TaskID] = []
-  /// Tasks skipped because of a failure or cancellation.
   package private(set) var unmet: Set<TaskID> = []
   package private(set) var beganMilliseconds: Int64 = 0
   package private(set) var lastMilliseconds: Int64 = 0
@@ -25,7 +24,7 @@ package struct SessionModel {
   /// Services that have been running since an earlier session.
   private var stayed: Set<TaskID> = []
   private var stopping: Set<TaskID> = []
-  /// Per matrix: the numbers of running tasks, ended tasks, and tasks in the session.
+  /// Per matrix: running tasks, ended tasks, and tasks in the session.
   private var instances: [(running: Int, ended: Int, total: Int)]
 
   package struct RunningTask {
@@ -144,7 +143,6 @@ package struct SessionModel {
     if task.isNone, transition.event == .pause { isStopped = true }
     if task.isNone, transition.event == .proceed { isStopped = false }
     guard !task.isNone, task.index < states.count else { return }
-    // A discarded task is not part of the session any more.
     if transition.event == .skip(.retracted) { return }
     if transition.event == .resume(.skippedBefore), scope.reused.contains(task) { reopen(task) }
     let old = states[task.index]
@@ -186,8 +184,7 @@ package struct SessionModel {
     }
   }
 
-  /// A failure or cancellation caused the skip. A failure handler whose task succeeded is skipped
-  /// too.
+  /// A failure or cancellation caused the skip, not the success of a failure handler's task.
   private func isUnmet(_ why: Why?) -> Bool {
     guard case .skipped(.upstream(let need)) = why, !need.isNone, need.index < states.count else {
       return false
@@ -357,7 +354,6 @@ package struct SessionScope: Sendable {
   }
 }
 
-/// The nodes of a running session and their tasks.
 package struct SessionMachines {
   private var nodes = NodeRecords()
   private var session = 1

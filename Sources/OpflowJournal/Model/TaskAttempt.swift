@@ -43,10 +43,9 @@ package struct TaskAttempt: Sendable, Equatable {
   }
 }
 
-/// The attempts of all tasks, in starting order.
-///
-/// Accepts any order of lines: an end without a start becomes an attempt of the recorded length; a
-/// start without an end lasts until the task's next attempt or the end of its session.
+/// In starting order. Accepts any order of lines: an end without a start becomes an attempt of the
+/// recorded length; a start without an end lasts until the task's next attempt or the end of its
+/// session.
 package struct TaskAttempts: Sendable {
   package private(set) var all: [TaskAttempt] = []
   /// Per task: the index of its running attempt; -1 for none.
@@ -89,7 +88,7 @@ package struct TaskAttempts: Sendable {
     suspended.removeAll()
   }
 
-  /// `begun` is the prefetched task started by this line.
+  /// `begun` is a prefetched task.
   mutating func apply(
     _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ fields: TransitionFields,
     _ plan: Plan, begun: (task: TaskID, attempt: Int32, worker: WorkerID)?

@@ -96,7 +96,6 @@ package struct TryRecords: Sendable {
     used.removeAll()
   }
 
-  /// Forgets tasks that are retried, or whose name goes to another task.
   mutating func forget(_ tasks: [TaskID]) {
     for task in tasks {
       next[task] = nil
@@ -136,7 +135,6 @@ package struct TryRecords: Sendable {
   }
 }
 
-/// Used attempts, over sessions that continue each other.
 package struct TriesUsed: Equatable, Sendable {
   package var count: Int32 = 0
   package var delayMilliseconds: Int64 = 0
@@ -158,7 +156,6 @@ extension TaskPolicy {
 package struct ValueRecords: Sendable {
   /// Without strings. Missing for tasks whose values no task was to read.
   package private(set) var left: [TaskID: ValueSet] = [:]
-  /// A hash of the values that an ended task read.
   private var read: [TaskID: UInt64] = [:]
 
   mutating func apply(

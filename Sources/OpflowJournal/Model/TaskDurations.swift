@@ -117,9 +117,9 @@ private struct DurationGuess {
   }
 }
 
-/// The durations of tasks in earlier runs, read newest run first. Tasks are matched by ID: an
-/// edited command usually takes about as long. The last end in the newest run counts; a failure
-/// only until a success is found.
+/// The durations of tasks in earlier runs, read newest run first. Matched by ID: an edited command
+/// usually takes about as long. The last end in the newest run counts; a failure only until a
+/// success is found.
 package struct EarlierDurations {
   private let plan: Plan
   private var names = NameGuesses()
@@ -128,7 +128,7 @@ package struct EarlierDurations {
   /// Per task: the journal of `measured`, and whether the task failed.
   private var sources: [Source]
   private var journal: UInt16 = 0
-  /// Tasks without a success.
+  /// Tasks without a success so far.
   private var missing: Int
 
   private struct Source: Equatable {

@@ -3,7 +3,6 @@ package import OpflowPlan
 /// A task as of the last line. 64 bytes: touching a million records costs more than parsing.
 package struct TaskRecord: Sendable {
   // The order avoids padding.
-  /// The reason for the last end, or of the `resume` line.
   package internal(set) var why: Why?
   /// `waiting` before any line, and after a resume, a retry or an interruption.
   package internal(set) var state: TaskState = .waiting
@@ -14,7 +13,6 @@ package struct TaskRecord: Sendable {
   /// A retracted prefetch does not count.
   package internal(set) var attempts: Int32 = 0
   private var statusCode: Int32 = 0
-  /// The present or last worker.
   package internal(set) var worker = WorkerID.none
   /// SEQ of the last start; 0 for none.
   package internal(set) var startSequence: UInt64 = 0
@@ -311,7 +309,7 @@ extension [TaskRecord] {
     }
   }
 
-  /// `removed` are tasks that the session did not have; some may be added again.
+  /// Resets tasks that were added again. The session did not have `removed`.
   mutating func beginAnew(_ removed: [String], of plan: Plan) {
     if isEmpty || plan.firstTaskCount == plan.taskCount { return }
     for name in removed {

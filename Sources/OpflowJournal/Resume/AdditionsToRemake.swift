@@ -14,7 +14,6 @@ package import OpflowPlan
 package struct AdditionsToRemake {
   /// Generators that must run again.
   package private(set) var makers: Set<String> = []
-  /// IDs of the requests that added the tasks.
   package private(set) var orders: Set<String> = []
   package private(set) var names: Set<String> = []
 
@@ -24,7 +23,6 @@ package struct AdditionsToRemake {
     case starts, staysDone, unknown
   }
 
-  /// The tasks that one request of a task added.
   package struct Addition {
     let order: String
     let generator: TaskID

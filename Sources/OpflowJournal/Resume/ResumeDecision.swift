@@ -44,7 +44,7 @@ package struct ResumeDecision: Sendable {
   }
 
   package private(set) var verdicts: [Verdict]
-  /// The lines directly after the `resume` line, in order: one per task that leaves the state of an
+  /// Written directly after the `resume` line, in order: one per task that leaves the state of an
   /// earlier session or is new in the manifest.
   package private(set) var transitions: [Transition] = []
   package let removed: [String]
@@ -215,6 +215,7 @@ package struct ResumeDecision: Sendable {
     }
   }
 
+  /// The restart of a service is decided after its dependents.
   private mutating func decideService(_ task: TaskID, _ input: Input) {
     let verdict = verdict(for: task, input)
     if verdict == .run(.interrupted), mayStayUp(task, input) {
@@ -315,7 +316,7 @@ package struct ResumeRequest: Sendable {
   package var selected: TaskSet?
   /// The run's tasks: `selected` and the tasks of earlier sessions; nil for all tasks.
   package var scope: TaskSet?
-  /// Named `finally` tasks run even if no other task does.
+  /// Run even if no other task does.
   package var namedFinally: TaskSet?
   /// With named tasks, a `finally` task runs only if a dependency ran.
   package var finallyFollowsNeeds = false
@@ -367,9 +368,8 @@ package struct ResumeRequest: Sendable {
 
 extension ResumeDecision {
   /// Decides until no running task reads missing values of a kept task: such a kept task reruns.
-  /// Values may be lost, or not stored because no task read them. Adds the tasks to `outputMissing`
-  /// of the request. `areThere` is true if a task's values are unchanged; called at most once per
-  /// task.
+  /// Values may be lost, or not stored because no task read them. Adds to `outputMissing`.
+  /// `areThere`: a task's values are unchanged; called at most once per task.
   package static func heedingValues(
     plan: Plan, history: RunModel, request: inout ResumeRequest, areThere: (TaskID) -> Bool
   ) -> ResumeDecision {

@@ -60,7 +60,7 @@ extension ResumeDecision {
     }
   }
 
-  /// The service is wanted for itself or for a dependent. Requires decided dependents.
+  /// For itself or for a dependent. Requires decided dependents.
   func isWanted(_ service: TaskID, _ input: Input) -> Bool {
     if input.request.stays(service), !input.request.skips(service) { return true }
     if isForItself(service, input) { return !input.history.state(service).isSuccess }
@@ -77,7 +77,6 @@ extension ResumeDecision {
     input.plan.dependents(service).isEmpty || input.request.names(service)
   }
 
-  /// The dependencies of a running service allow it to stay up.
   func mayStayUp(_ service: TaskID, _ input: Input) -> Bool {
     guard input.request.holds(service), input.history.state(service) == .running,
       !willSkipByWish(service, input)
@@ -92,7 +91,7 @@ extension ResumeDecision {
     }
   }
 
-  /// The service stays for itself, for another service that stays up, or for a task that starts.
+  /// For itself, for another service that stays up, or for a task that starts.
   func isStaying(_ service: TaskID, _ input: Input) -> Bool {
     input.request.stays(service)
       || input.plan.dependents(service).contains { edge in
@@ -103,7 +102,7 @@ extension ResumeDecision {
       }
   }
 
-  /// Applies `on_interrupted`; nil if the task was not interrupted.
+  /// nil if the task was not interrupted.
   @inline(__always)
   private func interruption(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict? {
     let fails =
@@ -226,7 +225,7 @@ extension ResumeDecision {
     input.plan.flags(task).contains(.conditionFalse) || input.request.skips(task)
   }
 
-  /// The first dependency that is not kept, or settled after the task had started.
+  /// Is not kept, or settled after the task had started.
   @inline(__always)
   private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
     for edge in input.plan.needs(task) {

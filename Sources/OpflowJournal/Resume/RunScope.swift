@@ -27,7 +27,8 @@ package enum RunScope {
     var isKnown = false
     for selection in history.selections {
       let only = fitting(selection.only, plan)
-      // All its selectors are gone, or it had none and selects all tasks that are not `manual`.
+      // All selectors of the session are gone, or it had none and selects all tasks that are not
+      // `manual`.
       if only.isEmpty, named.isEmpty, !selection.only.isEmpty || !plan.hasManual { continue }
       let skip = fitting(selection.skip, plan)
       guard let tasks = try? Selection(tasks: named, only: only, skip: skip, of: plan) else {
@@ -66,8 +67,8 @@ package enum RunScope {
       .namedForItself(of: plan)
   }
 
-  /// The services that run until the user stops them. `named` are the tasks that the user selected,
-  /// `selected` the tasks of the session (nil for all).
+  /// Services that run until the user stops them. The user selected `named`; nil `selected` means
+  /// all tasks.
   package static func standing(_ named: TaskSet?, selected: TaskSet?, _ plan: Plan) -> TaskSet {
     var standing = TaskSet(taskCount: plan.taskCount)
     for index in plan.tasks {
@@ -154,7 +155,6 @@ package enum EnteredSession {
 }
 
 extension RunModel {
-  /// The last session crashed and a resume continues it.
   package func isContinued(by request: ResumeRequest) -> Bool {
     request.keepsEnds && close == nil
   }

@@ -15,7 +15,7 @@ package struct RunRetention: Sendable {
   package struct Limits: Equatable, Sendable {
     /// Per manifest; nil for the manifest's own setting.
     package var keep: Int?
-    /// The time since its last line after which a run is removed; nil for none.
+    /// Since its last line; nil for none.
     package var ageMilliseconds: Int64?
 
     package init(keep: Int? = nil, ageMilliseconds: Int64? = nil) {
@@ -45,9 +45,9 @@ package struct RunRetention: Sendable {
 
   package init(_ limits: Limits) { self.limits = limits }
 
-  /// Counts a run; call it newest first. nil if the run stays because of its rank. `manifest`
-  /// identifies the manifest in this state folder. `keep` returns the manifest's own setting;
-  /// called for its newest run.
+  /// Counts runs newest first; nil if the run stays because of its rank. `manifest` identifies the
+  /// manifest in this state folder. `keep` returns the manifest's own setting; called for its
+  /// newest run.
   package mutating func count(_ run: OpenEntry, of manifest: String, keep: () -> Int) -> Candidate?
   {
     // An age without a number covers all older runs.

@@ -144,7 +144,7 @@ package enum RunState: String, Sendable, CaseIterable {
   case running, succeeded, failed, cancelled, interrupted
 }
 
-/// Whether the run waits for tasks to be added (`opflow serve`).
+/// A run that `opflow serve` started waits for more tasks.
 package enum RunOpenness: Sendable {
   /// Ends when no task is left.
   case ordinary

@@ -147,7 +147,7 @@ package struct CommandAround: Equatable, Sendable {
     }
   }
 
-  /// The environment of the command. The mark comes first: the last word may stand for a manifest.
+  /// The environment of the command. The mark comes first: the last word may represent a manifest.
   package func marking(_ environment: [[UInt8]]) -> [[UInt8]] {
     let start = Array("\(TasksAround.variable)=".utf8)
     let text = environment.first { $0.starts(with: start) }?.dropFirst(start.count) ?? []
@@ -215,8 +215,8 @@ package struct TraceParent: Hashable, Sendable {
     self.flags = flags & Self.known
   }
 
-  /// Returns nil for an invalid string: a new trace begins. For a later version, it reads the
-  /// fields of version 00.
+  /// nil for an invalid string: a new trace begins. Reads the fields of version 00 from later
+  /// versions too.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     let dash = UInt8(ascii: "-")

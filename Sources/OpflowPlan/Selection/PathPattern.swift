@@ -151,7 +151,6 @@ package struct PathPattern: Sendable {
         return false
       }
     }
-    // `a/**/` matches `a` too.
     while part < parts.count, case .anyFolders = parts[part] { part += 1 }
     return part == parts.count
   }
@@ -197,7 +196,6 @@ package struct PathPattern: Sendable {
 
 /// A run is a piece that takes any number of pieces.
 private enum PatternPieces {
-  /// The time is bounded by the product of both lengths.
   static func covers<Piece>(
     _ own: [Piece], _ other: some Sequence<Piece>, takes: (_ own: Piece, _ other: Piece) -> Bool,
     isRun: (Piece) -> Bool
@@ -335,7 +333,6 @@ package struct NamePattern: Sendable {
         place += 1
         position += 1
       } else if let last = retry {
-        // The last `*` takes one more character.
         retry = (last.place, last.position + 1)
         (place, position) = (last.place, last.position + 1)
       } else {

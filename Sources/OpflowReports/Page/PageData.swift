@@ -14,12 +14,9 @@ struct PageData {
   private let numbers: PageNumbers
   private let comparison: RunComparison?
   private let tracks: AttemptTracks
-  /// The entries of the tracks with tasks of the page.
   private let entries: [Int]
   private let ready: ReadyTimes
-  /// The reasons for the states of tasks.
   private let notes: PageStrings
-  /// The ends of attempts.
   private let outcomes: PageStrings
   private var texts: PageTexts
   private var part = Part.run
@@ -292,7 +289,6 @@ struct PageTexts {
 /// text.
 struct PageStrings {
   private(set) var texts = [""]
-  /// Per item.
   private(set) var numbers: [Int] = []
 
   init<Items: Collection>(
@@ -364,7 +360,6 @@ enum PageNeeds {
     return digits
   }
 
-  /// `numbers` are sorted; may contain duplicates.
   private static func runs(of numbers: [Int]) -> [ClosedRange<Int>] {
     var runs: [ClosedRange<Int>] = []
     for number in numbers {

@@ -28,7 +28,6 @@ package struct PageReport {
 
   private static let pieceBytes = 65_536
 
-  /// `status` must have all attempts.
   package init(
     _ status: RunStatus, before: RunStatus? = nil, resumeCommand: String,
     output: @escaping OutputSource
@@ -104,7 +103,6 @@ package struct PageReport {
   }
 }
 
-/// The Content Security Policy: only this script and style.
 enum PagePolicy {
   static func text(script: String, style: String) -> String {
     "default-src 'none'; script-src '\(hash(script))'; style-src '\(hash(style))';"

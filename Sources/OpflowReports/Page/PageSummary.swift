@@ -208,7 +208,7 @@ extension PageReport {
 /// The number of tasks skipped because of each failure, also indirectly.
 struct SkipCulprits {
   private var counts: [TaskID: Int] = [:]
-  /// Excludes skips because of tasks outside the run.
+  /// Skips with a known cause.
   private(set) var total = 0
 
   init(_ status: RunStatus) {

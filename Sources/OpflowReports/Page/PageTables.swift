@@ -220,7 +220,6 @@ extension PageReport {
   }
 }
 
-/// The effects of the newest session on earlier results.
 struct ResumeEffects {
   private(set) var reused = 0
   /// Tasks that run again by reason, largest group first.

@@ -15,7 +15,7 @@ struct AttemptTracks {
     let place: Int
   }
 
-  /// An attempt in its track, in milliseconds since the epoch.
+  /// In milliseconds since the epoch.
   struct Entry {
     let attempt: Int
     let track: Int
@@ -32,7 +32,7 @@ struct AttemptTracks {
     let worker: WorkerID
   }
 
-  /// `now` is the end of running attempts, since the epoch.
+  /// `now` is the end of running attempts.
   init(_ attempts: TaskAttempts, until now: Int64) {
     let all = attempts.all
     // If starts are lost, the order differs.

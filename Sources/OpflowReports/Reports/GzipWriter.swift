@@ -77,7 +77,6 @@ package struct GzipWriter {
     var candidate = heads[Self.hash(bytes, place)]
     for _ in 0..<Self.patience {
       let distance = start + place - candidate
-      // Older bytes have been dropped.
       guard candidate >= start, distance <= Self.memory else { break }
       let from = candidate - start
       var length = 0

@@ -3,7 +3,7 @@ internal import OpflowEngine
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// Compares a run with the previous one of the manifest, by task ID.
+/// With the previous run of the manifest, by task ID.
 struct RunComparison {
   /// In microseconds.
   struct Change {

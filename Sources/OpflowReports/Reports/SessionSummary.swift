@@ -2,7 +2,7 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowViews
 
-/// The JSON for `--notify` at the end of a session.
+/// For `--notify` at the end of a session.
 package enum SessionSummary {
   private static let mostFailures = 100
 
@@ -34,7 +34,7 @@ package enum SessionSummary {
   }
 }
 
-/// The failed tasks of a run, in the order of their failures.
+/// In the order of their failures.
 enum RunFailures {
   /// Excludes allowed failures.
   static func of(_ status: RunStatus) -> [TaskID] {

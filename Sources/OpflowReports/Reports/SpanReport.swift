@@ -114,7 +114,7 @@ package struct SpanReport {
     }
   }
 
-  /// The result by OpenTelemetry's conventions; nil while the run is live.
+  /// By OpenTelemetry's conventions; nil while the run is live.
   private static func result(_ state: RunState, _ close: CloseEntry?) -> String? {
     switch state {
     case .running: nil
@@ -229,7 +229,6 @@ struct SpanSessions {
   }
 }
 
-/// Writes the spans of attempts, in journal order.
 struct SpanAttempts {
   private let status: RunStatus
   private let trace: RunTrace
@@ -361,7 +360,7 @@ struct SpanAttempts {
     status.history[attempt.task].attempts == attempt.number
   }
 
-  /// The result by OpenTelemetry's conventions; nil while the attempt runs.
+  /// By OpenTelemetry's conventions; nil while the attempt runs.
   private static func result(of attempt: TaskAttempt) -> String? {
     switch attempt.end {
     case .none: return nil

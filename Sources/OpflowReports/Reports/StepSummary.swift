@@ -125,7 +125,6 @@ package struct StepSummary {
     }
   }
 
-  /// A task that succeeded in the end is flaky.
   private var retried: String {
     let tasks = status.history.details.failedTries.keys
       .filter { status.included.contains($0) }.sorted { $0.index < $1.index }

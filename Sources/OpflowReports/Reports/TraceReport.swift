@@ -22,7 +22,7 @@ package struct TraceReport {
   private var part = Part.head
   private var next = 0
   private var trackEnds: [Int64]
-  /// The last attempts of the critical path.
+  /// On the critical path, the last attempts.
   private var steps: [TaskID: Step] = [:]
   private var lastUse: ResourceUse.Step?
 
@@ -67,7 +67,6 @@ package struct TraceReport {
     return events.json.bytes.isEmpty ? nil : events.json.take()
   }
 
-  /// The number of steps of the present part.
   private var count: Int {
     switch part {
     case .head, .foot: 1
@@ -233,7 +232,6 @@ package struct TraceReport {
   }
 }
 
-/// The Trace Event Format, with times in microseconds.
 struct TraceEvents {
   var json = JSONWriter()
 
@@ -260,7 +258,6 @@ struct TraceEvents {
     }
   }
 
-  /// An end of an arrow along the critical path.
   mutating func flow(_ phase: String, _ number: Int, at time: Int64, process: Int, _ thread: Int) {
     event(phase, "critical path", process: process, thread: thread) { json in
       json.add("cat", "critical path")

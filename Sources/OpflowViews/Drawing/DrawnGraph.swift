@@ -8,7 +8,7 @@ package struct DrawnGraph {
     case matrixGroup
     /// The tasks of one included file, or with the same start of their IDs up to a `/`.
     case group
-    /// Tasks for which the picture has no room.
+    /// The picture has no room for them.
     case rest
   }
 
@@ -42,9 +42,8 @@ package struct DrawnGraph {
   let nodes: [Node]
   /// Grouped by dependent, in node order.
   let edges: [Edge]
-  /// A node's dependencies are `edges[needOffsets[n]..<needOffsets[n + 1]]`.
   let needOffsets: [Int]
-  /// The number of tasks, and below of dependencies, before folding.
+  /// Before folding; so is `needCount`.
   let taskCount: Int
   let needCount: Int
   /// Empty without folding.
@@ -67,7 +66,6 @@ package struct DrawnGraph {
   }
 }
 
-/// The conditions of an edge's dependencies.
 struct NeedConditions: OptionSet {
   let rawValue: UInt8
 

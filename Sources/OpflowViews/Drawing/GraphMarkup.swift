@@ -62,7 +62,7 @@ package enum GraphMermaid {
   /// Mermaid fails on longer text.
   static let mostBytes = 50_000
 
-  /// `included` are the tasks to draw. `isWhole` does not fold, even for Mermaid's limits.
+  /// `isWhole` does not fold, even for Mermaid's limits.
   package static func text(
     _ plan: Plan, included: TaskSet, status: RunStatus?, isWhole: Bool
   ) -> (graph: DrawnGraph, bytes: [UInt8]) {

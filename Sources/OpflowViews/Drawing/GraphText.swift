@@ -19,7 +19,7 @@ package struct GraphText {
   /// Too deep for a branch.
   private var postponed: [Int] = []
 
-  /// The width without a terminal.
+  /// Without a terminal.
   private static let usualColumns = 100
   private static let mostLines = 200
   /// Per list, unless all names are requested.
@@ -102,7 +102,6 @@ package struct GraphText {
 
   // MARK: - Blocks
 
-  /// A part of a tree that is still to be written.
   private struct Branch {
     let nodes: [Int]
     let first: String
@@ -241,7 +240,7 @@ package struct GraphText {
 
   // MARK: - Lines
 
-  /// The separator is omitted at the start of a line.
+  /// Omitted at the start of a line.
   private struct Item {
     let separator: String
     let line: StyledLine
