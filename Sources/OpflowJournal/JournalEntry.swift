@@ -129,7 +129,6 @@ package struct ResumeEntry: Sendable, Equatable {
 
 package struct CloseEntry: Sendable, Equatable {
   package var state: RunState
-  /// 0 for none.
   package var signal: Int32 = 0
   package var exitCode: Int32
 
@@ -223,7 +222,7 @@ package struct Transition: Sendable, Equatable {
   package var task: TaskID
   /// From 1, over all sessions of the run; 0 for no attempt.
   package var attempt: Int32 = 0
-  /// The worker of a `start`; `none` in journals of older versions.
+  /// `none` in journals of older versions.
   package var worker = WorkerID.none
   /// The task runs when the worker's task before it has succeeded.
   package var isPrefetched = false

@@ -214,7 +214,7 @@ package struct JournalDamage: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
     /// Not a line, or a wrong checksum.
     case unreadable
-    /// An unreadable line at the end of the file, without a line feed.
+    /// Unreadable, at the end of the file, without a line feed.
     case torn
     /// Its SEQ is not above all earlier ones.
     case repeated

@@ -1,7 +1,7 @@
 internal import OpflowBase
 package import OpflowPlan
 
-/// An applied request. Its line changes only tasks that do not run.
+/// Changes only tasks that do not run.
 package struct RequestEntry: Sendable, Equatable {
   package var id: RequestID
   package var verb: ControlAction

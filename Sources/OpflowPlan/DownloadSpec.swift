@@ -93,15 +93,13 @@ package struct DownloadHeader: Equatable, Sendable {
 package struct DownloadEntry: Hashable, Sendable, BitwiseCopyable {
   /// Absolute.
   package var target: TextRef
-  /// Lower-case hexadecimal, or empty.
   package var sha256: TextRef = .empty
   package var sha512: TextRef = .empty
-  /// The `url` and its mirrors; never the empty list.
+  /// Never the empty list.
   package var sources: ListIndex
   /// A list of variables.
   package var headers: UInt32 = 0
   package var sizeBytes: UInt64 = DownloadEntry.none
-  /// 0 for no limit.
   package var maxBytesPerSecond: UInt64 = 0
   /// Permission bits; `UInt32.max` if not set.
   package var mode: UInt32 = .max

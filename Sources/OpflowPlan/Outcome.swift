@@ -63,9 +63,7 @@ package enum EndReason: Hashable, CaseIterable, Sendable {
   case input
   /// The command succeeded, but an output is missing.
   case noOutput
-  /// Exceeded `memory_limit`.
   case memory
-  /// By the user.
   case rejected
   /// The service will not become ready.
   case unready

@@ -93,7 +93,6 @@ package struct PlanBuilder: ~Copyable {
 
   package mutating func list(_ items: [TextRef]) -> ListIndex { lists.index(of: items) }
 
-  /// For a string that is probably unique.
   package mutating func list(ofOne item: TextRef) -> ListIndex {
     item.length == 0 ? 0 : lists.add(item)
   }
@@ -131,7 +130,6 @@ package struct PlanBuilder: ~Copyable {
     return index
   }
 
-  /// Real paths; the manifest comes first.
   package mutating func reads(file path: String) { files.append(intern(path)) }
 
   package mutating func reads(glob: PlanInputs.FoundNames) {

@@ -71,7 +71,6 @@ extension Plan {
 
   package func isCached(_ task: TaskID) -> Bool { flags(task).contains(.cached) }
 
-  /// Removes the outputs of earlier attempts before the task starts.
   package func cleans(_ task: TaskID) -> Bool { record(task).processes[.clean] != 0 }
 
   package var declaresFiles: Bool { declarations.count > 0 }

@@ -83,7 +83,6 @@ struct PlanEdges {
 package enum Graph {
   package enum Ordering: Equatable, Sendable {
     case topological([Int32])
-    /// Each task depends on the next, the last on the first.
     case cycle([Int32])
   }
 

@@ -52,7 +52,6 @@ package enum PlanFormat {
   package static let lineLimit: UInt32 = 1 << 30
 }
 
-/// The raw value is stored in the file.
 package enum PlanSection: UInt32, CaseIterable, Sendable {
   case arena = 0
   case taskName, taskKind, taskFlags, taskPriority, taskPolicy, taskDemand, taskFingerprint

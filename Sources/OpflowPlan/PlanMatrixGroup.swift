@@ -193,7 +193,7 @@ extension Plan {
     hasInstanceMakers && flags(task).makesInstances
   }
 
-  /// True also before the generator's success.
+  /// Also true before the generator's success.
   package func hasEmptyMatrix(_ task: TaskID) -> Bool {
     makesInstances(task) && instances(madeBy: task) == nil
   }

@@ -104,7 +104,6 @@ extension Plan {
     }
   }
 
-  /// Row 0 is the empty list.
   private func validateLists(
     _ section: PlanSection, _ offsets: Column<UInt32>, end: Int
   ) throws(PlanError) {

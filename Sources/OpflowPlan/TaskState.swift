@@ -53,12 +53,11 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
   ///   skipped       r
   ///   cancelled     r
   ///
-  /// r: a retry request, also for tasks that were skipped because of the retried task.
-  /// k: an earlier result stays valid because all dependencies kept theirs; also `failedAllowed`.
-  ///
+  /// - r: a retry request, also for tasks that were skipped because of the retried task.
+  /// - k: an earlier result stays valid because all dependencies kept theirs; also `failedAllowed`.
   /// - To `waiting`: from `ready` and `checking`, a dependency runs again; from `prefetched`, the
   ///   task is taken back; from `running` and `suspended`, a retry delay or a lost worker.
-  /// - To `ready` from `checking`: the task is not up to date, or the check was canceled.
+  /// - To `ready` from `checking`: the task is not up to date, or the check was cancelled.
   /// - To `failed`: from `waiting`, a crash interrupted a task with `on_interrupted: fail`, or its
   ///   `if` cannot be evaluated (can be allowed); from `checking`, an input is missing or the check
   ///   failed; from `prefetched`, the worker was lost and may have started the task; from

@@ -53,7 +53,6 @@ package enum ValueRules {
     }
   }
 
-  /// The reason why a file is not a valid value.
   package static func fault(in bytes: [UInt8]) -> String? {
     if bytes.contains(0) { return "it holds a NUL byte" }
     return String(validating: bytes, as: UTF8.self) == nil ? "it is not UTF-8" : nil

@@ -70,7 +70,6 @@ struct Backlog {
   /// nil unless everything before the log range has been taken.
   var wanted: LogRange? { isEmpty ? nil : segments[first].log }
 
-  /// `wanted` was read up to an offset, as `lines` lines.
   mutating func advance(to offset: Int64, lines: Int) {
     guard var log = wanted else { return }
     lineCount += lines

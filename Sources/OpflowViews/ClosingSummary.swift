@@ -8,7 +8,7 @@ struct ClosingSummary {
   let failures: FailureList
   let namesLogs: Bool
   let toldLines: Int
-  /// A failure that has scrolled out of this screen is printed in full again.
+  /// A failure that has scrolled out of this screen is repeated in full.
   let size: TerminalSize
   /// Little but failures was printed, so none is repeated in full.
   let toldFailuresOnly: Bool

@@ -27,7 +27,7 @@ package struct JSONWriter {
     needsComma = false
   }
 
-  /// Writes a constant without characters that need escapes.
+  /// Must not contain characters that need escapes.
   package mutating func constant(_ text: StaticString) {
     comma()
     bytes.append(34)
@@ -40,7 +40,7 @@ package struct JSONWriter {
     text.withUTF8 { string(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Writes UTF-8 text; invalid bytes become U+FFFD.
+  /// Invalid bytes become U+FFFD.
   package mutating func string(_ text: UnsafeRawBufferPointer) {
     comma()
     bytes.append(34)
@@ -92,7 +92,6 @@ package struct JSONWriter {
     array(key, texts) { $0.string($1) }
   }
 
-  /// Writes `exit` and `signal`, one of which is null.
   package mutating func add(_ status: ExitStatus) {
     key("exit")
     if case .exit(let code) = status { number(code) } else { null() }

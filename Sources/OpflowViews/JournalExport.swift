@@ -76,7 +76,6 @@ extension JournalEvent {
 package struct JournalVerdict {
   private let path: String
   private let recovery: JournalRecovery
-  /// The run is live, so its last line may be incomplete.
   private let isHeld: Bool
 
   package init(path: String, recovery: JournalRecovery, isHeld: Bool) {

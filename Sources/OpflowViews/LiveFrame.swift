@@ -29,7 +29,7 @@ struct LiveFrame {
   var left = ""
   var isEnding = false
   var tails: [TaskID: [UInt8]] = [:]
-  /// The runs that tasks have started, shown instead of their output.
+  /// Shown instead of output.
   var inner: [TaskID: InnerRun] = [:]
   var hasKeys = false
 
@@ -101,7 +101,6 @@ struct LiveFrame {
     return line
   }
 
-  /// nil without nodes and without a wait for them.
   private var machines: StyledLine? {
     let machines = model.machines
     if !machines.areThere, machines.awaited.isEmpty { return nil }
@@ -184,7 +183,7 @@ struct LiveFrame {
   }
 }
 
-/// The rows of running tasks in shared columns. Details that do not fit one row are omitted in all.
+/// Details that do not fit one row are omitted in all.
 struct LiveRows {
   struct Row {
     var running: SessionModel.RunningTask
@@ -436,7 +435,6 @@ struct FoldedInstances {
   }
 }
 
-/// `3 to 5 min left`
 enum TimeLeft {
   /// Chooses the unit by the upper bound, and rounds outward.
   static func text(milliseconds range: ClosedRange<Int64>) -> String {

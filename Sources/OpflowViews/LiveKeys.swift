@@ -54,7 +54,6 @@ package struct LiveKeys: Sendable {
     asked[place].order = request.id
   }
 
-  /// An applied request has no message: the view shows its effect.
   package mutating func tell(_ message: String, of request: ClientRequest?) {
     self.message = message
     if let request, !message.isEmpty { asked.removeAll { $0.order == request.id } }
@@ -174,7 +173,7 @@ package struct LiveKeys: Sendable {
     mode = .choosing(purpose, first)
   }
 
-  /// The tasks to choose from that match the search, the longest running first.
+  /// The longest running first.
   func candidates(_ purpose: Purpose, _ model: SessionModel) -> [TaskID] {
     let wanted = search.lowercased()
     return model.running.map(\.task).filter { task in
@@ -340,7 +339,7 @@ struct LivePanel {
 
   private static let mostTailLines = 5
 
-  /// Without tails in the rows, because the output is printed below them.
+  /// The output is printed below the rows.
   private var plainFrame: LiveFrame {
     var frame = frame
     frame.tails = [:]

@@ -9,7 +9,7 @@ package enum OutcomeText {
     described(outcome, detail: detail).text
   }
 
-  /// `isLong` is true for a sentence, which follows a failure's time.
+  /// A long text is a sentence, which follows a failure's time.
   private static func described(
     _ outcome: Outcome, detail: String
   ) -> (text: String, isLong: Bool) {
@@ -96,7 +96,7 @@ package enum ReasonText {
 }
 
 extension RunStatus {
-  /// `stopped by SIGTERM`, for a run that was cancelled or interrupted.
+  /// `stopped by SIGTERM`
   package var stopWords: String {
     guard let close = history.close else { return "cut off: the process that drove it died" }
     if close.exitCode == 74 { return "stopped by an error of input or output" }
@@ -123,7 +123,7 @@ extension RunStatus {
     return OutcomeText.text(record.outcome, detail: history.details.complaints[task] ?? "")
   }
 
-  /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
+  /// `try 2 of 6 failed: exit 1`
   package func triesFailed(_ task: TaskID) -> String {
     let most = Int(plan.policy(task).retryMax) + 1
     return "try \(history[task].attempts) of \(most) failed: \(outcome(of: task))"

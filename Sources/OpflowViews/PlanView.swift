@@ -18,9 +18,9 @@ package struct PlanView {
   private static let maxNeeds = 3
   private static let maxNames = 20
 
-  /// `resumeState` is the engine's input. `reasons` explain why a resume runs tasks with a result
-  /// again. `capacities` are values of `cpu` to compare, default the one in `options`; the first
-  /// one determines the order of the tasks. For `foresight` see `RunForecast`.
+  /// `resumeState` is the engine's input. `reasons` explain why tasks with a result run again.
+  /// `capacities` are values of `cpu` to compare, default the one in `options`; the first
+  /// determines the order of the tasks. For `foresight` see `RunForecast`.
   package init(
     plan: Plan, options: SchedulerOptions, resumeState: ResumeState, reasons: [Transition] = [],
     capacities: [UInt64] = [], foresight: FileForesight? = nil, showsAll: Bool = false, color: Bool,

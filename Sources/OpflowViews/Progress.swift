@@ -7,7 +7,6 @@ package enum SessionEvent {
   /// A journal line, with the plan that has its added tasks or the new names of retracted ones, and
   /// the states of added tasks.
   case entry(JournalEntry, Plan, added: [InitialState] = [])
-  /// A worker began a prefetched task.
   case began(TaskID, attempt: Int32)
   case download(TaskID, DownloadProgress)
   /// The request could not be recorded, and its requester got an error.
@@ -384,7 +383,7 @@ package struct ProgressView: ~Copyable {
   /// The part of a log to read now; nil if other text comes first.
   package var wantedLog: LogRange? { logText.isEmpty ? errors.wanted : nil }
 
-  /// `bytes` is nil if they cannot be read.
+  /// nil if unreadable.
   package mutating func readLog(_ bytes: UnsafeRawBufferPointer?) {
     guard let wanted = wantedLog else { return }
     let bytes = bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
@@ -418,7 +417,6 @@ package struct ProgressView: ~Copyable {
     return live?.erase(lasting: lasting) ?? lasting
   }
 
-  /// The caller has erased the frame.
   package mutating func showLines() {
     live = nil
     followsOutput = true

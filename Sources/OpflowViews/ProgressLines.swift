@@ -17,7 +17,6 @@ struct ProgressLines {
   private var reruns = RerunLines()
   private var stillRunning = StillRunning()
   private var told: [TaskID: Int64] = [:]
-  /// The start of a download's stall, if it was printed.
   private var stalled: [TaskID: Int64] = [:]
 
   init(_ mode: OutputMode, _ options: ProgressOptions, _ heading: ProgressHeading) {
@@ -37,7 +36,7 @@ struct ProgressLines {
   var isQuiet: Bool { mode == .quiet }
 
   /// Prints little but failures, so that these stay close together, and does not report silence,
-  /// for which other modes need `tick` while tasks run.
+  /// for which other modes need `tick`.
   var tellsFailuresOnly: Bool { mode == .live || mode == .quiet }
 
   mutating func begin(_ model: SessionModel) {
@@ -263,7 +262,7 @@ struct ProgressLines {
   }
 }
 
-/// Lists the running tasks after a minute of silence, so that the run does not seem to hang.
+/// After a minute of silence, so that the run does not seem to hang.
 struct StillRunning {
   static let tickMilliseconds: Int64 = 1000
 

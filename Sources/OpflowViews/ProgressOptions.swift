@@ -4,7 +4,6 @@ package import OpflowPlan
 
 package struct ProgressOptions: Sendable, Equatable {
   package var mode: OutputMode
-  /// Prints transitions as JSON lines on standard output too.
   package var json = false
   package var color = false
   package var verbose = false
@@ -34,7 +33,7 @@ package struct ProgressHeading: Sendable {
   package var capacities: [UInt64] = []
   package var maxFailures = 0
   package var durations = TaskDurations.unknown
-  /// Turns clean text into a link to a task's log, if the terminal has links.
+  /// Without links in the terminal, the text itself.
   package var link: @Sendable (_ text: String, TaskID, Plan) -> String = { text, _, _ in text }
   /// As the CI server knows the file, for annotations.
   package var place: @Sendable (TaskID, Plan) -> (file: String, line: Int)? = { _, _ in nil }

@@ -58,7 +58,7 @@ package struct CleanView {
     let ageMilliseconds: Int64
     let bytes: UInt64
 
-    /// `manifest` is nil for a run that never began, `end` for a run whose last session crashed.
+    /// `manifest` is nil for a run that never began, `end` after a crash.
     package init(
       run: RunID, manifest: String?, end: RunState?, ageMilliseconds: Int64, bytes: UInt64
     ) {

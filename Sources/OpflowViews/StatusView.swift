@@ -107,7 +107,7 @@ package struct StatusView {
 
   private enum Row {
     case task(TaskID)
-    /// A whole matrix, including tasks that have rows of their own.
+    /// Includes tasks that have rows of their own.
     case matrixGroup(MatrixGroupStatus)
   }
 
@@ -137,7 +137,7 @@ package struct StatusView {
       let task = TaskID(next)
       next += 1
       guard let matrixGroup = plan.matrixGroup(of: task) else {
-        // Its generated matrix tasks are shown instead.
+        // The generated matrix tasks are shown instead.
         let isMade = plan.instances(madeBy: task) != nil && status.state(task).isSuccess
         if !isMade, status.included.contains(task) { add(.task(task), status.state(task)) }
         continue
@@ -390,7 +390,7 @@ struct StatusRequests {
 
   init(_ status: RunStatus) { self.status = status }
 
-  /// `by opflow suspend (pid 12)` if a request caused the task's state.
+  /// `by opflow suspend (pid 12)`
   func words(_ task: TaskID, _ state: TaskState) -> String? {
     let isLive = status.state == .running
     switch state {
@@ -498,7 +498,7 @@ package struct StatusMachines {
     Array(status.history.nodes.of(session: status.history.sessions))
   }
 
-  /// The wait of the run, the nodes in use, and the state of the others.
+  /// The wait of the run, the nodes in use, and the others.
   var lines: [String] {
     var lines: [String] = []
     if status.state == .running, let awaited = status.awaited {

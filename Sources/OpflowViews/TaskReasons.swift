@@ -180,7 +180,7 @@ struct TaskReasons {
     DurationText.text(milliseconds: nowMilliseconds - status.history[task].startedMilliseconds)
   }
 
-  /// The tasks at the start of the dependency chains; nil if `needs` already names them.
+  /// The starts of the dependency chains; nil if `needs` already names them.
   private func blocker(_ needs: [TaskID]) -> TaskReason? {
     var open = needs
     var seen = Set(needs)
@@ -245,7 +245,7 @@ struct TaskReasons {
     return reasons
   }
 
-  /// `hasAll` is false for a task that lacks a resource.
+  /// False for a task that lacks a resource.
   private func queued(at place: Int, hasAll: Bool) -> TaskReason {
     let count = CountText.grouped(queue.ready.count)
     let before = Array(queue.ready.prefix(place).suffix(3))
@@ -581,7 +581,7 @@ struct MachineReasons {
     return (member, status.history.node(of: member))
   }
 
-  /// Why a ready task waits; nil if a node has room and time for it.
+  /// nil if a node has room and time for it.
   func waiting(_ task: TaskID) -> TaskReason? {
     if let (member, node) = home(of: task), let node { return waiting(task, for: member, on: node) }
     let inUse = nodes.filter(\.isInUse)
@@ -611,7 +611,7 @@ struct MachineReasons {
     return lacksTime(task, inUse)
   }
 
-  /// For a task that must start on the node of a member of its service group.
+  /// The task must start on the node of a member of its service group.
   private func waiting(_ task: TaskID, for member: TaskID, on node: NodeRecord) -> TaskReason? {
     let lack = node.isInUse ? lack(of: wanted(by: task), node) : StatusMachines.text(node)
     guard let lack else { return lacksTime(task, [node]) }
@@ -656,7 +656,6 @@ struct MachineReasons {
 
   // MARK: - Amounts
 
-  /// The resources that each node has for itself.
   private func wanted(by task: TaskID) -> [DemandItem] {
     let gpu = plan.gpuResource ?? -1
     return plan.demandList(plan.demand[task.index]).filter {

@@ -44,7 +44,6 @@ enum ApprovalText {
     return "\(command(.approve, names)), or \(command(.reject, names))"
   }
 
-  /// "`opflow approve ID` or `opflow reject ID` answers it"
   static func whatAnswers(_ task: TaskID, plan: Plan, _ command: RequestLineText) -> String {
     let names = [plan.nameString(task)]
     return "`\(command(.approve, names))` or `\(command(.reject, names))` answers it"
@@ -158,7 +157,7 @@ enum DownloadText {
     return "\(done) of \(size(total)) (\(percent)%)"
   }
 
-  /// Speed and time left, or the duration of a stall; either may be empty.
+  /// Speed and time left, or the duration of a stall.
   static func throughput(_ progress: DownloadProgress, atMilliseconds now: Int64) -> [String] {
     if let silence = progress.stalledMilliseconds(at: now) {
       return ["stalled for \(DurationText.text(wholeSeconds: silence / 1000))", ""]

@@ -55,7 +55,7 @@ package struct TerminalSignals: Equatable, Sendable {
       (hasProgress, hasLinks) = (true, true)
     } else if let vte = value("VTE_VERSION").flatMap({ Int($0) }) {
       hasProgress = vte >= 8000
-      // 0.50.0 itself crashes on a link.
+      // 0.50.0 crashes on a link.
       hasLinks = vte > 5000
     } else {
       hasLinks = isSet("KITTY_WINDOW_ID") || isSet("KONSOLE_VERSION")
@@ -85,7 +85,7 @@ package struct TerminalSignals: Equatable, Sendable {
       "\u{1b}]8;;file://\(Self.escaped(host))\(Self.escaped(path))\u{1b}\\\(text)\u{1b}]8;;\u{1b}\\"
   }
 
-  /// Escapes characters that a URL's path must not contain (RFC 3986, 3.3).
+  /// RFC 3986, 3.3.
   private static func escaped(_ text: String) -> String {
     var escaped: [UInt8] = []
     for byte in text.utf8 {

@@ -3,7 +3,7 @@ internal import OpflowBase
 package struct TextBuffer {
   package private(set) var bytes: [UInt8] = []
   private(set) var output: Range<Int>?
-  /// The output of the reported attempt, if all of it is shown.
+  /// Set if all of the output is shown.
   var log: LogRange?
   private(set) var logPlace: Int?
 
@@ -61,7 +61,6 @@ package struct TextBuffer {
     if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
-  /// `start` is clean text before each line.
   mutating func addOutput(lines: [UInt8], after start: String = "") {
     for line in LineSlices(lines) {
       addSentence(start)

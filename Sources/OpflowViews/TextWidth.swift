@@ -197,7 +197,7 @@ struct WrappedLines {
 
   private static let leastColumns = 20
   private static let command = Array("opflow ".utf8)
-  /// Starts a command for a CI server, which must stay on one line.
+  /// A command for a CI server, which must stay on one line.
   private static let serverCommand = Array("::".utf8)
 
   /// `lines` end with newlines; colors and links take no columns.
@@ -222,7 +222,6 @@ struct WrappedLines {
     let indent = min(leadingSpaces(line), columns / 2)
     var whole = WrappedLines(columns: columns, indent: indent + 2, isCommand: false)
     let wrapped = whole.wrap(line)
-    // A line that fits keeps its tabs.
     if !wrapped.contains(Field.lineFeed) { return Array(line) }
     if line.dropFirst(indent).starts(with: command) {
       var lines = WrappedLines(columns: columns - 2, indent: indent + 2, isCommand: true)

@@ -92,7 +92,6 @@ extension TextBuffer {
   }
 }
 
-/// `build succeeded in 2.1s`.
 struct TransitionLine {
   let palette: Palette
 
@@ -193,8 +192,7 @@ struct TransitionLine {
   }
 }
 
-/// The tasks that a resume runs again, with reasons: the first ones by name, then the number of
-/// others.
+/// The first tasks by name, then the number of others.
 struct RerunLines {
   private var count = 0
 

@@ -54,7 +54,7 @@ package struct WhyView {
     var groups: [Group] = []
     var places: [String: Int] = [:]
     for task in tasks {
-      // Its generated matrix tasks represent it.
+      // The generated matrix tasks represent their generator.
       if tasks.count > 1, plan.instances(madeBy: task) != nil, status.state(task).isSuccess {
         continue
       }

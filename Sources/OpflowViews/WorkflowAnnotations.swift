@@ -71,7 +71,7 @@ struct Annotation {
   }
 }
 
-/// The allowed failures of a session, and its flaky tasks, which succeeded after a failed attempt.
+/// Flaky tasks succeeded after a failed attempt.
 struct WarningList {
   private(set) var first: [Annotation] = []
   private var others: Set<TaskID> = []

@@ -61,7 +61,7 @@ package struct ByteStrings: Equatable, Sendable {
     return bytes.withUnsafeBytes { ByteOrder($0.part(start, end), $0.part(otherStart, otherEnd)) }
   }
 
-  /// Indexes in byte order, the first of equal strings; nil if already sorted without equals.
+  /// In byte order, without duplicates; nil if already so.
   package func ordered() -> [Int32]? {
     var place = 1
     while place < count, order(place - 1, place) == .before { place += 1 }

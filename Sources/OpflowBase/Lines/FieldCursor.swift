@@ -99,7 +99,7 @@ public struct FieldCursor {
   @usableFromInline
   mutating func setBroken() { isBroken = true }
 
-  /// Returns nil and does not move unless the number has one digit.
+  /// Does not move unless the number has one digit.
   @inlinable @inline(__always)
   public mutating func digit(_ key: Key) -> Int64? {
     let stop = position &+ Self.width(key) &+ 1
@@ -110,7 +110,7 @@ public struct FieldCursor {
     return Int64(value)
   }
 
-  /// Returns nil and does not move unless the number has 1 to 7 digits.
+  /// Does not move unless the number has 1 to 7 digits.
   @inlinable @inline(__always)
   mutating func shortNumber(_ key: Key) -> Int64? {
     let value = bytes.eight(at: position &+ Self.width(key))
@@ -135,7 +135,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// All fields of a line, also with unknown keys.
+/// Includes unknown keys.
 public struct LineFields: Sequence, IteratorProtocol {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -168,7 +168,7 @@ public struct LineField {
 
   public var key: Key? { Key(name: name) }
 
-  /// Unescaped, with U+FFFD for bytes that are not UTF-8.
+  /// With U+FFFD for bytes that are not UTF-8.
   public var text: String { Field.text(value) ?? "" }
 
   /// At most 18 digits; else 0.
@@ -177,7 +177,7 @@ public struct LineField {
   public var small: Int32? { Field.number(value) }
 }
 
-/// Lines without their line feeds; the last one need not have a line feed.
+/// Excludes line feeds, which the last line need not have.
 package struct LineSlices: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 
@@ -195,7 +195,6 @@ package struct LineSlices: Sequence, IteratorProtocol {
 }
 
 package enum LastLines {
-  /// The last line gets a newline.
   package static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
     var end = bytes.count
     if bytes.last == Field.lineFeed { end -= 1 }

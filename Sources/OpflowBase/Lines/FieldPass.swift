@@ -1,11 +1,10 @@
-/// Iterates over the list of a message's fields, which names each field once: to write all of them,
-/// or to read one. An invalid value does not change anything.
+/// Writes all fields of a message, or reads one field, by one list that names each field once.
+/// Ignores invalid values.
 package struct FieldPass {
   private var writer = FieldWriter()
-  /// The field to read; nil to write all.
+  /// nil to write all.
   private let field: LineField?
   private let key: Key?
-  /// The list has the field to read.
   package private(set) var isKnown = false
   package private(set) var isValid = true
 

@@ -59,7 +59,6 @@ public struct FieldWriter {
 
   public mutating func escaped(_ text: String) { escaped(text.utf8) }
 
-  /// Appends a tab, the key and `=`; the caller appends the value.
   public mutating func begin(_ key: Key) {
     tab()
     raw(key.name)
@@ -171,7 +170,7 @@ public enum Field {
     return pending ? nil : result
   }
 
-  /// Decodes UTF-8, with U+FFFD for invalid bytes. nil if an escape is invalid.
+  /// With U+FFFD for invalid bytes; nil if an escape is invalid.
   public static func text(_ field: some Sequence<UInt8>) -> String? {
     let plain = field.withContiguousStorageIfAvailable { bytes in
       bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)
@@ -311,7 +310,6 @@ extension OutputSpan<UInt8> {
     return rest >= 10 ? count + 1 : count
   }
 
-  /// Appends the lowest `digitCount` digits in lower case.
   @inlinable @inline(__always)
   public mutating func appendHexadecimal(_ value: UInt64, digitCount: Int) {
     var shift = UInt64(digitCount * 4)

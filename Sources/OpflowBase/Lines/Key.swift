@@ -33,8 +33,8 @@ public enum Key: UInt8, CaseIterable, Sendable {
   case node, gpus, incarnation, lease, until
   case time, job, step
 
-  /// Transparent, so that the switch folds for constants; the compiler rarely inlines one of this
-  /// size.
+  /// Transparent, so that the switch folds for constants; the compiler rarely inlines such a large
+  /// one.
   @_transparent
   public var name: StaticString {
     switch self {

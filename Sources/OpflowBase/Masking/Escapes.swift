@@ -194,7 +194,7 @@ enum HiddenText {
   /// `CleanText` shows an ellipsis for longer sequences.
   private static let longestSequenceBytes = 4096
 
-  /// Control characters except TAB and LF, and first bytes of control characters in UTF-8.
+  /// Control characters except TAB and LF, and their first bytes in UTF-8.
   static let leads: [UInt8] = Array(0...8) + Array(11...31) + [127, 0xC2, 0xE2, 0xEF, 0xF3]
 
   /// Called for each new byte, so it checks the last bytes only.

@@ -13,7 +13,7 @@ package struct Masker: Sendable {
   private var place = 0
   /// Held back, before `place`.
   private var held: [UInt8] = []
-  /// Ranges in `held`, sorted and disjoint.
+  /// Sorted and disjoint.
   private var finds: [Find] = []
   private var output: [UInt8] = []
 
@@ -29,7 +29,6 @@ package struct Masker: Sendable {
       words: SecretWords.words(of: secrets.map(\.bytes)), leads: Escape.allCases.flatMap(\.leads))
   }
 
-  /// Calls `write` at most once.
   package mutating func mask(
     _ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Void
   ) {
@@ -84,7 +83,7 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Fewer bytes at the end of a name are mostly not part of a secret.
+  /// Fewer bytes are mostly not part of a secret.
   private static let fewestOfCut = 4
 
   package func finds(_ text: String) -> Bool {

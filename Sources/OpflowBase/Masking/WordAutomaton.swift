@@ -96,7 +96,6 @@ final class WordAutomaton: @unchecked Sendable {
   @inline(__always)
   func entry(_ byte: UInt8) -> UInt16 { classes[Int(byte)] }
 
-  /// A word or head ends there.
   @inline(__always)
   func isEnd(_ state: State) -> Bool { ends[Int(state)] != 0 }
 
@@ -132,7 +131,6 @@ final class WordAutomaton: @unchecked Sendable {
   }
 }
 
-/// In insertion order.
 struct Trie {
   struct Node {
     let byte: UInt8
@@ -260,7 +258,7 @@ struct TailReader: Equatable, Sendable {
 
   var longest: Int { followers.lazy.map(\.matched).max() ?? 0 }
 
-  /// Returns the length of the longest word that ends with the byte, or 0.
+  /// The length of the longest word that ends with the byte, or 0.
   mutating func take(_ byte: UInt8, _ automaton: WordAutomaton, _ borders: inout Borders) -> Int {
     let byte = WordAutomaton.folded(byte)
     var found = 0
@@ -352,7 +350,7 @@ package enum SecretWords {
     }
   }
 
-  /// Adds the word; its form from `echo $KEY`, with each run of spaces as one; and its forms in
+  /// Adds the word, its form from `echo $KEY`, with each run of spaces as one, and its forms in
   /// names, where a byte that is not UTF-8 is replaced.
   private static func add(_ word: [UInt8], leastBytes: Int, to words: inout [[UInt8]]) {
     words.append(word)

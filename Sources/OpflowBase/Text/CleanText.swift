@@ -139,7 +139,7 @@ package enum QuotedWords {
 
   package static func split(_ text: String) throws(Failure) -> [String] {
     var words: [String] = []
-    /// nil between words; empty if quoted.
+    /// nil between words.
     var word: [UInt8]?
     var quote: UInt8?
     var rest = Array(text.utf8)[...]
@@ -151,7 +151,6 @@ package enum QuotedWords {
         }
         if next != 0x0A { word = (word ?? []) + [next] }
       case (UInt8(ascii: "\\"), UInt8(ascii: "\"")):
-        // Literal, except before these characters.
         switch rest.first {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
           word?.append(rest.removeFirst())
@@ -225,6 +224,5 @@ package enum OutputMode: String, Sendable, CaseIterable {
   case gitHub = "github"
   /// Like `group`, in sections of GitLab's log.
   case gitLab = "gitlab"
-  /// Failures and the summary only.
   case quiet
 }

@@ -1,5 +1,5 @@
 package enum NearestName {
-  /// The first candidate with the fewest edits. A candidate that differs only in case wins.
+  /// A candidate that differs only in case wins.
   package static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
     let length = word.utf8.count
     guard length <= 64 else { return nil }

@@ -4,7 +4,7 @@ package struct RoffText {
   /// A heading already starts the paragraph after it.
   private var isBelowHeading = false
 
-  /// `date` is such as `2026-12-31`; empty to omit it.
+  /// Such as `2026-12-31`; empty to omit it.
   package init(_ name: String, section: Int, date: String) {
     text = ".TH \"\(name)\" \(section) \"\(date)\" \"opflow \(Version.text)\" \"opflow\"\n"
   }

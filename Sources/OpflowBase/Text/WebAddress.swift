@@ -14,7 +14,7 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   package enum ParseError: Error, Equatable, Sendable {
-    /// `scheme:` or `//` is missing.
+    /// Without `scheme:` or `//`.
     case notAbsolute
     case scheme(String)
     case host
@@ -65,7 +65,7 @@ package struct WebAddress: Hashable, Sendable {
     try self.init(scheme: scheme, authorityAndPath: rest.dropFirst(2))
   }
 
-  /// Parses `file:/PATH`, `file:///PATH` and `file://localhost/PATH`.
+  /// `file:/PATH`, `file:///PATH` and `file://localhost/PATH`.
   private init(file rest: ArraySlice<UInt8>) throws(ParseError) {
     var path = rest
     if path.starts(with: "//".utf8) {
@@ -318,7 +318,7 @@ package struct ServiceAddress: Equatable, Sendable {
   }
 }
 
-/// Hides user names and passwords of URLs in output.
+/// Hides user names and passwords of URLs.
 package enum Credentials {
   package static let mark = "***"
 

@@ -9,7 +9,7 @@ package struct DownloadProgress: Equatable, Sendable {
   package var bytesPerSecond: Int64
   /// In the part file when the attempt began.
   package var resumedBytes: Int64 = 0
-  /// The worker's last report, since the epoch.
+  /// The worker's last report.
   package var toldMilliseconds: Int64
 
   /// Bounds untrusted values, so that sums do not overflow.

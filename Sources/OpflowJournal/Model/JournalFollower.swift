@@ -143,7 +143,6 @@ extension RunModel {
     return (follower.model, recovery)
   }
 
-  /// Skips lines about tasks.
   package static func readRun(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> RunModel {
     var reader = try JournalReader(bytes)
     var history = RunModel()

@@ -82,7 +82,6 @@ package struct RequestRecords: Sendable {
     endHolds()
   }
 
-  /// A stop overrides holds.
   private mutating func endHolds() {
     for verb in Self.holding { standing[verb] = nil }
   }

@@ -181,7 +181,6 @@ package struct RunModel: Sendable {
 
   package mutating func grow(to plan: Plan) {
     attempts.grow(to: plan)
-    // The new plan may need the slow path.
     plainKinds = PlainKinds()
     let missing = plan.taskCount - records.count
     if records.isEmpty || missing <= 0 { return }
@@ -343,7 +342,6 @@ package struct RunModel: Sendable {
       fields.fingerprint.hasWhole(plan.fingerprint(task).whole)
     else { return false }
     let next = prefetched.isEmpty ? nil : takeNext(of: records[task.index].worker, line)
-    // One uniqueness check of the array for both records.
     var records = records.mutableSpan
     if let next { records[next.index].begin(line) }
     records[task.index].apply(fields, line)

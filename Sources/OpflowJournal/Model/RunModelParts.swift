@@ -138,7 +138,6 @@ struct GoneTasks: Sendable {
 
 /// The prefetched tasks of each worker, in starting order. A damaged journal may name a task twice.
 package struct PrefetchedTasks: Sendable {
-  /// The tasks before `first` have started.
   private struct Queue {
     var tasks: [TaskID] = []
     var first = 0

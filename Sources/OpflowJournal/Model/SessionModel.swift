@@ -21,7 +21,6 @@ package struct SessionModel {
   package private(set) var isStopped = false
   package private(set) var suspendedCount = 0
   package var machines = SessionMachines()
-  /// Services that have been running since an earlier session.
   private var stayed: Set<TaskID> = []
   private var stopping: Set<TaskID> = []
   /// Per matrix: running tasks, ended tasks, and tasks in the session.
@@ -421,7 +420,7 @@ package struct SessionMachines {
     if worker != .none { places[task] = workers[worker] }
   }
 
-  /// `detail` is nil if opflow no longer waits there. Returns true for a change.
+  /// nil `detail`: opflow no longer waits there. Returns true for a change.
   package mutating func wait(_ place: Int, for detail: String?) -> Bool {
     if awaited[place] == detail { return false }
     awaited[place] = detail

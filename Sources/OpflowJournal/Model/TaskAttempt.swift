@@ -33,7 +33,6 @@ package struct TaskAttempt: Sendable, Equatable {
     /// The attempt runs, or the run is not live any more.
     case none
     case succeeded, failed, failedAllowed
-    /// The attempt failed and was to be retried.
     case retried
     case cancelled
     /// By a stop or a lost worker.

@@ -14,9 +14,9 @@ package struct TaskRecord: Sendable {
   package internal(set) var attempts: Int32 = 0
   private var statusCode: Int32 = 0
   package internal(set) var worker = WorkerID.none
-  /// SEQ of the last start; 0 for none.
+  /// 0 for none.
   package internal(set) var startSequence: UInt64 = 0
-  /// SEQ of the line that ended the task; 0 if it has not ended.
+  /// 0 if the task has not ended.
   package internal(set) var settleSequence: UInt64 = 0
   /// The last start; 0 for none.
   package internal(set) var startedMilliseconds: Int64 = 0
@@ -239,7 +239,6 @@ extension TaskRecord {
     startedMilliseconds = line.milliseconds
   }
 
-  /// The record if its result is in doubt.
   var unproven: TaskRecord {
     var record = self
     record.waitAgain(with: .unproven)

@@ -75,7 +75,7 @@ package struct RunRetention: Sendable {
   private static let beginningMilliseconds: Int64 = 3_600_000
 }
 
-/// The selection of a run, regardless of order. A resume of the newest run looks for an equal one.
+/// Regardless of order. A resume of the newest run looks for an equal one.
 package struct RunOrigin: Hashable, Sendable {
   private let set: [String]
   private let tasks: Set<String>

@@ -80,7 +80,6 @@ package struct AttemptAround: Equatable, Sendable {
 
   package static let variable = "OPFLOW_ATTEMPT"
 
-  /// `environment` is /proc/PID/environ.
   package func isNamed(in environment: [UInt8]) -> Bool {
     let named = environment.split(separator: 0)
     return entries.allSatisfy { entry in named.contains { $0.elementsEqual(entry) } }
@@ -138,7 +137,6 @@ package struct CommandAround: Equatable, Sendable {
     (text ?? "").split(separator: " ").contains { $0 == word }
   }
 
-  /// `environment` is /proc/PID/environ.
   package func isNamed(inEnvironment environment: [UInt8]) -> Bool {
     let start = Array("\(TasksAround.variable)=".utf8)
     return environment.split(separator: 0).contains { entry in

@@ -218,7 +218,6 @@ private enum PatternPieces {
   }
 }
 
-/// A pattern for one path component.
 package struct NamePattern: Sendable {
   private enum Token: Equatable {
     case run, any

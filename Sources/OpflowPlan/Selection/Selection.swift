@@ -158,15 +158,11 @@ package struct UnfitSelector: Error, Equatable, Sendable {
 
 package enum SelectionError: Error, Equatable, Sendable {
   case unfit(flag: String, UnfitSelector)
-  /// `--only` excludes all named tasks.
   case nothingInCommon
-  /// `--skip` excludes all selected tasks.
   case allSkipped
   case nothingRemains([String])
-  /// `--rerun` selects only tasks that `--only` and `--skip` exclude.
   case rerunLeftOut
   case noArguments(task: String, why: String)
-  /// All tasks are `manual`, and the user did not name one.
   case onlyManual
 
   package var message: String {

@@ -264,7 +264,7 @@ struct PageTexts {
       actions.add(hasRoom ? Array(ActionText.text(task, plan: plan).utf8) : [])
       descriptions.add(hasRoom ? description(of: task) : [])
     }
-    // The script has no texts of this block, and starts with an empty one.
+    // The script starts with an empty text.
     lastAction = actions.hasText ? actions.last : []
     lastDescription = descriptions.hasText ? descriptions.last : []
     if actions.hasText {
@@ -285,8 +285,7 @@ struct PageTexts {
   }
 }
 
-/// A text for each of several items, stored once. Beyond the limits, items get the first, empty
-/// text.
+/// Stores each text once. Beyond the limits, items get the first, empty text.
 struct PageStrings {
   private(set) var texts = [""]
   private(set) var numbers: [Int] = []

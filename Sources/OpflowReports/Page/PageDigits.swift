@@ -32,8 +32,8 @@ struct PageDigits {
   }
 }
 
-/// Lines of text in a page's data, each stored as its difference from the line before and the
-/// lengths of the equal start and end. Decoded by `readLines` of `PageScript.data`.
+/// Lines of text, each stored as its difference from the line before and the lengths of the equal
+/// start and end. Decoded by `readLines` of `PageScript.data`.
 struct PageLines {
   private var heads = PageDigits()
   private var tails = PageDigits()
@@ -55,7 +55,7 @@ struct PageLines {
     if !line.isEmpty { hasText = true }
   }
 
-  /// The equal bytes at start and end. ASCII only, so that bytes are the script's characters.
+  /// ASCII only, so that bytes are the script's characters.
   private static func shared(_ line: [UInt8], _ last: [UInt8]) -> (head: Int, tail: Int) {
     let most = min(line.count, last.count)
     var head = 0
@@ -77,10 +77,10 @@ struct PageLines {
   }
 }
 
-/// The tasks of a page, numbered in plan order.
+/// In plan order.
 struct PageNumbers {
   let tasks: [TaskID]
-  /// Per task of the plan; -1 for tasks not in the page.
+  /// -1 for tasks not in the page.
   private let numbers: [Int32]
 
   init(_ status: RunStatus) {

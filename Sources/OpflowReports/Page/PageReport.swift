@@ -129,7 +129,7 @@ enum PagePolicy {
   }
 }
 
-/// The parts of the page that are files of `CPage`.
+/// The script of the page, a file of `CPage`.
 enum PageScript {
   /// The policy contains its hash.
   static let text = "\"use strict\";\n(() => {\n" + String(cString: cpage_script()) + "})();\n"

@@ -214,7 +214,6 @@ struct SkipCulprits {
   init(_ status: RunStatus) {
     let plan = status.plan
     guard status.counts.skipped > 0 else { return }
-    // Per task: the first cause of its skip.
     var roots = [TaskID](repeating: .none, count: plan.taskCount)
     for index in plan.topologicalOrder {
       let task = TaskID(index)

@@ -2,7 +2,7 @@ internal import OpflowEngine
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// The attempts of a run in tracks (`Track`) of a time chart, in which they do not overlap.
+/// The attempts of a run in tracks of a time chart, in which they do not overlap.
 ///
 /// A worker has as many tracks as it ran tasks at once. Sessions share tracks, since they number
 /// workers from the start and do not overlap.

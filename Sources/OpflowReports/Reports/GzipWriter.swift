@@ -1,5 +1,5 @@
-/// Compresses bytes in pieces: gzip (RFC 1952) with DEFLATE's fixed codes (RFC 1951). Reports
-/// shrink to a sixth or a tenth.
+/// Gzip (RFC 1952) in pieces, with DEFLATE's fixed codes (RFC 1951). Reports shrink to a sixth or a
+/// tenth.
 package struct GzipWriter {
   private var bits = DeflateBits()
   private var checksum = CRC32()

@@ -153,9 +153,8 @@ package struct JUnitReport {
   }
 }
 
-/// The tasks of one manifest file or matrix.
 struct JUnitSuite {
-  /// Manifest, includes and matrix, separated by dots like packages and classes.
+  /// Manifest, includes and matrix, separated by dots.
   let name: String
   private(set) var tasks: [TaskID] = []
   private(set) var failures = 0

@@ -69,7 +69,7 @@ package struct ReportedOutput: Sendable {
     self.path = path
   }
 
-  /// The attempt's part, from the start of a line if possible.
+  /// From the start of a line if possible.
   func tail(attempt: Int32) -> (bytes: [UInt8], isWhole: Bool) {
     if attempt > 1 {
       let own = AttemptHeader.dropped(before: bytes, attempt: attempt)
@@ -83,7 +83,7 @@ package struct ReportedOutput: Sendable {
   }
 }
 
-/// Returns up to `mostBytes` from the end of a task's log; nil without a log.
+/// From the end of a task's log; nil without a log.
 package typealias OutputSource = (TaskID, _ mostBytes: Int) -> ReportedOutput?
 
 /// RFC 3339, UTC.

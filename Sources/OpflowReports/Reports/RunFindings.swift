@@ -3,7 +3,7 @@ internal import OpflowEngine
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// With the previous run of the manifest, by task ID.
+/// Compares a run with the previous one of the manifest, by task ID.
 struct RunComparison {
   /// In microseconds.
   struct Change {
@@ -21,7 +21,7 @@ struct RunComparison {
   /// Significant changes of successful tasks, largest first.
   private(set) var slower: [Change] = []
   private(set) var faster: [Change] = []
-  /// The previous duration per task; -1 if unknown.
+  /// -1 if unknown.
   private(set) var wallBefore: [Int64]
 
   /// Smaller changes, or less than a fifth, are noise.
@@ -90,7 +90,7 @@ struct MeasuredPath {
 }
 
 enum SlowestTasks {
-  /// Longest first, without approvals.
+  /// Excludes approvals.
   static func of(_ status: RunStatus, most: Int) -> [(task: TaskID, wall: Int64)] {
     var longest: [(task: TaskID, wall: Int64)] = []
     for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {

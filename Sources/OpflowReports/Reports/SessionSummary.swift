@@ -2,7 +2,7 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowViews
 
-/// For `--notify` at the end of a session.
+/// The JSON for `--notify` at the end of a session.
 package enum SessionSummary {
   private static let mostFailures = 100
 
@@ -34,7 +34,7 @@ package enum SessionSummary {
   }
 }
 
-/// In the order of their failures.
+/// The failed tasks, in the order of their failures.
 enum RunFailures {
   /// Excludes allowed failures.
   static func of(_ status: RunStatus) -> [TaskID] {

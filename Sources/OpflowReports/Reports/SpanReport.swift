@@ -158,8 +158,8 @@ extension SpanWriter {
   }
 }
 
-/// The spans of sessions. The first session's span is the run's and lasts until the end. A later
-/// one is its child, or is in the trace that the session was started in.
+/// The first session's span is the run's and lasts until the end. A later span is its child, or is
+/// in the trace that the session was started in.
 struct SpanSessions {
   struct Session {
     let record: SessionRecord

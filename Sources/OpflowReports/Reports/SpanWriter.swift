@@ -6,7 +6,7 @@ internal import OpflowViews
 /// exporters and collectors.
 struct SpanWriter {
   private(set) var json = JSONWriter()
-  /// Bytes of the line that `take` has already returned.
+  /// Already returned by `take`.
   private var takenBytes = 0
   private(set) var isInLine = false
 

@@ -3,8 +3,8 @@ package import OpflowJournal
 internal import OpflowPlan
 internal import OpflowViews
 
-/// The summary of a run that GitHub shows for a step, in Markdown: failures with the end of their
-/// output, allowed failures, flaky and retried tasks, and the slowest tasks.
+/// The summary that GitHub shows for a step, in Markdown: failures with the end of their output,
+/// allowed failures, flaky and retried tasks, and the slowest tasks.
 package struct StepSummary {
   private let status: RunStatus
   private let resumeCommand: String
@@ -64,7 +64,7 @@ package struct StepSummary {
       """
   }
 
-  /// The stop, unfinished tasks, and how to continue; empty after success.
+  /// Empty after success.
   private var rest: String {
     let state = status.history.close?.state ?? .interrupted
     if state == .succeeded { return "" }

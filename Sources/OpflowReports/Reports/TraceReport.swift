@@ -22,7 +22,7 @@ package struct TraceReport {
   private var part = Part.head
   private var next = 0
   private var trackEnds: [Int64]
-  /// On the critical path, the last attempts.
+  /// The last attempts of the critical path.
   private var steps: [TaskID: Step] = [:]
   private var lastUse: ResourceUse.Step?
 
@@ -235,7 +235,7 @@ package struct TraceReport {
 struct TraceEvents {
   var json = JSONWriter()
 
-  /// The name of a process or thread.
+  /// For a process or thread.
   mutating func name(_ kind: String, process: Int, thread: Int, _ name: String) {
     event("M", kind, process: process, thread: thread) { json in
       json.object("args") { $0.add("name", name) }

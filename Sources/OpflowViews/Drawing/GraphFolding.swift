@@ -26,9 +26,8 @@ package struct GraphFolding {
   private let plan: Plan
   private let included: TaskSet
   private let status: RunStatus?
-  /// In topological order.
   private let order: [TaskID]
-  /// Per task its node; -1 if not drawn.
+  /// -1 if not drawn.
   private var owner: [Int32]
   private var nodes: [DrawnGraph.Node] = []
   private var edges: [DrawnGraph.Edge] = []
@@ -178,7 +177,7 @@ package struct GraphFolding {
     var (keptCount, edgeCount) = (0, 0)
     for node in ranked {
       edgeCount += ends[node].count { isKept[$0] }
-      // Room for the node of the others.
+      // For the node of the others.
       if keptCount + 2 > limits.nodes || edgeCount + 2 * (keptCount + 1) > limits.edges { break }
       isKept[node] = true
       keptCount += 1

@@ -71,7 +71,6 @@ package enum GraphMermaid {
       let graph = GraphFolding.graph(plan, included: included, status: status, limits: limits)
       let bytes = text(graph)
       if isWhole || bytes.count <= mostBytes || graph.nodes.count < 2 { return (graph, bytes) }
-      // The names are long.
       limits.nodes = graph.nodes.count * 3 / 4
     }
   }

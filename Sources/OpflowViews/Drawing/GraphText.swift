@@ -22,7 +22,6 @@ package struct GraphText {
   /// Without a terminal.
   private static let usualColumns = 100
   private static let mostLines = 200
-  /// Per list, unless all names are requested.
   private static let mostNames = 12
 
   package init(_ graph: DrawnGraph, showsAll: Bool, color: Bool, columns: Int?) {
