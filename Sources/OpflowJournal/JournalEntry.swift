@@ -335,7 +335,6 @@ package struct Transition: Sendable, Equatable {
   }
 }
 
-/// The reason for a task's state.
 package enum Why: Equatable, Sendable {
   case ended(EndReason)
   case skipped(SkipReason)

@@ -48,6 +48,9 @@ internal import OpflowPlan
 //   resume      x    d n reason part of late what
 //   fresh       x    d n origin kept fp with values
 //   ready       x    d n what
+//   stopping    x    d n
+//
+// Lines that end an attempt may also have `what`, `left` and `pids`.
 //
 //   d          session of the run; left out if 1
 //   n          attempt, counted over all sessions
@@ -69,6 +72,7 @@ internal import OpflowPlan
 //   restored   1: the result came from a cache; the task did not run
 //   pids       processes of the attempt that may still run on its worker's host: PID:START,
 //              separated by commas
+//   left       processes that outlived the attempt's main process (LeftBehind)
 //   late       1: the `resume` was decided during the session
 //   delay      milliseconds until the next attempt
 //   host       the worker's host (older versions left the coordinator's out); in `site` the
@@ -95,6 +99,7 @@ internal import OpflowPlan
 //   capacity   NAME:AMOUNT: a resource of the session, in the unit of the plan
 //   failures   the number of failures after which no task starts; 0 means no limit
 //   on         an --on option of the session: nodes that tasks may also run on
+//   around     the task of another run that started this run
 //   serve      1: the run stays open for new tasks until it is closed
 //   name       another name for the run, accepted by --run
 //   trace      the TRACEPARENT of the session (W3C Trace Context, version 00)
@@ -149,7 +154,7 @@ package enum JournalEvent: Equatable, Sendable {
 
   var changesPlan: Bool { self == .extend || self == .retract }
 
-  /// A `resume` line is about the run or about a task; only TASK shows which.
+  /// Only TASK shows whether a `resume` line is about the run or a task.
   @inline(__always)
   init(word: UnsafeRawBufferPointer, ofRun: Bool) {
     switch word {

@@ -213,7 +213,6 @@ public struct TaskFlags: OptionSet, Sendable {
 
   package static let finally = TaskFlags(rawValue: 1 << 0)
   package static let conditionFalse = TaskFlags(rawValue: 1 << 1)
-  /// Lists of codes are in the plan's code lists.
   package static let allowAnyFailure = TaskFlags(rawValue: 1 << 2)
   package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
 

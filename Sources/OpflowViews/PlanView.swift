@@ -224,7 +224,6 @@ package struct PlanView {
     return isTold ? (plan.matrixGroupName(matrixGroup), count) : (plan.nameString(target), 1)
   }
 
-  /// Empty for one cpu.
   private func demand(_ demand: UInt32) -> String {
     let items = plan.demandList(demand)
     if items.count == 1, let only = items.first, only.resource == ResourceEntry.cpu,

@@ -40,10 +40,10 @@ package struct FoundOutput {
   package init() {}
 }
 
-/// The progress of one session: turns transitions and output into bytes for standard error and
-/// standard output. Pure: the caller takes bytes when a reader is ready. The queue is bounded, and
-/// only the newest frame is drawn. Order of calls: `begin`, or `join` for a session that already
-/// runs; then `show`, `output` and `tick`; then `end`.
+/// Turns transitions and output of a session into bytes for standard error and standard output.
+/// Pure: the caller takes bytes when a reader is ready. The queue is bounded, and only the newest
+/// frame is drawn. Order of calls: `begin`, or `join` for a session that already runs; then `show`,
+/// `output` and `tick`; then `end`.
 package struct ProgressView: ~Copyable {
   package private(set) var followsOutput: Bool
   package var tickMilliseconds: Int64? {

@@ -33,7 +33,7 @@ package struct ProgressHeading: Sendable {
   package var capacities: [UInt64] = []
   package var maxFailures = 0
   package var durations = TaskDurations.unknown
-  /// Without links in the terminal, the text itself.
+  /// Links clean text to a task's log, if the terminal has links.
   package var link: @Sendable (_ text: String, TaskID, Plan) -> String = { text, _, _ in text }
   /// As the CI server knows the file, for annotations.
   package var place: @Sendable (TaskID, Plan) -> (file: String, line: Int)? = { _, _ in nil }

@@ -181,6 +181,7 @@ package struct RunModel: Sendable {
 
   package mutating func grow(to plan: Plan) {
     attempts.grow(to: plan)
+    // The new plan may need the slow path.
     plainKinds = PlainKinds()
     let missing = plan.taskCount - records.count
     if records.isEmpty || missing <= 0 { return }
@@ -322,7 +323,7 @@ package struct RunModel: Sendable {
       && !(keepsDetails && details.hears(event, plan))
   }
 
-  /// Returns false, without effect, for an unusual line.
+  /// False, without effect, for an unusual line.
   @inline(never)
   private mutating func applyPlainStart(_ line: JournalLine, _ plan: Plan) -> Bool {
     guard let fields = PlainStart(line), fields.session <= sessions,
@@ -334,7 +335,6 @@ package struct RunModel: Sendable {
     return true
   }
 
-  /// Returns false, without effect, for an unusual line.
   @inline(never)
   private mutating func applyPlainSuccess(_ line: JournalLine, _ plan: Plan) -> Bool {
     guard let fields = PlainSuccess(line), fields.session <= sessions,
@@ -342,6 +342,7 @@ package struct RunModel: Sendable {
       fields.fingerprint.hasWhole(plan.fingerprint(task).whole)
     else { return false }
     let next = prefetched.isEmpty ? nil : takeNext(of: records[task.index].worker, line)
+    // One uniqueness check of the array for both records.
     var records = records.mutableSpan
     if let next { records[next.index].begin(line) }
     records[task.index].apply(fields, line)

@@ -157,7 +157,7 @@ package struct TaskCounts: Equatable, Sendable {
 
   package var total: Int { ended + cancelled + pending + begun }
   package var begun: Int { running + suspended + asking }
-  /// Tasks that a resume does not repeat, and failed ones.
+  /// Includes failures, which a resume repeats.
   package var ended: Int { succeeded + upToDate + allFailed + skipped }
   package var allFailed: Int { failed + failedAllowed }
 

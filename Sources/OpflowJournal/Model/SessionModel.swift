@@ -396,7 +396,7 @@ package struct SessionMachines {
     return machine.state == .leaving || machine.state == .lost
   }
 
-  /// Running tasks, and tasks interrupted before because the node was leaving.
+  /// Includes tasks interrupted before because the node was leaving.
   package func tasks(lostWith node: NodeID, running: some Sequence<TaskID>) -> [TaskID] {
     (cut[node] ?? []) + running.filter { places[$0] == node }
   }

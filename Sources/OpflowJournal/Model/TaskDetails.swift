@@ -103,7 +103,6 @@ package struct TryRecords: Sendable {
     }
   }
 
-  /// False for most lines.
   @inline(__always)
   func hears(_ event: TransitionKind, isAllowed: Bool) -> Bool {
     switch event {

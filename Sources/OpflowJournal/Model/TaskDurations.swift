@@ -109,7 +109,6 @@ private struct DurationGuess {
     values.isEmpty ? nil : values.sorted()[values.count / 2]
   }
 
-  /// Hashes `build` for `build[arch=arm,os=linux]`.
   private static func matrixGroup(of task: TaskID, plan: Plan) -> UInt64? {
     let name = plan.nameBytes(task)
     let end = name.position(of: UInt8(ascii: "["), from: 0)

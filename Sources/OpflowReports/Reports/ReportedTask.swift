@@ -69,7 +69,7 @@ package struct ReportedOutput: Sendable {
     self.path = path
   }
 
-  /// From the start of a line if possible.
+  /// The attempt's part, from the start of a line if possible.
   func tail(attempt: Int32) -> (bytes: [UInt8], isWhole: Bool) {
     if attempt > 1 {
       let own = AttemptHeader.dropped(before: bytes, attempt: attempt)

@@ -27,7 +27,7 @@ package struct GraphFolding {
   private let included: TaskSet
   private let status: RunStatus?
   private let order: [TaskID]
-  /// -1 if not drawn.
+  /// Per task its node; -1 if not drawn.
   private var owner: [Int32]
   private var nodes: [DrawnGraph.Node] = []
   private var edges: [DrawnGraph.Edge] = []
