@@ -220,7 +220,7 @@ package struct Transition: Sendable, Equatable {
   package var event: TransitionEvent
   /// `none` for the whole run.
   package var task: TaskID
-  /// From 1, over all sessions of the run; 0 for no attempt.
+  /// Counts from 1 over all sessions of the run; 0 for no attempt.
   package var attempt: Int32 = 0
   /// `none` in journals of older versions.
   package var worker = WorkerID.none

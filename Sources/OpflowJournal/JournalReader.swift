@@ -199,7 +199,7 @@ package struct JournalRecovery: Equatable, Sendable {
   mutating func finish(byteCount: Int) { self.byteCount = byteCount }
 }
 
-/// For the holder of the run's lock, before it appends.
+/// Done by the holder of the run's lock, before it appends.
 package struct JournalRepair: Equatable, Sendable {
   package var truncateTo: Int?
   package var appendsLineFeed: Bool
@@ -250,7 +250,7 @@ package struct JournalDamage: Equatable, Sendable {
 }
 
 extension JournalReader {
-  /// From the last intact line that has it.
+  /// Returns the number in the last intact line that has one.
   package static func taskCount(atEndOf bytes: UnsafeRawBufferPointer) -> Int? {
     last(in: bytes) { line in line.event == .extend || line.event == .resume ? line.taskCount : nil
     }
@@ -315,7 +315,7 @@ struct LineNumbers {
 
   private static let nothing: (text: UInt64, mask: UInt64) = (1, 0)
 
-  /// At most 19 digits; returns the position after the tab too.
+  /// Reads at most 19 digits; returns the position after the tab too.
   @inline(__always)
   mutating func readSequence(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
     let eight = bytes.eight(at: start)

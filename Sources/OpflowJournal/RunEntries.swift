@@ -178,7 +178,7 @@ package struct NodeEntry: Sendable, Equatable {
   package var gpus: UInt64 = 0
   package var incarnation = ""
   package var leaseMilliseconds: Int64 = 0
-  /// Until the node's allocation ends; nil for no limit.
+  /// The time until the node's allocation ends; nil for no limit.
   package var leftMilliseconds: Int64?
   package var detail = ""
 

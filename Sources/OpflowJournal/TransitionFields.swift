@@ -14,7 +14,7 @@ package struct TransitionFields {
   var isKept = false
   var isLate = false
   var isRestored = false
-  /// For other events than an attempt's end, only the reason's word.
+  /// Other events than an attempt's end use only the reason.
   var end = OutcomeFields()
   var delayMilliseconds: Int64 = 0
   var fingerprint = FingerprintText()

@@ -10,8 +10,8 @@ package struct ControlRequest: Equatable, Sendable {
   package let value: RequestValue
   /// The request is refused if it does not apply to all of these tasks.
   package var tasks: [TaskID] = []
-  /// From patterns, matrices and tags: tasks to which the request does not apply are ignored, but
-  /// one of `tasks` and `among` must remain.
+  /// Tasks from patterns, matrices and tags. Those to which the request does not apply are ignored,
+  /// but one of `tasks` and `among` must remain.
   package var among: [TaskID] = []
   /// The attempt that the requester saw; refused if there is a newer one. 0: any.
   package var expects: Int32 = 0
@@ -286,7 +286,7 @@ package struct ActionRow: Sendable {
     case either
   }
 
-  /// On named tasks that do not run, according to the journal.
+  /// The effect on named tasks that do not run, according to the journal.
   package enum Effect: Sendable { case none, cancels, skips, suspends, proceeds, retries }
 
   /// How long the request holds and is shown.

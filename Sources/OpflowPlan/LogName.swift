@@ -67,7 +67,7 @@ package enum AttemptHeader {
     return rest == bytes.count ? bytes : Array(bytes.suffix(rest))
   }
 
-  /// For the end of a log with several attempts.
+  /// Expects the end of a log with several attempts.
   package static func dropped(before bytes: [UInt8], attempt: Int32) -> [UInt8] {
     let header = Array(line(attempt).utf8)
     var start = bytes.startIndex

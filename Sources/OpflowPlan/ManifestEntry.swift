@@ -114,7 +114,7 @@ package enum AmountText {
   }
 }
 
-/// While another run of the group is live.
+/// The action of a run while another run of its group is live.
 package enum IfRunning: String, CaseIterable, Sendable {
   case wait, fail, allow
 

@@ -29,7 +29,7 @@ extension Plan {
 
   package var hasManual: Bool { manifest.hasManual == 1 }
 
-  /// In the plan if each node has GPUs and a task wants them.
+  /// nil unless each node has GPUs and a task wants them.
   package var gpuResource: Int? {
     resources.indices.dropFirst(Int(ResourceEntry.download) + 1).first {
       resources[$0].capacity == 0
@@ -94,7 +94,7 @@ extension Plan {
     }
   }
 
-  /// For a task that only groups its dependencies.
+  /// The command of a task that only groups its dependencies.
   package static let commandOfNames = ["true"]
 
   func isName(_ task: TaskID) -> Bool {

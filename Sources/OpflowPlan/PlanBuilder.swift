@@ -16,7 +16,7 @@ package struct PlanBuilder: ~Copyable {
   private var declaredItems = ListTable<DeclaredItem>()
   private var declarations: [DeclarationEntry] = []
   private var policies: [TaskPolicy] = []
-  /// Without the first few policies, which are searched linearly: most plans have one or two.
+  /// Excludes the first few policies, which are searched linearly: most plans have one or two.
   private var policyIndex: [TaskPolicy: UInt32] = [:]
   private static let fewPolicies = 4
   private var tasks = TaskColumns()
@@ -65,7 +65,7 @@ package struct PlanBuilder: ~Copyable {
     needConditions.reserveCapacity(edgeCount)
   }
 
-  /// For a string that is probably unique.
+  /// The string is probably unique.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) -> TextRef {
     arena.append(bytes)
   }
@@ -223,7 +223,7 @@ package struct PlanBuilder: ~Copyable {
     return id
   }
 
-  /// For matrix tasks that are generated later.
+  /// Announces matrix tasks that are generated later.
   package mutating func expect(caches: Bool, memoryLimits: Bool) {
     if caches { hasCaches = true }
     if memoryLimits { hasMemoryLimits = true }
@@ -231,7 +231,7 @@ package struct PlanBuilder: ~Copyable {
 
   package mutating func mark(_ task: TaskID, _ flags: TaskFlags) { tasks.mark(task, flags) }
 
-  /// In task order. `inputs` is nil if the task has none.
+  /// Call it in task order. `inputs` is nil if the task has none.
   package mutating func declare(_ task: TaskID, inputs: [DeclaredItem]?, outputs: [DeclaredItem]) {
     if inputs == nil, outputs.isEmpty { return }
     if inputs != nil {

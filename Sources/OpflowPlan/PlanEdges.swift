@@ -66,7 +66,7 @@ struct PlanEdges {
     firstOuterEdge.isEmpty ? 0 : firstOuterEdge[task.index]
   }
 
-  /// Per link: the dependency.
+  /// The dependency of each link.
   var outerTargets: [TaskID] {
     var targets = [TaskID](repeating: .none, count: outerEdges.count)
     if outerEdges.isEmpty { return targets }
@@ -167,7 +167,7 @@ package struct OuterNeed: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// In a task's chain of dependents from later segments.
+/// A link in a task's chain of dependents from later segments.
 package struct OuterEdge: Hashable, Sendable, BitwiseCopyable {
   var dependent: Int32
   var condition: UInt32

@@ -82,7 +82,7 @@ struct PlanSections {
   /// Committed tasks, or the limit.
   let taskCount: Int
   let isCut: Bool
-  /// In the run's first manifest.
+  /// Counts the tasks of the run's first manifest.
   let firstTaskCount: Int
   let key: PlanKey
   let hasRoom: Bool
@@ -133,7 +133,7 @@ struct PlanSections {
       low: bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self))
   }
 
-  /// While a writer changes the head.
+  /// Bounds retries while a writer changes the head.
   private static let mostLooks = 1000
 
   private static func head(
@@ -237,7 +237,7 @@ enum PlanNames {
   }
 }
 
-/// With room for the header in front: the buffer becomes the file without a copy.
+/// Has room for the header in front: the buffer becomes the file without a copy.
 struct PlanArena {
   fileprivate var bytes: [UInt8]
 
@@ -269,7 +269,7 @@ struct PlanWriter {
   private var bytes: [UInt8]
   private var entry = PlanFormat.headerBytes
 
-  /// Without strings and lists.
+  /// Excludes strings and lists.
   static let bytesPerTask = 128
   static let bytesPerEdge = 16
 

@@ -23,7 +23,6 @@ package struct PlanInputs: Sendable {
   package var opflowVersion: String
   package var folder: String
   package var set: [String] = []
-  /// The manifest comes first.
   package var files: [PlanFile] = []
   /// In reading order.
   package var globs: [FoundNames] = []
@@ -147,7 +146,6 @@ extension Plan {
 
 /// A resume keeps a success only if its fingerprint is unchanged.
 package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
-  /// XXH3 over all parts.
   package var whole: UInt64
   /// The low eight bits of each part's hash, `Part.run` lowest; for messages only.
   package var parts: UInt64

@@ -78,7 +78,7 @@ extension Plan {
     }
   }
 
-  /// In task order, disjoint, with a value per axis.
+  /// Matrices are in task order, disjoint, and have a value per axis.
   func validateMatrixGroups() throws(PlanError) {
     var nextTask = 0
     for entry in matrixGroups {
@@ -211,7 +211,7 @@ extension Plan {
     return needs(task).contains { hasEmptyMatrix(TaskID(needTargets[$0])) }
   }
 
-  /// Without generated matrix tasks.
+  /// Excludes generated matrix tasks.
   package func declaredNeeds(of task: TaskID) -> [TaskID] {
     written.needs(task).map { TaskID(written.needTargets[$0]) }
   }

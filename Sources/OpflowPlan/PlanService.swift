@@ -8,7 +8,7 @@ package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
   package private(set) var code: UInt32
   package var port: UInt32 = 0
   package var words: ListIndex = 0
-  /// After an exit.
+  /// The number of restarts after an exit.
   package var restarts: UInt32 = 0
   package var ports: ListIndex = 0
   /// Records in a plan do not have implicit gaps.

@@ -20,7 +20,7 @@ extension Plan {
     try validateMatrixGroups()
   }
 
-  /// For a worker, which need not read a plan of a million tasks.
+  /// Checks only the parts that a worker reads: it need not read a plan of a million tasks.
   package func validate(_ task: TaskID) throws(PlanError) {
     try validateReferences(of: task)
     let policy = policy(task)

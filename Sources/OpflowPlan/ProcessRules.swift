@@ -93,7 +93,7 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// For a run that cannot enforce `memory_limit`.
+/// Applies if a run cannot enforce `memory_limit`.
 package enum MemoryPolicy: String, CaseIterable, Sendable {
   /// Runs the tasks after one warning.
   case warn

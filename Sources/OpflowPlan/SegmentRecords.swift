@@ -20,7 +20,6 @@ struct SegmentRecords {
   private(set) var counts = [Int](repeating: 0, count: PlanSection.allCases.count)
   private(set) var bytes = [[UInt8]](repeating: [], count: PlanSection.allCases.count)
   private(set) var outerEdges: [OuterEdge] = []
-  /// Per link: the dependency.
   private(set) var outerTargets: [TaskID] = []
 
   private init() {}

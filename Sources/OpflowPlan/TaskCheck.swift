@@ -66,7 +66,7 @@ extension TaskCheck {
 }
 
 package enum FileForecast: Equatable, Sendable {
-  /// By the success with that origin and those values.
+  /// Up to date, by the success with that origin and those values.
   case fresh(origin: UInt64, [TaskValue])
   /// The reason is for people.
   case stale(why: String, isCached: Bool)

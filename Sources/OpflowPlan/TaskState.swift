@@ -160,18 +160,18 @@ package enum InitialState: UInt8, Sendable {
   case later
   /// A `finally` task when tasks were named: keeps its result unless a dependency runs.
   case laterAfterNeeds
-  /// In an earlier session, because of its dependencies.
+  /// Skipped in an earlier session, because of its dependencies.
   case skippedUpstream
   /// A running service that this session takes over.
   case stays
   /// Ran at a crash and has `on_interrupted: fail`: fails when the session starts.
   case interrupted
-  /// In an earlier session, which counted the failure.
+  /// Failed in an earlier session, which counted the failure.
   case failed
-  /// From a crashed session that this one continues; may be retried.
+  /// Ended in a crashed session that this one continues; may be retried.
   case stillFailed, stillCancelled, stillUpstream
   case skipOption
-  /// By `--skip` in this session only.
+  /// Excluded by `--skip` in this session only.
   case skipOnce
   /// Not part of the run, or excluded by `--only` with nothing left to do.
   case excluded
@@ -182,7 +182,7 @@ package enum InitialState: UInt8, Sendable {
 }
 
 extension InitialState {
-  /// Without a request of the user.
+  /// True for a start without a request of the user.
   package var mayStart: Bool {
     switch self {
     case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays: true

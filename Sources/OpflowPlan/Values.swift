@@ -37,7 +37,7 @@ package enum ValueRules {
   package static let longestBytes = 65_536
   /// Limits messages and journal lines.
   package static let longestNameBytes = 128
-  /// For an `if`: the coordinator keeps these in memory.
+  /// Limits values for `if`, which the coordinator keeps in memory.
   package static let longestConditionBytes = 400
 
   package static func isName(_ name: some Collection<UInt8>) -> Bool {
@@ -158,7 +158,7 @@ package struct LateItem: Hashable, Sendable, BitwiseCopyable {
   package enum Slot: UInt32, Sendable {
     /// The task's `if`, evaluated before all other items.
     case condition
-    /// In its own environment list.
+    /// A variable in the task's own list.
     case environment
     case word
     case url

@@ -209,7 +209,7 @@ struct FailureList {
     }
   }
 
-  /// For a view that joins a session late: the tasks in `state`, in the order of their ends.
+  /// The tasks in `state` when a view joins late, in the order of their ends.
   static func joined(_ history: RunModel, _ model: SessionModel, _ state: TaskState) -> [Transition]
   {
     let failed = model.plan.tasks.lazy.map { TaskID($0) }.filter { model.state($0) == state }

@@ -232,7 +232,7 @@ struct LiveRows {
     let downloads = rows.compactMap { $0.running.download }
     let expected = rows.map { Self.expectation($0, now).width }.max() ?? 0
     let saysMore = expected > 0 || rows.contains { !$0.said.isEmpty || $0.question != nil }
-    // Details need more room than the elapsed time alone.
+    // Details need more room than the elapsed time.
     let most =
       downloads.isEmpty && !saysMore
       ? columns - 2 - elapsedColumns : max(10, min(columns / (downloads.isEmpty ? 3 : 4), 50))

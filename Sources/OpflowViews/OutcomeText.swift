@@ -130,7 +130,6 @@ extension RunStatus {
   }
 
   func words(_ record: TaskRecord) -> String {
-    // A task that was taken back before its start was never assigned, for users.
     record.why == .ended(.revoked) ? "" : ReasonText.text(record.why, plan: plan)
   }
 }

@@ -43,7 +43,7 @@ struct ProgressLines {
     if !isQuiet { heading.write(model, into: &text) }
   }
 
-  /// For a view that joined a session; a frame shows running tasks itself.
+  /// Starts output for a view that joined a session; a frame shows running tasks itself.
   mutating func join(_ model: SessionModel, atMilliseconds now: Int64) {
     if mode == .line { text.addHold(model) }
     if !tellsFailuresOnly { stillRunning.tell(model, atMilliseconds: now, into: &text) }
@@ -262,7 +262,7 @@ struct ProgressLines {
   }
 }
 
-/// After a minute of silence, so that the run does not seem to hang.
+/// Lists the running tasks after a minute of silence, so that the run does not seem to hang.
 struct StillRunning {
   static let tickMilliseconds: Int64 = 1000
 

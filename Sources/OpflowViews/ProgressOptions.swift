@@ -21,7 +21,7 @@ package struct ProgressHeading: Sendable {
   package var run: String
   package var isResumed = false
   let scope: SessionScope
-  /// In force from a crashed session that this one continues.
+  /// The requests in force from a crashed session that this one continues.
   package var orders = RequestRecords()
   package var logPath: @Sendable (TaskID, Plan) -> String
   let resumeCommand: @Sendable () -> String

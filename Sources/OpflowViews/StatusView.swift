@@ -150,7 +150,7 @@ package struct StatusView {
     return (rows, count - rows.count)
   }
 
-  /// For plans without matrices and with more tasks than fit. Scans few tasks if most succeeded.
+  /// Used for more tasks than fit, without matrices. Scans few tasks if most succeeded.
   private func shownTasks() -> (rows: [Row], rest: Int) {
     let status = status
     let counts = status.counts

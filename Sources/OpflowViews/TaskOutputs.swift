@@ -48,7 +48,6 @@ struct TaskOutputs {
     }
   }
 
-  /// Passes an unfinished line on when the attempt ends or the line continues elsewhere.
   mutating func flush(
     _ task: TaskID, endsLine: Bool = true,
     _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void

@@ -3,7 +3,6 @@ internal import OpflowBase
 package struct TextBuffer {
   package private(set) var bytes: [UInt8] = []
   private(set) var output: Range<Int>?
-  /// Set if all of the output is shown.
   var log: LogRange?
   private(set) var logPlace: Int?
 

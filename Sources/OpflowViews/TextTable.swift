@@ -16,7 +16,6 @@ struct TextTable {
     }
   }
 
-  /// Without `width` nothing is cut.
   func write(
     into text: inout TextBuffer, palette: Palette, fitting width: Int? = nil,
     cutsFirst: Bool = true, leavingOut: [Int] = [],

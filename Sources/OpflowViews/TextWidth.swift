@@ -133,7 +133,7 @@ enum TextWidth {
   ]
 }
 
-/// Can be cut to a width before it is painted.
+/// Pieces in different colors that can be cut to a width before they are painted.
 struct StyledLine: Equatable {
   typealias Style = Palette.Style
 

@@ -50,7 +50,6 @@ package struct ByteStrings: Equatable, Sendable {
 
   package subscript(place: Int) -> [UInt8] { Array(bytes[start(of: place)..<ends[place]]) }
 
-  /// For messages (`NameCharacters`).
   package func text(_ place: Int) -> String {
     NameCharacters.text(bytes[start(of: place)..<ends[place]])
   }
@@ -61,7 +60,7 @@ package struct ByteStrings: Equatable, Sendable {
     return bytes.withUnsafeBytes { ByteOrder($0.part(start, end), $0.part(otherStart, otherEnd)) }
   }
 
-  /// In byte order, without duplicates; nil if already so.
+  /// Indexes in byte order, without duplicates; nil if already so.
   package func ordered() -> [Int32]? {
     var place = 1
     while place < count, order(place - 1, place) == .before { place += 1 }

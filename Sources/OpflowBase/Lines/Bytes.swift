@@ -64,7 +64,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// For a `switch` over words.
+/// Allows a `switch` over words.
 @inlinable @inline(__always)
 public func ~= (word: StaticString, field: UnsafeRawBufferPointer) -> Bool { field.equals(word) }
 

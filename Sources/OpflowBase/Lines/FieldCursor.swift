@@ -29,7 +29,7 @@ public struct FieldCursor {
       ? word.begins(with: key.name, UInt8(ascii: "=")) : standsLong(key)
   }
 
-  /// For keys of eight bytes and more.
+  /// The key has eight bytes or more.
   @usableFromInline @inline(never)
   func standsLong(_ key: Key) -> Bool {
     let width = Self.width(key)
@@ -63,7 +63,7 @@ public struct FieldCursor {
     return bytes.part(start, position &- 1)
   }
 
-  /// For values of more than sixteen bytes.
+  /// Fast for values of more than sixteen bytes.
   @inlinable @inline(__always)
   public mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
@@ -168,7 +168,7 @@ public struct LineField {
 
   public var key: Key? { Key(name: name) }
 
-  /// With U+FFFD for bytes that are not UTF-8.
+  /// Bytes that are not UTF-8 become U+FFFD.
   public var text: String { Field.text(value) ?? "" }
 
   /// At most 18 digits; else 0.

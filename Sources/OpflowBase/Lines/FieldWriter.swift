@@ -108,7 +108,7 @@ public struct FieldWriter {
 
   public mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
 
-  /// For a checksum that precedes its data.
+  /// Fills in a checksum that precedes its data.
   public mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
     bytes.replaceSubrange(offset..<(offset + replacement.count), with: replacement)
   }
@@ -170,7 +170,7 @@ public enum Field {
     return pending ? nil : result
   }
 
-  /// With U+FFFD for invalid bytes; nil if an escape is invalid.
+  /// Invalid bytes become U+FFFD; nil if an escape is invalid.
   public static func text(_ field: some Sequence<UInt8>) -> String? {
     let plain = field.withContiguousStorageIfAvailable { bytes in
       bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)

@@ -11,7 +11,7 @@ package struct Masker: Sendable {
   private var borders = Borders()
 
   private var place = 0
-  /// Held back, before `place`.
+  /// Bytes held back, before `place`.
   private var held: [UInt8] = []
   /// Sorted and disjoint.
   private var finds: [Find] = []
@@ -130,7 +130,7 @@ package struct Masker: Sendable {
     self.state = state
   }
 
-  /// For a byte that may start an escape or end a word, or while views differ.
+  /// Handles a byte that may start an escape or end a word, or any byte while views differ.
   private mutating func take(
     _ byte: UInt8, from state: WordAutomaton.State, to next: WordAutomaton.State
   ) {
@@ -210,7 +210,7 @@ package struct SecretValue: Equatable, Sendable {
   /// Shorter values would match everywhere.
   package static let shortestBytes = 4
   package static let longestBytes = 64 << 10
-  /// For all secrets of a run: every worker holds them.
+  /// Limits all secrets of a run together: every worker holds them.
   package static let longestTotalBytes = 1 << 20
 
   package let name: String

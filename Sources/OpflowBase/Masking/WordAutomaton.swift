@@ -319,8 +319,8 @@ package enum SecretWords {
   /// Encodings of shorter values would match everywhere.
   static let shortestEncodedBytes = 8
 
-  /// For encoded lines of all values. Each costs a worker up to 5 KB, and a bundle of certificates
-  /// has a thousand.
+  /// Limits encoded lines of all values. Each costs a worker up to 5 KB, and a bundle of
+  /// certificates has a thousand.
   static let mostEncodedLines = 4096
 
   static func words(of values: [[UInt8]]) -> [[UInt8]] {

@@ -4,7 +4,6 @@ package struct RoffText {
   /// A heading already starts the paragraph after it.
   private var isBelowHeading = false
 
-  /// Such as `2026-12-31`; empty to omit it.
   package init(_ name: String, section: Int, date: String) {
     text = ".TH \"\(name)\" \(section) \"\(date)\" \"opflow \(Version.text)\" \"opflow\"\n"
   }
@@ -64,7 +63,7 @@ package struct RoffText {
     text += "\\fB\(Self.escaped(line))\\fR\n"
   }
 
-  /// In the form that whatis(1) parses.
+  /// Writes the form that whatis(1) parses.
   package mutating func name(_ name: String, _ meaning: String) {
     section("NAME")
     text += "\(Self.escaped(name)) \\- \(Self.escaped(meaning))\n"

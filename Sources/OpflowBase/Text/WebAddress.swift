@@ -14,7 +14,7 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   package enum ParseError: Error, Equatable, Sendable {
-    /// Without `scheme:` or `//`.
+    /// `scheme:` or `//` is missing.
     case notAbsolute
     case scheme(String)
     case host
@@ -263,7 +263,7 @@ package struct WebAddress: Hashable, Sendable {
 
   private static let upperDigits = Array("0123456789ABCDEF".utf8)
 
-  /// For path and query, `%` excluded.
+  /// Allowed in path and query, except `%`.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case 0...32, 127..., UInt8(ascii: "%"), UInt8(ascii: "\""), UInt8(ascii: "<"),
@@ -335,7 +335,7 @@ package enum Credentials {
     return String(decoding: result + bytes[place...], as: UTF8.self)
   }
 
-  /// For one URL. In an invalid one, everything up to the last `@` may be a password.
+  /// Expects one URL. In an invalid one, everything up to the last `@` may be a password.
   package static func hidden(inAddress text: String) -> String {
     if let address = try? WebAddress(text) { return address.text }
     let bytes = Array(text.utf8)
@@ -350,8 +350,8 @@ package enum Credentials {
     return address.text
   }
 
-  /// From `://` to the last `@` before the host's end, or to the last `@` of the line if that end
-  /// may be within a password.
+  /// Returns the range from `://` to the last `@` before the host's end, or to the last `@` of the
+  /// line if that end may be within a password.
   package static func ranges(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = 0

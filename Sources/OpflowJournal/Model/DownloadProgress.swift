@@ -5,9 +5,9 @@ package import OpflowWire
 package struct DownloadProgress: Equatable, Sendable {
   package var doneBytes: Int64
   package var totalBytes: Int64?
-  /// Over the seconds before `toldMilliseconds`.
+  /// The mean of the seconds before `toldMilliseconds`.
   package var bytesPerSecond: Int64
-  /// In the part file when the attempt began.
+  /// The size of the part file when the attempt began.
   package var resumedBytes: Int64 = 0
   /// The worker's last report.
   package var toldMilliseconds: Int64

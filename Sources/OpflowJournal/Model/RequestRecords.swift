@@ -41,7 +41,7 @@ package struct RequestRecords: Sendable {
 
   /// nil if a request came first.
   package private(set) var stopSignal: Int32?
-  /// For a stop without a signal.
+  /// The reason for a stop without a signal.
   package private(set) var stopReason = ""
 
   package init() {}
@@ -124,12 +124,12 @@ package struct RequestRecords: Sendable {
 
   package var pausedBy: Record? { ofRun(.pause) }
 
-  /// From any session.
+  /// May be from an earlier session.
   package var closedBy: Record? { ofRun(.close) }
 
   package func answer(to task: TaskID) -> Record? { of(task, .approve) ?? of(task, .reject) }
 
-  /// From any session; they replace the manifest's.
+  /// Replace the manifest's priorities; may be from earlier sessions.
   package var priorities: [TaskID: Int16] {
     standing[.priority].map { $0.ofTasks.mapValues { all[$0].carried.priority } } ?? [:]
   }
@@ -226,7 +226,7 @@ struct GrowthRecords: Sendable {
 
 extension RunModel {
   package var additions: [GrowthRecord] { growth.all }
-  /// Without dropped additions, whose generator adds the tasks again.
+  /// Excludes dropped additions, whose generator adds the tasks again.
   package var standingAdditions: [GrowthRecord] { growth.standing }
   package var extensions: [ExtendEntry] { growth.standing.map(\.entry) }
   /// nil if no tasks were added.

@@ -42,7 +42,7 @@ package struct RunModel: Sendable {
   private let beforeFilling: BeforeFilling?
   package private(set) var values = ValueRecords()
   private var hasArguments = false
-  /// For results that are kept, in a plan with `inputs`.
+  /// The origins of kept results, in a plan with `inputs`.
   package private(set) var origins: [TaskID: UInt64] = [:]
   private let absolutePlan: Plan?
   /// Fingerprints of an older version could not be compared, and are treated as equal.
@@ -118,7 +118,7 @@ package struct RunModel: Sendable {
     return record.state != .waiting || record.attempts > 0 || record.timesResumed > 0
   }
 
-  /// For the last attempt; nil for the coordinator's host.
+  /// nil for the coordinator's host.
   package func node(of task: TaskID) -> NodeRecord? {
     if workerSites.isEmpty || records.isEmpty { return nil }
     let record = records[task.index]
@@ -469,7 +469,7 @@ extension RunModel {
   package var tasks: [String] { open?.tasks ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
   package var limits: SessionLimits { resume?.limits ?? open?.limits ?? SessionLimits() }
-  /// At the start of the newest session.
+  /// The value at the start of the newest session.
   package func maxParallel(_ plan: Plan) -> UInt32? {
     limits.capacity(of: Int(ResourceEntry.cpu), plan).flatMap { UInt32(exactly: $0) }
   }

@@ -9,7 +9,7 @@ package struct RunStatus {
   package let lastMilliseconds: Int64
   package let plan: Plan
   package let history: RunModel
-  /// Without tasks that `--only` excludes.
+  /// Excludes tasks that `--only` excludes.
   package let included: TaskSet
   private let isHeld: Bool
   package var told: [TaskID: RunningDownloads.Entry] = [:]

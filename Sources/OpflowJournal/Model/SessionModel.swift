@@ -8,7 +8,7 @@ package struct SessionModel {
   package private(set) var plan: Plan
   package private(set) var scope: SessionScope
   private var states: [TaskState]
-  /// Without tasks already done.
+  /// Excludes tasks already done.
   package private(set) var counts = TaskCounts()
   package private(set) var running: [RunningTask] = []
   package private(set) var interrupted: [TaskID] = []

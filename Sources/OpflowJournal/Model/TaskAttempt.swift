@@ -15,7 +15,7 @@ package struct TaskAttempt: Sendable, Equatable {
   package internal(set) var wallMicroseconds: Int64 = 0
   /// Includes child processes.
   package internal(set) var cpuMicroseconds: Int64 = 0
-  /// Without a suspension that still lasts.
+  /// Excludes a suspension that still lasts.
   package internal(set) var suspendedMilliseconds: Int64 = 0
   package internal(set) var delayMilliseconds: Int64 = 0
   package internal(set) var peakKibibytes: UInt32 = 0
@@ -35,7 +35,7 @@ package struct TaskAttempt: Sendable, Equatable {
     case succeeded, failed, failedAllowed
     case retried
     case cancelled
-    /// By a stop or a lost worker.
+    /// Stopped, or its worker was lost.
     case interrupted
     /// The session crashed; the end is unknown.
     case lost
@@ -130,7 +130,7 @@ package struct TaskAttempts: Sendable {
         task: task, number: number, worker: worker, session: session, begunMilliseconds: now))
   }
 
-  /// For a service of an earlier session.
+  /// Continues a service of an earlier session.
   private mutating func goOn(_ task: TaskID, _ number: Int32) {
     guard running[task.index] < 0, let place = all.lastIndex(where: { $0.task == task }),
       all[place].number == number, all[place].end == .lost

@@ -153,7 +153,7 @@ extension TaskPolicy {
 }
 
 package struct ValueRecords: Sendable {
-  /// Without strings. Missing for tasks whose values no task was to read.
+  /// Hashes only. Missing for tasks whose values no task was to read.
   package private(set) var left: [TaskID: ValueSet] = [:]
   private var read: [TaskID: UInt64] = [:]
 

@@ -33,7 +33,7 @@ package struct TaskRecord: Sendable {
     static let changed = Marks(rawValue: 1 << 2)
     /// Interrupted, and no attempt started since, even after a skip.
     static let cutShort = Marks(rawValue: 1 << 3)
-    /// By a request before the task started.
+    /// Cancelled by request before the task started.
     static let cancelledPending = Marks(rawValue: 1 << 4)
     static let restored = Marks(rawValue: 1 << 5)
     /// Failed before its start, e.g. for a missing file or value.
@@ -95,7 +95,6 @@ package struct TaskRecord: Sendable {
 
   package var isRestored: Bool { marks.contains(.restored) }
 
-  /// For services.
   package var isReady: Bool { state.isRunning && marks.contains(.ready) }
 
   package var wasCancelledPending: Bool { marks.contains(.cancelledPending) }

@@ -334,7 +334,7 @@ package struct ResumeRequest: Sendable {
   /// Generators whose matrix tasks are missing from the plan.
   package var withoutInstances: TaskSet?
 
-  /// Of finished tasks, with the strings that an `if` may read.
+  /// The values of finished tasks, with the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
 
   package var arguments: TaskArguments?

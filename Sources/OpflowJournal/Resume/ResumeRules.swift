@@ -60,7 +60,7 @@ extension ResumeDecision {
     }
   }
 
-  /// For itself or for a dependent. Requires decided dependents.
+  /// The service is wanted for itself or for a dependent. Requires decided dependents.
   func isWanted(_ service: TaskID, _ input: Input) -> Bool {
     if input.request.stays(service), !input.request.skips(service) { return true }
     if isForItself(service, input) { return !input.history.state(service).isSuccess }
@@ -91,7 +91,7 @@ extension ResumeDecision {
     }
   }
 
-  /// For itself, for another service that stays up, or for a task that starts.
+  /// The service stays for itself, for another service that stays, or for a task that starts.
   func isStaying(_ service: TaskID, _ input: Input) -> Bool {
     input.request.stays(service)
       || input.plan.dependents(service).contains { edge in
@@ -225,7 +225,7 @@ extension ResumeDecision {
     input.plan.flags(task).contains(.conditionFalse) || input.request.skips(task)
   }
 
-  /// Is not kept, or settled after the task had started.
+  /// The first dependency that is not kept, or settled after the task had started.
   @inline(__always)
   private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
     for edge in input.plan.needs(task) {

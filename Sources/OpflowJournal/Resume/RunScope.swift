@@ -58,7 +58,7 @@ package enum RunScope {
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
   }
 
-  /// Without dependencies; nil if the user did not name tasks.
+  /// Excludes dependencies; nil if the user did not name tasks.
   package static func named(
     by history: RunModel, only: [String], skip: [String], _ plan: Plan
   ) -> TaskSet? {

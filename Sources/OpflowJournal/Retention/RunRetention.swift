@@ -15,7 +15,7 @@ package struct RunRetention: Sendable {
   package struct Limits: Equatable, Sendable {
     /// Per manifest; nil for the manifest's own setting.
     package var keep: Int?
-    /// Since its last line; nil for none.
+    /// The age counts from a run's last line; nil for no limit.
     package var ageMilliseconds: Int64?
 
     package init(keep: Int? = nil, ageMilliseconds: Int64? = nil) {

@@ -32,7 +32,7 @@ package struct RunsAround: Equatable, Sendable {
     return text + run
   }
 
-  /// For the workers of a run started here, to identify their processes; empty without an enclosing
+  /// The variables identify processes of workers of a run started here; empty without an enclosing
   /// run.
   package func variables(with run: String) -> [String] {
     isEmpty ? [] : ["\(Self.ownVariable)=\(run)", "\(Self.variable)=\(text(with: run))"]
@@ -163,7 +163,7 @@ package struct TaskAround: Hashable, Sendable {
     self.task = task
   }
 
-  /// In the journal: run, space, task.
+  /// Parses the journal's form: run, space, task.
   package init?(_ text: String) {
     guard let end = text.firstIndex(of: " "), let run = RunID(String(text[..<end])) else {
       return nil
@@ -267,6 +267,6 @@ extension SpanID {
     SpanID(Hash.combine(value, UInt64(truncatingIfNeeded: number)))
   }
 
-  /// For a span that a damaged journal contains twice.
+  /// The ID of a span that a damaged journal contains twice.
   package func repeated(_ number: Int) -> SpanID { SpanID(Hash.combine(~value, UInt64(number))) }
 }

@@ -3,7 +3,7 @@ internal import OpflowBase
 package struct Selection: Equatable, Sendable {
   /// Tasks that run or are skipped; other tasks are not part of the run.
   package private(set) var included: TaskSet
-  /// By `--skip`: dependents run as if these tasks had succeeded.
+  /// `--skip` excludes these: dependents run as if they had succeeded.
   package private(set) var skipped: TaskSet
   package private(set) var namedFinally: TaskSet?
   /// `finally` tasks that run only if a dependency ran, because tasks were named.
@@ -207,7 +207,7 @@ package enum Selector {
     return set
   }
 
-  /// For `work[part=a]`: `work`, if a generator has yet to add its tasks.
+  /// Returns `work` for `work[part=a]`, if a generator has yet to add its tasks.
   private static func laterMatrix(of selector: String, _ plan: Plan) -> String? {
     guard selector.utf8.last == UInt8(ascii: "]"), let open = selector.firstIndex(of: "[") else {
       return nil

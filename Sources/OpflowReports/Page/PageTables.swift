@@ -222,7 +222,7 @@ extension PageReport {
 
 struct ResumeEffects {
   private(set) var reused = 0
-  /// By reason, largest group first.
+  /// Tasks that run again by reason, largest group first.
   let again: [(why: String, tasks: [TaskID])]
 
   init(_ status: RunStatus) {

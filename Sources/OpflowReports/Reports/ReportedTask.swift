@@ -83,7 +83,7 @@ package struct ReportedOutput: Sendable {
   }
 }
 
-/// From the end of a task's log; nil without a log.
+/// Returns the end of a task's log; nil without a log.
 package typealias OutputSource = (TaskID, _ mostBytes: Int) -> ReportedOutput?
 
 /// RFC 3339, UTC.

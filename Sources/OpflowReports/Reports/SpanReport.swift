@@ -114,7 +114,7 @@ package struct SpanReport {
     }
   }
 
-  /// By OpenTelemetry's conventions; nil while the run is live.
+  /// The result by OpenTelemetry's conventions; nil while the run is live.
   private static func result(_ state: RunState, _ close: CloseEntry?) -> String? {
     switch state {
     case .running: nil
@@ -360,7 +360,7 @@ struct SpanAttempts {
     status.history[attempt.task].attempts == attempt.number
   }
 
-  /// By OpenTelemetry's conventions; nil while the attempt runs.
+  /// The result by OpenTelemetry's conventions; nil while the attempt runs.
   private static func result(of attempt: TaskAttempt) -> String? {
     switch attempt.end {
     case .none: return nil

@@ -235,7 +235,6 @@ package struct TraceReport {
 struct TraceEvents {
   var json = JSONWriter()
 
-  /// For a process or thread.
   mutating func name(_ kind: String, process: Int, thread: Int, _ name: String) {
     event("M", kind, process: process, thread: thread) { json in
       json.object("args") { $0.add("name", name) }

@@ -177,7 +177,7 @@ package struct GraphFolding {
     var (keptCount, edgeCount) = (0, 0)
     for node in ranked {
       edgeCount += ends[node].count { isKept[$0] }
-      // For the node of the others.
+      // One node is for the others.
       if keptCount + 2 > limits.nodes || edgeCount + 2 * (keptCount + 1) > limits.edges { break }
       isKept[node] = true
       keptCount += 1

@@ -19,7 +19,7 @@ package struct GraphText {
   /// Too deep for a branch.
   private var postponed: [Int] = []
 
-  /// Without a terminal.
+  /// The width without a terminal.
   private static let usualColumns = 100
   private static let mostLines = 200
   private static let mostNames = 12
