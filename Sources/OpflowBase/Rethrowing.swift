@@ -1,4 +1,4 @@
-/// Returns what `body` returns, and throws its error as `convert` returns it.
+/// Converts the error of `body`.
 package func rethrowing<Result: ~Copyable, Inner: Error, Outer: Error>(
   _ body: @autoclosure () throws(Inner) -> Result, as convert: (Inner) -> Outer
 ) throws(Outer) -> Result {

@@ -2,12 +2,11 @@ internal import OpflowBase
 package import OpflowPlan
 internal import OpflowWire
 
-/// Encodes journal lines (JournalFormat.swift) into a buffer, which the caller writes and empties.
-/// Counts SEQ and sessions: a gap in them is damage.
+/// Encodes lines (JournalFormat.swift) into a buffer, which the caller writes and empties. Counts
+/// SEQ and sessions: readers take a gap for damage.
 package struct JournalEncoder: Sendable {
   package private(set) var bytes: [UInt8] = []
   package private(set) var nextSequence: UInt64
-  /// Of the next line. A run's `resume` increments it.
   package private(set) var session: Int
 
   package init(nextSequence: UInt64 = 1, session: Int = 1) {
@@ -67,7 +66,7 @@ package struct JournalEncoder: Sendable {
     let task = transition.task.isNone ? Self.noName : plan.nameBytes(transition.task)
     let culpritTask = transition.why?.culprit ?? .none
     let culprit = culpritTask.isNone ? Self.noName : plan.nameBytes(culpritTask)
-    // Numbers and keys fit in 512 bytes; escaping at most doubles a text.
+    // Numbers and keys fit in 512 bytes; escaping at most doubles a string.
     var fetched = FieldWriter()
     transition.fetch?.report.write(to: &fetched, withDetail: false)
     let texts = transition.detail.utf8.count + (transition.left?.names.utf8.count ?? 0)

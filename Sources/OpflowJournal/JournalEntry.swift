@@ -2,9 +2,9 @@ internal import OpflowBase
 package import OpflowPlan
 package import OpflowWire
 
-/// `JournalEncoder` writes it as text, `JournalLine` reads it.
+/// The content of a line. JournalFormat.swift explains the fields.
 package enum JournalEntry: Sendable, Equatable {
-  // Rare entries are indirect to keep the frequent one small.
+  // Rare entries are indirect, to keep transitions small.
   indirect case open(OpenEntry)
   indirect case resume(ResumeEntry)
   case close(CloseEntry)
@@ -17,20 +17,17 @@ package enum JournalEntry: Sendable, Equatable {
   case transition(Transition)
 }
 
-/// The first line of every journal.
 package struct OpenEntry: Sendable, Equatable {
   package static let currentFormat = 1
   package var format: Int = OpenEntry.currentFormat
   package var run: String
   package var planKey: String
   package var opflowVersion: String
-  /// Real path; `-` for standard input.
+  /// The real path; `-` for standard input.
   package var manifestPath: String
-  /// `NAME=VALUE` each.
   package var set: [String] = []
-  /// Selectors of the command line for all sessions; empty for all tasks.
+  /// Selectors of the command line, for all sessions; empty for all tasks.
   package var tasks: [String] = []
-  /// After `--`, for the only selected task.
   package var arguments: [String] = []
   package var only: [String] = []
   package var skip: [String] = []
@@ -40,17 +37,13 @@ package struct OpenEntry: Sendable, Equatable {
   package var files: [String] = []
   package var limits = SessionLimits()
   package var on: [String] = []
-  /// Of relative paths, if the manifest is from standard input.
+  /// The base of relative paths for a manifest from standard input.
   package var folder: String
-  /// Real path when the run began.
+  /// The real path when the run began.
   package var stateFolder: String = ""
-  /// The context that the run was started in.
   package var trace: TraceParent?
-  /// The task of another run that started this one.
   package var around: TaskAround?
-  /// The run stays open for new tasks until it is closed.
   package var serves = false
-  /// Accepted by `--run`; may be empty.
   package var name = ""
 
   package init(
@@ -87,7 +80,6 @@ package struct OpenEntry: Sendable, Equatable {
   }
 }
 
-/// Another session: its inputs, and what it takes over.
 package struct ResumeEntry: Sendable, Equatable {
   package var planKey: String
   package var opflowVersion: String
@@ -98,18 +90,16 @@ package struct ResumeEntry: Sendable, Equatable {
   package var files: [String] = []
   package var limits = SessionLimits()
   package var on: [String] = []
-  /// Tasks that keep their result. Every other finished task has a `resume` line.
   package var reused: Int = 0
-  /// The number of tasks' `resume` lines that follow directly. Shows whether damage hides one.
+  /// The number of tasks' `resume` lines that follow directly; shows if damage hides one.
   package var retracted: Int = 0
   package var removed: [String] = []
   /// Requests whose added tasks leave the run, since their generator runs again.
   package var dropped: [String] = []
-  /// The context that the session was started in.
   package var trace: TraceParent?
-  /// Of the plan from here on; 0 if no tasks were added.
+  /// 0 if no tasks were added.
   package var taskCount = 0
-  /// Continues a crashed session: requests to that one still hold.
+  /// Requests to the crashed session before this one still hold.
   package var continues = false
 
   package init(planKey: String, opflowVersion: String) {
@@ -139,7 +129,6 @@ package struct ResumeEntry: Sendable, Equatable {
 
 package struct CloseEntry: Sendable, Equatable {
   package var state: RunState
-  /// That requested the end; 0 for none.
   package var signal: Int32 = 0
   package var exitCode: Int32
 
@@ -156,10 +145,10 @@ package struct CloseEntry: Sendable, Equatable {
   }
 }
 
-/// A session begins to stop, by a signal or as if by one.
+/// A session begins to stop.
 package struct StopEntry: Sendable, Equatable {
   package var signal: Int32
-  /// If no signal was sent: no node is left for the tasks, or `clientsGone`.
+  /// Why no signal was sent: no node is left for the tasks, or `clientsGone`.
   package var detail: String
 
   package static let clientsGone = "the program has ended that the run is for"
@@ -175,7 +164,6 @@ package struct StopEntry: Sendable, Equatable {
   }
 }
 
-/// An event of a task or, for `pause` and `proceed`, of the whole run.
 package enum TransitionEvent: Equatable, Sendable {
   case start, success, failure, retry
   case skip(SkipReason)
@@ -183,7 +171,7 @@ package enum TransitionEvent: Equatable, Sendable {
   case resume(RerunReason)
   case fresh
   case ready
-  /// A service was sent its stop signal.
+  /// The service was sent its stop signal.
   case stopping
 
   package var kind: TransitionKind {
@@ -232,19 +220,19 @@ package struct Transition: Sendable, Equatable {
   package var event: TransitionEvent
   /// `none` for the whole run.
   package var task: TaskID
-  /// From 1, over all sessions of the run; 0 for no attempt.
+  /// Counts from 1 over all sessions of the run; 0 for no attempt.
   package var attempt: Int32 = 0
-  /// Of a `start`; `none` in journals of older versions.
+  /// `none` in journals of older versions.
   package var worker = WorkerID.none
-  /// Of a `start`: prefetched; runs when the worker's task before it has succeeded.
+  /// The task runs when the worker's task before it has succeeded.
   package var isPrefetched = false
-  /// Of a `failure`: it does not fail the run.
+  /// The `failure` does not fail the run.
   package var allowed = false
-  /// Of a `success` and an allowed `failure`.
+  /// Set for a `success` and an allowed `failure`.
   package var fingerprint = Fingerprint(whole: 0, parts: 0)
-  /// Of an attempt's end, and of a `failure` without an attempt.
+  /// Set for an attempt's end, and for a `failure` without an attempt.
   package var outcome = Outcome(status: .unknown)
-  /// Boxed so that most transitions are small.
+  /// Boxed, so that most transitions are small.
   private var rare: Rare?
 
   private indirect enum Rare: Sendable, Equatable { case of(RareDetails) }
@@ -276,66 +264,61 @@ package struct Transition: Sendable, Equatable {
     set { rare = newValue == RareDetails() ? nil : .of(newValue) }
   }
 
-  /// Of a `retry`: until the next attempt.
   package var delayMilliseconds: Int64 {
     get { details.delayMilliseconds }
     set { details.delayMilliseconds = newValue }
   }
 
-  /// Of a start error: what failed, on which file. Of a `start` and a `resume`: what is out of
-  /// date. Of a `ready`: the ports (`ServicePorts.text`).
+  /// For a start error, the step and file that failed. Else see `what` in JournalFormat.swift.
   package var detail: String {
     get { details.detail }
     set { details.detail = newValue }
   }
 
-  /// Of an attempt's end: processes that were killed or could not be.
+  /// Processes that were killed or could not be killed.
   package var left: LeftBehind? {
     get { details.left }
     set { details.left = newValue }
   }
 
-  /// Processes of the attempt may still run, so no other attempt may start by itself.
+  /// Processes of the attempt may still run, so opflow must not start another attempt.
   package var leavesAlive: Bool { left?.areAlive == true }
 
-  /// Of a `success` and a `fresh`; nil if no task reads them.
+  /// nil if no task reads the values.
   package var values: [TaskValue]? {
     get { details.values }
     set { details.values = newValue }
   }
 
-  /// Of a `success`, a `fresh` and an allowed `failure`: a hash of the values that the task read.
+  /// A hash of the values that the task read.
   package var with: UInt64? {
     get { details.with }
     set { details.with = newValue }
   }
 
-  /// Of a `success`, an allowed `failure` and a `fresh`, in plans with `inputs`: a random number of
-  /// this result. A dependent is up to date only for the result that it was built with.
+  /// A random number of this result, in plans with `inputs`. A dependent is up to date only for the
+  /// result that it was built with.
   package var origin: UInt64? {
     get { details.origin }
     set { details.origin = newValue }
   }
 
-  /// Of a `fresh`: the state from an earlier session; nil for a result of another run.
+  /// The state from an earlier session; nil for a result of another run.
   package var kept: TaskState? {
     get { details.kept }
     set { details.kept = newValue }
   }
 
-  /// Of a `resume`: decided during the session.
   package var isLate: Bool {
     get { details.isLate }
     set { details.isLate = newValue }
   }
 
-  /// Of a `success`: restored from a cache, without running.
   package var isRestored: Bool {
     get { details.isRestored }
     set { details.isRestored = newValue }
   }
 
-  /// Of a download's end.
   package var fetch: FetchRecord? {
     get { details.fetch }
     set { details.fetch = newValue }
@@ -352,7 +335,6 @@ package struct Transition: Sendable, Equatable {
   }
 }
 
-/// The reason for a task's state.
 package enum Why: Equatable, Sendable {
   case ended(EndReason)
   case skipped(SkipReason)
@@ -366,7 +348,6 @@ package enum Why: Equatable, Sendable {
     }
   }
 
-  /// The dependency that failed or runs again.
   package var culprit: TaskID {
     switch self {
     case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
@@ -394,15 +375,14 @@ package enum Why: Equatable, Sendable {
 
 package enum SkipReason: Equatable, Sendable {
   case condition
-  /// The `matrix`.
   case emptyMatrix
   case skipOption
   case order
-  /// A service that no task used.
+  /// No task used the service.
   case unused
-  /// The generator that added it is tried again.
+  /// The generator that added the task is tried again.
   case retracted
-  /// This dependency failed or was skipped; `none` if the plan no longer has it.
+  /// `none` if the plan lacks the dependency by now.
   case upstream(TaskID)
 
   package var word: StaticString {
@@ -433,11 +413,10 @@ package enum SkipReason: Equatable, Sendable {
   }
 }
 
-/// Why a session runs a task again, or for the first time.
 package enum RerunReason: Equatable, Sendable {
   case interrupted
   case changed(Fingerprint.Part?)
-  /// This dependency runs again or has run since; `none` if the plan no longer has it.
+  /// The dependency runs again or has run since; `none` if the plan lacks it by now.
   case afterRerun(TaskID)
   case failedBefore
   case skippedBefore
@@ -447,7 +426,7 @@ package enum RerunReason: Equatable, Sendable {
   /// A damaged line may have discarded the result.
   case unproven
   case asked
-  /// A service has no result: it starts again when a task depends on it.
+  /// A service does not keep a result: it starts again when a task depends on it.
   case service
   case new
 
@@ -479,7 +458,6 @@ package enum RerunReason: Equatable, Sendable {
   }
 }
 
-/// Resources that the tasks of a session share, and its failure limit.
 package struct SessionLimits: Equatable, Sendable {
   package struct Capacity: Equatable, Sendable {
     package var name: String
@@ -491,14 +469,14 @@ package struct SessionLimits: Equatable, Sendable {
     }
   }
 
-  /// Empty in journals of older versions.
+  /// Empty in older versions.
   package var capacities: [Capacity] = []
-  /// 0 means no limit; nil in journals of older versions.
+  /// 0 means no limit; nil in older versions.
   package var maxFailures: Int?
 
   package init() {}
 
-  /// In this session, else in the manifest; nil if opflow chose it.
+  /// nil if neither the session nor the manifest sets it.
   func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
     let entry = plan.resources[resource]
     let name = plan.text(entry.name)
@@ -519,7 +497,6 @@ package struct SessionLimits: Equatable, Sendable {
 }
 
 extension SessionLimits.Capacity {
-  /// `NAME:AMOUNT`, as in the journal.
   fileprivate init?(text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
       let amount: UInt64 = Field.number(text.utf8[text.utf8.index(after: colon)...])
@@ -550,17 +527,14 @@ extension NodeID {
   }
 }
 
-/// Computed from the lines that start a run's sessions, so that its IDs are the same in each
-/// export.
+/// The trace IDs of a run, computed from lines that start sessions: equal in each export.
 package struct RunTrace: Sendable {
   package let span: SpanID
-  /// The context that the run was started in.
   package let parent: TraceParent?
   private let own: TraceID
 
-  /// - Parameter milliseconds: since the epoch, of the journal's first line.
   package init(_ open: OpenEntry, openedMilliseconds milliseconds: Int64) {
-    // The run's ID alone is not unique: several runs may begin in a second.
+    // The run's ID is not unique: several runs may begin in a second.
     let parts =
       "\(open.run)\0\(milliseconds)\0\(open.stateFolder)\0\(open.manifestPath)\0\(open.planKey)"
     let key = Hash.planKey(Array(parts.utf8))
@@ -572,9 +546,8 @@ package struct RunTrace: Sendable {
   package var id: TraceID { parent?.trace ?? own }
   package var flags: UInt8 { parent?.flags ?? TraceParent.sampled }
 
-  /// Passed on to attempts.
-  ///
-  /// - Parameter parent: the session's context; nil to continue the run's trace.
+  /// The context that attempts inherit. `parent` is the session's context; nil continues the run's
+  /// trace.
   package func context(ofSession parent: TraceParent?) -> TraceParent {
     TraceParent(trace: parent?.trace ?? id, span: span, flags: parent?.flags ?? flags)
   }

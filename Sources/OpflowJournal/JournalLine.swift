@@ -2,26 +2,24 @@ package import OpflowBase
 package import OpflowPlan
 package import OpflowWire
 
-/// A journal line, read in place: valid as long as its bytes.
-///
-/// Names and texts stay escaped bytes: the plan may not have the task any more, and a replay of a
-/// million lines must not allocate strings.
+/// A journal line, read in place: valid as long as its bytes. Strings stay escaped bytes: a replay
+/// of a million lines must not allocate strings, and the plan may lack the task.
 package struct JournalLine {
   package let sequence: UInt64
   /// Since the epoch.
   package let milliseconds: Int64
   package let event: JournalEvent
-  /// The byte after the line, if any, is a line feed or carriage return, which is in no key or
-  /// number; so parsers need no check for the end.
+  /// Keys and numbers do not contain the line feed or carriage return that may follow the line, so
+  /// parsers need no check for the end.
   let bytes: ByteWindow
   private let taskStart: Int
   private let taskEnd: Int
   let end: Int
 
-  /// Above any number that a run reaches, so counting on cannot overflow.
+  /// Larger than any SEQ that a run reaches, so SEQ + 1 cannot overflow.
   static let sequenceLimit: UInt64 = 1 << 62
 
-  /// Without its line feed; nil if its checksum or shape is wrong.
+  /// Reads a line without its line feed; nil if its checksum or shape is wrong.
   package init?(_ line: UnsafeRawBufferPointer) {
     guard let bytes = ByteWindow(line), Self.hasChecksum(bytes, 0),
       Self.holds(bytes, 0, Hash.crc32c(bytes.part(9, bytes.count)))
@@ -30,8 +28,8 @@ package struct JournalLine {
     self.init(intact: bytes, from: 9, to: bytes.count, &numbers)
   }
 
-  /// Reads the line at `start`. Sets `end` to its line feed or the end of the bytes. Accepts a
-  /// carriage return from an editor.
+  /// Reads the line at `start`; sets `end` to its line feed or the end of the bytes. Accepts a
+  /// carriage return.
   @inline(__always)
   init?(
     in bytes: ByteWindow, at start: Int, end: inout Int, _ numbers: inout LineNumbers
@@ -81,7 +79,7 @@ package struct JournalLine {
     self.milliseconds = Int64(bitPattern: milliseconds)
     self.bytes = bytes
     self.end = end
-    // Nearly all lines are one of these two.
+    // Nearly all lines are successes and starts.
     let word = bytes.eight(at: wordStart)
     if word.begins(with: TransitionKind.success.word, Field.tab) {
       taskStart = wordStart &+ 8
@@ -102,7 +100,7 @@ package struct JournalLine {
   /// Escaped; empty for a line about the run.
   package var task: UnsafeRawBufferPointer { bytes.part(taskStart, taskEnd) }
 
-  /// Up to the end of the task's name; for a shorter name with what precedes it.
+  /// The last bytes of the task's ID; bytes before a shorter ID fill the word.
   @inline(__always)
   var ending: TaskEnding {
     TaskEnding(bytes.eight(at: taskEnd &- 8), length: min(taskEnd &- taskStart, 8))
@@ -125,7 +123,7 @@ package struct JournalLine {
 }
 
 extension JournalLine {
-  /// Nil for an unknown event, a task that the plan does not have, or a missing field.
+  /// nil for an unknown event, an unknown task or a missing field.
   package func entry(plan: Plan) -> JournalEntry? {
     switch event {
     case .open: open.map { .open($0) }
@@ -172,7 +170,7 @@ extension JournalLine {
     return transition
   }
 
-  /// Nil if `format` is missing. The reader has refused unknown formats.
+  /// nil if `format` is missing. The reader has refused unknown formats.
   var open: OpenEntry? {
     var open = OpenEntry(run: "", planKey: "", opflowVersion: "", manifestPath: "", folder: "")
     open.format = 0
@@ -215,7 +213,6 @@ extension JournalLine {
     for field in fields { FieldPass.read(field, list) }
   }
 
-  /// Of a run's `resume`.
   var session: Int {
     first(.session) { TransitionFields.session(Int($0.natural), at: sequence) } ?? 1
   }

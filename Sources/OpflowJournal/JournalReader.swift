@@ -3,15 +3,14 @@ internal import OpflowBase
 /// Reads the intact lines of a journal in order and records the damage between them.
 ///
 /// A journal survives truncation at any byte, a torn last line, blocks of zeros or noise, flipped
-/// bits, a duplicated tail, and an editor that writes CR LF. A line is intact if its checksum holds
-/// and its SEQ is above all before it; everything else is dropped up to the next line feed. So a
-/// reader sees a subsequence of the lines written.
+/// bits, a duplicated tail, and an editor that writes CR LF. A line is intact if its checksum is
+/// right and its SEQ is above all earlier ones; anything else is dropped up to the next line feed.
+/// So a reader sees a subsequence of the written lines.
 ///
 /// Reading changes nothing: `repair` is for the holder of the run's lock. A growing journal is read
-/// in pieces, each by a new reader that starts at the `place` of the last one.
+/// in pieces, each by a new reader that starts at the last reader's `place`.
 package struct JournalReader {
   private let bytes: ByteWindow
-  /// The offset of `bytes` in the file.
   private let base: Int
   private var position = 0
   private var numbers = LineNumbers()
@@ -19,12 +18,11 @@ package struct JournalReader {
   private var lineEnd = 0
   /// Complete after `next` has returned nil.
   package private(set) var recovery: JournalRecovery
-  /// Before the newest damage.
   private var recoveryBeforeDamage = JournalRecovery()
   private var lineCountBeforeDamage = -1
 
-  /// `bytes` must not change meanwhile. Throws if the file's first line is not an intact `open` of
-  /// a known format.
+  /// `bytes` must not change during the read. Throws if the first line is not an intact `open` of a
+  /// known format.
   package init(
     _ bytes: UnsafeRawBufferPointer, from place: JournalPlace = JournalPlace()
   ) throws(JournalError) {
@@ -41,7 +39,7 @@ package struct JournalReader {
     return open
   }
 
-  /// How the newest session ended; nil if the last line is not an intact `close`.
+  /// nil if the last line is not an intact `close`.
   package static func close(atEndOf bytes: UnsafeRawBufferPointer) -> CloseEntry? {
     let end = bytes.last == Field.lineFeed ? bytes.count - 1 : bytes.count
     let start = bytes[..<max(0, end)].lastIndex(of: Field.lineFeed).map { $0 + 1 } ?? 0
@@ -64,7 +62,6 @@ package struct JournalReader {
     return line
   }
 
-  /// The last piece may have ended without it.
   private mutating func passLineFeed() {
     guard !recovery.endsWithLineFeed, bytes.count > 0, bytes[0] == Field.lineFeed
     else { return }
@@ -72,14 +69,14 @@ package struct JournalReader {
     recovery.passLineFeed(end: base + 1)
   }
 
-  /// Of `next`, without line feed and carriage return.
+  /// Without line feed and carriage return.
   package var lineText: UnsafeRawBufferPointer {
     let text = bytes.part(lineStart, lineEnd)
     return text.last == Field.carriageReturn ? text.part(0, text.count - 1) : text
   }
 
-  /// After the last line of `next`. Damage after it counts only when another line follows: until
-  /// then a resume may cut it off.
+  /// Includes damage after the last line only if another line follows: until then a resume may cut
+  /// it off.
   package var place: JournalPlace {
     let isDamaged = lineCountBeforeDamage == recovery.lineCount
     return JournalPlace(recovery: isDamaged ? recoveryBeforeDamage : recovery)
@@ -133,17 +130,15 @@ package struct JournalPlace: Sendable {
   package var offset: Int { recovery.intactByteCount }
 }
 
-/// The damage found while reading a journal.
 package struct JournalRecovery: Equatable, Sendable {
-  /// The first hundred places, in file order.
+  /// The first `placeLimit` places.
   package private(set) var damage: [JournalDamage] = []
   package private(set) var droppedLines = 0
   package private(set) var droppedBytes = 0
-  /// SEQs that are not in the file intact.
+  /// SEQs without an intact line.
   package private(set) var missingLines: UInt64 = 0
   package private(set) var lineCount = 0
   package private(set) var lastSequence: UInt64 = 0
-  /// The end of the last intact line.
   package private(set) var intactByteCount = 0
   private(set) var endsWithLineFeed = true
   private var byteCount = 0
@@ -160,7 +155,7 @@ package struct JournalRecovery: Equatable, Sendable {
 
   package var isIntact: Bool { droppedLines == 0 && missingLines == 0 }
 
-  /// By a kill, a full disk or a write in progress.
+  /// All damage can come from a kill, a full disk or a write in progress.
   package var isOnlyTorn: Bool {
     missingLines == 0 && damage.allSatisfy { $0.kind == .torn }
   }
@@ -192,7 +187,7 @@ package struct JournalRecovery: Equatable, Sendable {
   mutating func note(missing sequences: Range<UInt64>, before offset: Int) {
     let count = sequences.upperBound - sequences.lowerBound
     missingLines += count
-    // The damage right before this line already reports it.
+    // The damage directly before this line already reports the gap.
     if let last = damage.last, last.offset + last.byteCount == offset { return }
     if damage.count < Self.placeLimit {
       damage.append(
@@ -204,11 +199,9 @@ package struct JournalRecovery: Equatable, Sendable {
   mutating func finish(byteCount: Int) { self.byteCount = byteCount }
 }
 
-/// The repair by the holder of the run's lock, before appending.
+/// Done by the holder of the run's lock, before it appends.
 package struct JournalRepair: Equatable, Sendable {
-  /// Removes damage at the end.
   package var truncateTo: Int?
-  /// The last intact line lacks it.
   package var appendsLineFeed: Bool
 
   package init(truncateTo: Int?, appendsLineFeed: Bool) {
@@ -219,11 +212,11 @@ package struct JournalRepair: Equatable, Sendable {
 
 package struct JournalDamage: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
-    /// Not a line, or its checksum is wrong.
+    /// Not a line, or a wrong checksum.
     case unreadable
-    /// The same at the end of the file, without a line feed.
+    /// Unreadable, at the end of the file, without a line feed.
     case torn
-    /// Its SEQ is not above all before it.
+    /// Its SEQ is not above all earlier ones.
     case repeated
     /// The line here is intact, but these SEQs before it are missing.
     case missing(Range<UInt64>)
@@ -231,7 +224,7 @@ package struct JournalDamage: Equatable, Sendable {
 
   package var offset: Int
   package var byteCount: Int
-  /// For `missing`, of missing SEQs.
+  /// For `missing`: missing SEQs.
   package var lineCount: Int
   package var kind: Kind
 
@@ -256,9 +249,8 @@ package struct JournalDamage: Equatable, Sendable {
   }
 }
 
-/// Reads backwards from the end of a journal.
 extension JournalReader {
-  /// By the last intact line that tells it.
+  /// Returns the number in the last intact line that has one.
   package static func taskCount(atEndOf bytes: UnsafeRawBufferPointer) -> Int? {
     last(in: bytes) { line in line.event == .extend || line.event == .resume ? line.taskCount : nil
     }
@@ -309,21 +301,21 @@ extension JournalReader {
   }
 }
 
-/// Reads SEQ and time of a line. Comparing with SEQ + 1 and the last hundred seconds is faster than
-/// parsing.
+/// Reads SEQ and time of a line. Comparing with the next SEQ and the last hundred seconds is faster
+/// than parsing.
 struct LineNumbers {
-  /// The expected SEQ, and its digits and tab within `mask`; if none is expected, `text` never
+  /// The expected SEQ, and its digits and tab within `mask`. If none is expected, `text` never
   /// matches.
   private var sequence: UInt64 = 0
   private var (text, mask) = Self.nothing
   private var length = 0
-  /// The first eight digits of the last time, and their milliseconds.
+  /// The first eight digits of the last time, and their value.
   private var timeText: UInt64 = 0x3030_3030_3030_3030
   private var timeStart: UInt64 = 0
 
   private static let nothing: (text: UInt64, mask: UInt64) = (1, 0)
 
-  /// At most 19 digits; with the position after its tab.
+  /// Reads at most 19 digits; returns the position after the tab too.
   @inline(__always)
   mutating func readSequence(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
     let eight = bytes.eight(at: start)
@@ -348,7 +340,7 @@ struct LineNumbers {
     return found
   }
 
-  /// - Parameter count: the digits in `eight`, one to seven.
+  /// `count` is one to seven.
   @inline(__always)
   private mutating func expect(_ next: UInt64, _ eight: EightBytes, _ count: Int) {
     sequence = next
@@ -356,11 +348,11 @@ struct LineNumbers {
     let last = UInt64(count &- 1) &* 8
     mask = .max &>> (48 &- last)
     text = (eight.bits & mask) &+ 1 &<< last
-    // 9 carries; the next SEQ is parsed.
+    // A last digit 9 carries; the next SEQ is parsed.
     if eight[count &- 1] == UInt8(ascii: "9") { (text, mask) = Self.nothing }
   }
 
-  /// Fast for 13 digits: milliseconds from 2001 to 2286.
+  /// Fast for 13 digits: times from 2001 to 2286.
   @inline(__always)
   mutating func readTime(_ bytes: ByteWindow, _ start: Int) -> (UInt64, Int)? {
     let first = bytes.eight(at: start)

@@ -1,20 +1,19 @@
 internal import OpflowBase
 package import OpflowPlan
 
-/// An applied request. Its line changes tasks that do not run.
+/// Changes only tasks that do not run.
 package struct RequestEntry: Sendable, Equatable {
   package var id: RequestID
   package var verb: ControlAction
   package var requester: Requester
-  /// In plan order; empty for the whole run.
+  /// Empty for the whole run.
   package var tasks: [TaskID] = []
-  /// The plan has none of the named tasks any more.
+  /// The plan lacks all named tasks by now.
   package var lacksTasks = false
-  /// Of a `retry`: dependents skipped because of these tasks, which wait again.
+  /// Dependents that were skipped because of the retried tasks.
   package var back: [TaskID] = []
   package var expects: Int32 = 0
   package var carried = CarriedValue()
-  /// Of `approve`, one for each of `tasks`.
   package var fingerprints: [UInt64] = []
 
   package init(id: RequestID, verb: ControlAction, requester: Requester) {
@@ -63,7 +62,7 @@ extension Requester {
 }
 
 extension JournalLine {
-  /// Nil for an unknown request. Omits tasks that the plan does not have.
+  /// nil for an unknown request. Omits tasks that are not in the plan.
   package func order(plan: Plan) -> RequestEntry? {
     guard let id: RequestID = first(.id, { RequestID($0.text) }),
       let verb = first(.verb, { ControlAction(rawValue: $0.text) })
@@ -80,26 +79,20 @@ extension JournalLine {
   }
 }
 
-/// A plan segment with added tasks. Precedes all lines about them.
 package struct ExtendEntry: Sendable, Equatable {
-  /// Without `copy`, the run's folder keeps the manifest by this name.
+  /// Without `copy`, the run's folder keeps the manifest under this ID.
   package var id: RequestID
   package var requester: Requester
-  /// `none` if no task of the run added them.
+  /// `none` if the user added the tasks.
   package var generator = TaskID.none
   package var attempt: Int32 = 0
   /// 32 hexadecimal digits.
   package var segmentKey = ""
-  /// Of the plan from here on, `added` of them new.
   package var taskCount: Int
   package var added: Int
-  /// Real path; `-` for standard input.
   package var manifestPath = ""
-  /// Of relative paths.
   package var folder = ""
-  /// `HASH PATH` each, as in `OpenEntry`.
   package var files: [String] = []
-  /// The manifest's text if it is not in a file.
   package var copy = ""
 
   package init(id: RequestID, requester: Requester, taskCount: Int, added: Int) {
@@ -124,10 +117,8 @@ package struct ExtendEntry: Sendable, Equatable {
 }
 
 extension JournalLine {
-  /// Even if the plan does not have the task; nil for a line about the run.
   var namedTask: String? { task.isEmpty ? nil : Field.text(task) }
 
-  /// Nil if a required field is missing.
   package func extend(plan: Plan) -> ExtendEntry? {
     guard let id: RequestID = first(.id, { RequestID($0.text) }) else { return nil }
     var entry = ExtendEntry(
@@ -137,7 +128,6 @@ extension JournalLine {
     return entry
   }
 
-  /// Of the plan from this line on.
   package var taskCount: Int? {
     first(.count) { $0.natural > 0 ? Int($0.natural) : nil }
   }
@@ -182,15 +172,14 @@ package struct NodeEntry: Sendable, Equatable {
   package var node: NodeID
   package var state: NodeState
   package var host: String
-  /// Of a node that joined; 0 if unknown.
+  /// 0 if unknown.
   package var cores: UInt64 = 0
   package var memoryBytes: UInt64 = 0
   package var gpus: UInt64 = 0
   package var incarnation = ""
   package var leaseMilliseconds: Int64 = 0
-  /// Of a node that joined: until its allocation ends; nil for no limit.
+  /// The time until the node's allocation ends; nil for no limit.
   package var leftMilliseconds: Int64?
-  /// For people; may be empty.
   package var detail = ""
 
   package init(_ node: NodeID, _ state: NodeState, host: String) {
@@ -213,16 +202,15 @@ package struct NodeEntry: Sendable, Equatable {
   }
 }
 
-/// The state of a node; raw values stand in the journal.
 package enum NodeState: String, Sendable, CaseIterable {
   case joined
-  /// It was preempted, or its time is over: no task starts there.
+  /// Preempted, or its time is over: no task starts there.
   case leaving
-  /// Quarantined, since too much was lost: no task starts there.
+  /// Too much was lost there: no task starts.
   case quarantined = "shunned"
   /// Used again, since no other node is left.
   case readmitted
-  /// The connection is lost and processes may still run: no task starts there.
+  /// The connection is lost, but processes may still run: no task starts there.
   case silent
   case lost
 
@@ -230,7 +218,6 @@ package enum NodeState: String, Sendable, CaseIterable {
 }
 
 extension JournalLine {
-  /// Nil if the state is missing or unknown.
   var node: NodeEntry? {
     guard let state = first(.state, { NodeState(rawValue: $0.text) }) else { return nil }
     var entry = NodeEntry(.local, state, host: "")

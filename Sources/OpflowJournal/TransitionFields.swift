@@ -4,7 +4,6 @@ internal import OpflowPlan
 /// The fields of a transition's line, read in one pass without allocation. A missing or invalid key
 /// leaves the default. Numbers are bounded: the journal is untrusted.
 package struct TransitionFields {
-  /// At most the number of lines so far.
   var session = 1
   var attempt: Int32 = 0
   var worker = WorkerID.none
@@ -15,7 +14,7 @@ package struct TransitionFields {
   var isKept = false
   var isLate = false
   var isRestored = false
-  /// Of an attempt; of other events the reason's word.
+  /// Other events than an attempt's end use only the reason.
   var end = OutcomeFields()
   var delayMilliseconds: Int64 = 0
   var fingerprint = FingerprintText()
@@ -29,7 +28,7 @@ package struct TransitionFields {
 
   init(_ line: JournalLine) {
     var cursor = line.cursor
-    // Nearly all lines have these, in this order.
+    // Nearly all lines have these keys, in this order.
     if cursor.stands(at: .attempt) { attempt = cursor.attempt() }
     if cursor.stands(at: .worker) { worker = cursor.worker() }
     if cursor.stands(at: .ahead) { isPrefetched = cursor.flag(.ahead) }
@@ -38,7 +37,7 @@ package struct TransitionFields {
     if session != 1 { session = Self.session(session, at: line.sequence) }
   }
 
-  /// Each earlier session wrote at least one line.
+  /// Each earlier session wrote at least one line, so SEQ bounds the session.
   static func session(_ told: Int, at sequence: UInt64) -> Int {
     Swift.max(1, Swift.min(told, Int(clamping: sequence)))
   }
@@ -89,7 +88,7 @@ package struct TransitionFields {
 }
 
 extension TransitionFields {
-  /// Nil if no task was to read them.
+  /// nil if no task was to read the values.
   var taskValues: [TaskValue]? { values.baseAddress == nil ? nil : ValueList.values(values) }
 
   func skipReason(_ plan: Plan) -> SkipReason? {
@@ -103,7 +102,6 @@ extension TransitionFields {
 
 extension FieldCursor {
   private static let attemptLimit: Int64 = 1_000_000_000
-  /// Far above the workers of a session.
   private static let workerLimit: Int64 = 1 << 16
 
   @inline(__always)
@@ -136,8 +134,7 @@ extension FieldCursor {
   }
 }
 
-/// `WHOLE.PARTS`: 16 and up to 16 hexadecimal digits. Older versions wrote a dash for the dot, and
-/// hashed folders by absolute path (`FingerprintStyle`).
+/// `WHOLE.PARTS` (JournalFormat.swift).
 struct FingerprintText {
   private let text: UnsafeRawBufferPointer
 
@@ -145,14 +142,14 @@ struct FingerprintText {
 
   init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-  /// Length and separator; the digits are checked by `value`.
+  /// The digits are checked by `value`.
   @inline(__always)
   var isSound: Bool {
     text.count > 17 && text.count <= 33
       && (text[16] == UInt8(ascii: ".") || text[16] == UInt8(ascii: "-"))
   }
 
-  /// The last sixteen bytes cover everything after the whole.
+  /// The last 16 bytes cover all bytes after the whole.
   @inline(__always)
   var hasTabBehindWhole: Bool {
     text.eight(at: text.count &- 16).position(of: Field.tab) < 8
@@ -184,11 +181,10 @@ struct FingerprintText {
 // Fast paths for the usual lines
 // =============================
 //
-// Nearly all lines of a large journal have a fixed set of fields in a fixed order. These types read
-// them without key lookup or storage for every possible field. They give what
-// `TransitionFields` gives, and fail for any other line.
+// Nearly all lines of a large journal have the same fields in the same order. These types read them
+// without key lookup and without storage for every field. They return what `TransitionFields`
+// returns, and fail for any other line.
 
-/// No more than attempt, worker and prefetch flag.
 struct PlainStart {
   let session: Int
   let attempt: Int32
@@ -213,8 +209,7 @@ struct PlainStart {
   }
 }
 
-/// No more than exit code, usage and fingerprint. The caller checks that the fingerprint is
-/// current.
+/// The caller checks that the fingerprint is current.
 struct PlainSuccess {
   let session: Int
   let attempt: Int32
@@ -252,7 +247,7 @@ struct PlainSuccess {
     wallMicroseconds = wall
   }
 
-  /// Less than eight digits, if any.
+  /// Skips an optional field of less than eight digits.
   @_transparent
   private static func pass(_ shape: StaticString, _ place: inout Int, _ bytes: ByteWindow) {
     guard bytes.eight(at: place).have(shape: shape) else { return }
@@ -283,8 +278,7 @@ private struct PlainTry {
   }
 }
 
-/// The last bytes of a task's name in a line, where names mostly differ. A shorter name has other
-/// bytes before it.
+/// The end of a task's name in a line, where names differ most.
 struct TaskEnding {
   private let eight: EightBytes
   private let length: Int
@@ -304,16 +298,16 @@ struct TaskEnding {
   @inline(__always)
   var hasBackslash: Bool { eight.position(of: Field.backslash) < 8 }
 
-  /// At the end of the name, up to eight digits; 0 without.
+  /// Up to eight digits at the end of the name; 0 without digits.
   @inline(__always)
   var number: Int32 { Int32(truncatingIfNeeded: eight.decimalAtEnd) }
 }
 
 /// Finds tasks by name in the order of a journal.
 ///
-/// Lines of a task are close together, and tasks mostly start in plan order. So the lookup first
-/// tries the recent task for the name and the one after the last, before the plan's table, which
-/// does not fit the cache for a large plan. Numbered names such as `object-17` and `object-21` are
+/// Lines of a task are close together, and tasks mostly start in plan order. So the lookup tries
+/// the recent task of the name and the task after the last one before the plan's table, which
+/// exceeds the CPU cache for a large plan. Numbered names such as `object-17` and `object-21` are
 /// mostly as far apart as their numbers.
 struct NameGuesses {
   private var recent = InlineArray<256, Int32>(repeating: 0)

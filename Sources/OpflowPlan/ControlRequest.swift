@@ -1,17 +1,17 @@
 package import OpflowBase
 
-/// A control request to a live run (control.md). It is journaled before it takes effect and
-/// answered after. Its tasks are resolved in the run's plan; the engine decides the effect on each.
+/// A control request to a live run. It is journaled before it takes effect and answered after. Its
+/// tasks are resolved in the run's plan; the engine decides the effect on each.
 package struct ControlRequest: Equatable, Sendable {
-  /// Chosen by the requester; a repeated one is applied once.
+  /// Chosen by the requester; a repeated request is applied once.
   package var id: RequestID
   package var requester: Requester
   package let verb: ControlAction
   package let value: RequestValue
-  /// If it does not apply to one of these, it is refused.
+  /// The request is refused if it does not apply to all of these tasks.
   package var tasks: [TaskID] = []
-  /// From patterns, matrices and tags: tasks to which it does not apply are passed over, but
-  /// together with `tasks` one must remain.
+  /// Tasks from patterns, matrices and tags. Those to which the request does not apply are ignored,
+  /// but one of `tasks` and `among` must remain.
   package var among: [TaskID] = []
   /// The attempt that the requester saw; refused if there is a newer one. 0: any.
   package var expects: Int32 = 0
@@ -40,7 +40,6 @@ package struct RequestID: Hashable, Sendable {
     self.text = text
   }
 
-  /// Shared with `RunName`.
   static func mayContain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -64,24 +63,21 @@ package struct Requester: Equatable, Sendable {
     self.name = name
   }
 
-  /// `opflow cancel (pid 123)`.
   package var text: String { "\(name) (pid \(pid))" }
 }
 
 package enum RequestAnswer: Equatable, Sendable {
-  /// Journaled and applied to that many tasks; 0 for the run.
+  /// 0 for the run.
   case done(count: Int)
-  /// `what` is a sentence without capital and period.
+  /// `detail` is a sentence without capital and period.
   case refused(detail: String)
 }
 
 package struct RequestRefusal: Error, Equatable, Sendable {
-  /// A sentence without capital and period.
   package var detail: String
   package init(detail: String) { self.detail = detail }
 }
 
-/// What a request carries apart from its tasks.
 package enum RequestValue: Equatable, Sendable {
   case nothing
   /// Its meaning depends on the verb (`RequestNumber`).
@@ -102,7 +98,7 @@ package enum RequestValue: Equatable, Sendable {
   }
 }
 
-/// The value as written: the keys `resource` and `value`.
+/// The value as written.
 package struct CarriedValue: Equatable, Sendable {
   package var resource = ""
   package var number: Int64?
@@ -122,7 +118,7 @@ package struct CarriedValue: Equatable, Sendable {
     }
   }
 
-  /// Clamped: a journal may hold any number.
+  /// Clamped: a journal may contain any number.
   package var priority: Int16 { Int16(clamping: number ?? 0) }
 
   // MARK: - Lines
@@ -152,7 +148,6 @@ package struct CarriedValue: Equatable, Sendable {
     }
   }
 
-  /// Requires that `fault(of:)` is nil.
   package func value(_ kind: RequestValue.Kind, of plan: Plan) throws(RequestRefusal)
     -> RequestValue
   {
@@ -186,14 +181,12 @@ package struct CarriedValue: Equatable, Sendable {
   }
 }
 
-/// A number with its range and words for some values.
 package struct RequestNumber: Sendable {
   let detail: String
   package let range: ClosedRange<Int64>
   package let words: [(word: StaticString, value: Int16)]
   package let example: String
 
-  /// Of ready tasks, those with a higher one start first.
   package static let priority = RequestNumber(
     detail: "a priority", range: -1000...1000, words: PriorityLevels.all, example: "high")
 
@@ -219,9 +212,7 @@ package enum PriorityLevels {
   package static var words: [String] { all.map { $0.word.description } }
 }
 
-/// The verbs of control requests.
-///
-/// A new one needs a case and a row here, its effect on the run (`ControlAction.effect`), and the
+/// A new verb needs a case and a row here, its effect on the run (`ControlAction.effect`), and the
 /// help of its command (`CommandRow.order`).
 package enum ControlAction: String, CaseIterable, Sendable {
   case cancel, pause
@@ -273,7 +264,6 @@ package enum ControlAction: String, CaseIterable, Sendable {
       ActionRow(about: .tasks, effect: .skips, standing: .run, undoes: [.suspend, .cancel]) {
         "skipped \($0.tasks)"
       }
-    // Approvals end on their own journal lines.
     case .approve:
       ActionRow(about: .tasks, isAnswer: true, standing: .run, undoes: [.reject]) {
         "approved \($0.tasks)"
@@ -288,48 +278,43 @@ package enum ControlAction: String, CaseIterable, Sendable {
   }
 }
 
-/// The properties of a verb, from which lines, commands, the run model and views are derived.
-/// `ControlAction.effect` has its effect on a live run.
+/// The properties of a verb, for lines, commands, the run model and views. `ControlAction.effect`
+/// is its effect on a live run.
 package struct ActionRow: Sendable {
   package enum Scope: Sendable {
     case run, tasks
-    /// The named tasks, or the whole run.
     case either
   }
 
-  /// The effect on named tasks that do not run, by the journal.
+  /// The effect on named tasks that do not run, according to the journal.
   package enum Effect: Sendable { case none, cancels, skips, suspends, proceeds, retries }
 
-  /// How long it holds and is shown.
+  /// How long the request holds and is shown.
   package enum Standing: Sendable { case none, session, run }
 
-  /// Words about a task that has not begun.
   package struct Phrase: Sendable {
-    /// Before the requester: `held by opflow suspend (pid 12)`.
+    /// Precedes the requester: `held by opflow suspend (pid 12)`.
     package let short: @Sendable (CarriedValue) -> String
-    /// `it is held`.
     package let sentence: @Sendable (CarriedValue) -> String
   }
 
   package let about: Scope
   package var carries = RequestValue.Kind.nothing
-  /// To approvals; the run's own tasks may not give it.
+  /// Answers approvals; the run's own tasks may not give it.
   package var isAnswer = false
   package var effect = Effect.none
   package var standing = Standing.none
-  /// Earlier requests about the same tasks or run that it ends.
+  /// Earlier requests about the same tasks or run that the verb ends.
   package var undoes: [ControlAction] = []
-  /// Holds starts back, or suspends the named tasks, until `continue`.
+  /// Prevents starts or suspends tasks, until `continue`.
   package var holdsBack = false
-  /// Even a paused run, if it names no tasks.
+  /// Stops even a paused run, if the request does not name tasks.
   package var stopsRun = false
-  /// The name for the whole run, if not the verb.
   package var ofRun: String?
   package var phrase: Phrase?
   package let done: @Sendable (AppliedRequest) -> String
 }
 
-/// An applied request, as reported to the requester.
 package struct AppliedRequest {
   let isOfRun: Bool
   let count: Int
@@ -355,5 +340,5 @@ package struct AppliedRequest {
   var tasks: String { "\(count) task\(count == 1 ? "" : "s")" }
 }
 
-/// The command line of a request, as the user can type it.
+/// As the user can type it.
 package typealias RequestLineText = @Sendable (ControlAction, [String]) -> String

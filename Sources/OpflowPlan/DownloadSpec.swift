@@ -20,7 +20,6 @@ package struct DownloadSpec: Equatable, Sendable {
     self.target = target
   }
 
-  /// The source of a file with a hash does not matter.
   package var hasHash: Bool { !sha256.isEmpty || !sha512.isEmpty }
 
   package static let ownSuffixes: [StaticString] = [
@@ -28,7 +27,7 @@ package struct DownloadSpec: Equatable, Sendable {
   ]
 
   package var partPath: String { target + ".part" }
-  /// Says what the partial file belongs to.
+  /// Identifies the download of the partial file.
   package var recordPath: String { partPath + ".meta" }
   package var newRecordPath: String { recordPath + ".new" }
   package var decodedPath: String { partPath + ".decoded" }
@@ -37,7 +36,6 @@ package struct DownloadSpec: Equatable, Sendable {
 package struct DownloadHeader: Equatable, Sendable {
   package var name: String
   package var value: String
-  /// Such headers go only to the host of `url`.
   package var isSecret = false
 
   package init(name: String, value: String) {
@@ -45,7 +43,7 @@ package struct DownloadHeader: Equatable, Sendable {
     self.value = value
   }
 
-  /// May go to any host. All others may be credentials and go only to the host of `url`.
+  /// All other headers may be credentials and go only to the host of `url`.
   private static let harmless = [
     "accept", "accept-language", "cache-control", "pragma", "user-agent",
   ]
@@ -55,7 +53,6 @@ package struct DownloadHeader: Equatable, Sendable {
   /// Encloses the name of a secret. A manifest cannot contain this byte.
   private static let mark: Character = "\0"
 
-  /// An unknown name makes the header invalid.
   package mutating func fill(_ secrets: [SecretValue]) {
     let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
     if parts.count == 1 { return }
@@ -67,7 +64,7 @@ package struct DownloadHeader: Equatable, Sendable {
     }.joined()
   }
 
-  /// The download itself controls these.
+  /// The download itself sets these.
   private static let reserved = [
     "range", "if-range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since",
     "content-length", "transfer-encoding", "connection", "te", "upgrade",
@@ -96,15 +93,13 @@ package struct DownloadHeader: Equatable, Sendable {
 package struct DownloadEntry: Hashable, Sendable, BitwiseCopyable {
   /// Absolute.
   package var target: TextRef
-  /// Lower-case hexadecimal, or empty.
   package var sha256: TextRef = .empty
   package var sha512: TextRef = .empty
-  /// The `url` and its mirrors; never the empty list.
+  /// Never the empty list.
   package var sources: ListIndex
-  /// Into the lists of variables.
+  /// A list of variables.
   package var headers: UInt32 = 0
   package var sizeBytes: UInt64 = DownloadEntry.none
-  /// 0 for no limit.
   package var maxBytesPerSecond: UInt64 = 0
   /// Permission bits; `UInt32.max` if not set.
   package var mode: UInt32 = .max

@@ -5,7 +5,6 @@ public struct TaskID: Hashable, Comparable, Sendable, BitwiseCopyable {
   public init(_ rawValue: Int32) { self.rawValue = rawValue }
   public init(_ index: Int) { self.rawValue = Int32(truncatingIfNeeded: index) }
 
-  /// For records without a task.
   public static let none = TaskID(Int32(-1))
 
   public var index: Int { Int(rawValue) }
@@ -14,7 +13,7 @@ public struct TaskID: Hashable, Comparable, Sendable, BitwiseCopyable {
   public static func < (a: TaskID, b: TaskID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A set of tasks, with one bit per task.
+/// One bit per task.
 public struct TaskSet: Equatable, Sendable {
   @usableFromInline var words: [UInt64]
   public private(set) var count = 0
@@ -33,14 +32,12 @@ public struct TaskSet: Equatable, Sendable {
     return set
   }
 
-  /// Added tasks are not in the set.
   public mutating func grow(to taskCount: Int) {
     while words.count < (taskCount + 63) / 64 { words.append(0) }
   }
 
   public var isEmpty: Bool { count == 0 }
 
-  /// False for a task added after the last `grow`.
   @inlinable
   public func contains(_ task: TaskID) -> Bool {
     let word = task.index >> 6
@@ -61,7 +58,7 @@ public struct TaskSet: Equatable, Sendable {
     count -= 1
   }
 
-  /// Both must be of the same plan.
+  /// Both sets must be of the same plan.
   public func intersection(_ other: TaskSet) -> TaskSet {
     var set = self
     for index in set.words.indices { set.words[index] &= other.words[index] }
@@ -74,9 +71,7 @@ public struct TaskSet: Equatable, Sendable {
     count = words.reduce(0) { $0 + $1.nonzeroBitCount }
   }
 
-  /// Adds all direct and indirect dependencies.
-  ///
-  /// - Parameter counts: whether to follow a task's dependencies.
+  /// Follows tasks for which `counts` is true.
   package mutating func addNeeds(of plan: Plan, where counts: (TaskID) -> Bool = { _ in true }) {
     var open = plan.tasks.map { TaskID($0) }.filter { contains($0) }
     while let task = open.popLast() {
@@ -100,7 +95,7 @@ package struct TaskArguments: Equatable, Sendable {
   }
 }
 
-/// A worker; numbers are not reused within a session.
+/// Numbers are not reused within a session.
 public struct WorkerID: Hashable, Sendable, BitwiseCopyable {
   public var rawValue: Int32
   public init(_ rawValue: Int32) { self.rawValue = rawValue }
@@ -120,7 +115,6 @@ public struct NodeID: Hashable, Sendable, BitwiseCopyable {
 package struct DeviceSet: Hashable, Sendable, BitwiseCopyable {
   private(set) var bits: UInt64 = 0
 
-  /// Per node.
   package static let most = 64
 
   package init() {}

@@ -1,14 +1,13 @@
 internal import OpflowBase
 
 /// The file name of a task's log: `ID.log`, with `%XX` for a leading `.` and for bytes outside
-/// `A-Za-z0-9._@+=-`. File systems take 255 bytes, so more than 200 are cut and end with `~`, which
-/// no ID has, and the ID's hash.
+/// `A-Za-z0-9._@+=-`. File systems take 255 bytes, so a name of more than 200 is cut and ends with
+/// `~`, which IDs do not contain, and the ID's hash.
 package enum LogName {
   static let longestStemBytes = 200
 
   package static func of(_ name: some Collection<UInt8>) -> String { stem(of: name) + ".log" }
 
-  /// - Parameter kept: additional bytes that are not encoded.
   package static func stem(of name: some Collection<UInt8>, keeping kept: [UInt8] = []) -> String {
     var stem: [UInt8] = []
     for byte in name {
@@ -22,7 +21,7 @@ package enum LogName {
     }
     if stem.count > longestStemBytes {
       stem.removeLast(stem.count - (longestStemBytes - 17))
-      // Not within `%XX`.
+      // Avoids a cut within `%XX`.
       if let percent = stem.suffix(2).lastIndex(of: UInt8(ascii: "%")) {
         stem.removeLast(stem.count - percent)
       }
@@ -49,9 +48,8 @@ package enum LogName {
   }
 }
 
-/// The line before a later attempt in a task's log. Progress output omits it.
+/// Separates attempts in a task's log. Progress output omits it.
 package enum AttemptHeader {
-  /// With the line feed.
   package static func line(_ attempt: Int32) -> String { "--- attempt \(attempt) ---\n" }
 
   package static func dropped(
@@ -69,7 +67,7 @@ package enum AttemptHeader {
     return rest == bytes.count ? bytes : Array(bytes.suffix(rest))
   }
 
-  /// For the end of a log with several attempts.
+  /// Expects the end of a log with several attempts.
   package static func dropped(before bytes: [UInt8], attempt: Int32) -> [UInt8] {
     let header = Array(line(attempt).utf8)
     var start = bytes.startIndex

@@ -6,7 +6,7 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   package var folder: TextRef
   /// 0 for `auto`.
   package var maxParallel: UInt32
-  /// After this many failures, no task starts; 0 for no limit.
+  /// After so many failures, no task starts; 0 for no limit.
   package var maxFailures: UInt32
   /// The plan contains the run's ID, so other runs cannot use it.
   package var usesRunID: UInt32
@@ -60,11 +60,9 @@ package struct ManifestEntry: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// The amount that a task holds while it runs.
 package struct DemandItem: Hashable, Sendable, BitwiseCopyable {
   package var resource: UInt32
   package var reserved: UInt32 = 0
-  /// In the units of `ResourceEntry.capacity`.
   package var amount: UInt64
   package init(resource: UInt32, amount: UInt64) {
     self.resource = resource
@@ -74,8 +72,8 @@ package struct DemandItem: Hashable, Sendable, BitwiseCopyable {
 
 package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
-  /// In units for `cpu` and `download`, bytes for `memory`, otherwise thousandths (half a GPU is
-  /// 500). 0 if the machine decides.
+  /// Units for `cpu` and `download`, bytes for `memory`, else thousandths (half a GPU is 500). 0 if
+  /// the machine decides.
   package var capacity: UInt64
   package init(name: TextRef, capacity: UInt64) {
     self.name = name
@@ -86,13 +84,11 @@ package struct ResourceEntry: Hashable, Sendable, BitwiseCopyable {
   package static let memory: UInt32 = 1
   package static let download: UInt32 = 2
 
-  /// Of each node, after the manifest's resources. Only if a task wants it and the manifest
-  /// declares no such capacity.
+  /// The GPUs of each node; follows the manifest's resources. Only if a task wants it and the
+  /// manifest does not declare it.
   package static let gpuName: StaticString = "gpu"
 
-  /// Each node has its own amount.
-  ///
-  /// - Parameter gpu: the index of the nodes' `gpu`; negative if there is none.
+  /// `gpu` is the index of the nodes' GPUs, or negative.
   @inline(__always)
   package static func isOfMachine(_ resource: Int, gpu: Int) -> Bool {
     resource == Int(cpu) || resource == Int(memory) || resource == gpu
@@ -118,7 +114,7 @@ package enum AmountText {
   }
 }
 
-/// What a run does while another run of its group is live.
+/// The action of a run while another run of its group is live.
 package enum IfRunning: String, CaseIterable, Sendable {
   case wait, fail, allow
 
@@ -136,7 +132,6 @@ package enum IfRunning: String, CaseIterable, Sendable {
   }
 }
 
-/// The concurrency group of a run.
 package struct RunConcurrency: Equatable, Sendable {
   /// If empty, all runs of the manifest are the group.
   package var name: String

@@ -1,6 +1,5 @@
 package import OpflowBase
 
-/// The resources that an attempt and its children used.
 package struct Usage: Hashable, Sendable {
   package var wallMicroseconds: Int64 = 0
   package var userMicroseconds: Int64 = 0
@@ -12,7 +11,7 @@ package struct Usage: Hashable, Sendable {
 }
 
 package enum ExitStatus: Hashable, Sendable {
-  /// It never ran, or the status was lost.
+  /// The attempt never ran, or the status was lost.
   case unknown
   case exit(Int32)
   case signal(Int32)
@@ -22,9 +21,9 @@ package enum ExitStatus: Hashable, Sendable {
 
 package struct Outcome: Hashable, Sendable {
   package var status: ExitStatus
-  /// Nil if the status says it all.
+  /// nil if the status is sufficient.
   package var reason: EndReason?
-  /// Of a failed start or output; otherwise 0.
+  /// For a failed start or output; else 0.
   package var errorNumber: Int32
   package var usage: Usage
 
@@ -42,35 +41,33 @@ package struct Outcome: Hashable, Sendable {
   }
 }
 
-/// Why an attempt ended, if the exit status does not tell.
+/// The reason for an attempt's end, if not the exit status. `refused`, `output`, `value`, `input`,
+/// `noOutput`, `memory`, `rejected` and `unready` have a `detail`.
 package enum EndReason: Hashable, CaseIterable, Sendable {
   case timeout
-  /// Could not start; see errno and `what`.
+  /// The attempt could not start; see also errno.
   case refused
-  /// A log or another record could not be written; see `what`.
+  /// A log or another record could not be written.
   case output
   /// A retry may help.
   case fetch
-  /// Permanent.
   case fetchFinal
   case workerLost
   /// The run crashed or was stopped.
   case interrupted
   /// A prefetched task returned to the queue.
   case revoked
-  /// An invalid value, or a missing value of a dependency; see `what`.
+  /// An invalid value, or a missing value of a dependency.
   case value
-  /// A missing input; see `what`.
+  /// A missing input.
   case input
-  /// The command succeeded, but an output is missing; see `what`.
+  /// The command succeeded, but an output is missing.
   case noOutput
-  /// Exceeded `memory_limit`; see `what`.
   case memory
-  /// By the user; `what` says who.
   case rejected
-  /// A service that will not become ready; see `what`.
+  /// The service will not become ready.
   case unready
-  /// A service that exited after it was ready.
+  /// The service exited after it was ready.
   case ended
   case stopped(StopReason)
 
@@ -115,9 +112,9 @@ package enum StopReason: UInt8, CaseIterable, Sendable {
   case kill
   /// A file of the run cannot be written.
   case ioError
-  /// A service without running dependents. Its end is not a failure.
+  /// A service without running dependents; not a failure.
   case unneeded
-  /// Of a service that the task uses.
+  /// A service that the task uses was lost.
   case serviceLost
   /// The time limit of its node is almost reached.
   case timeOver
@@ -188,7 +185,7 @@ package enum ErrorName {
   package static func text(_ number: Int32) -> String { texts[number] ?? "errno \(number)" }
 }
 
-/// An outcome in a journal line or message. Fields that are 0 or unknown are omitted.
+/// Omits fields that are 0 or unknown.
 package struct OutcomeFields {
   package var status = ExitStatus.unknown
   /// An `EndReason` in ends; other journal events use the key for other reasons.
@@ -199,7 +196,7 @@ package struct OutcomeFields {
   @inline(__always)
   package init() {}
 
-  /// Reads up to a field that is out of order; call it again for that.
+  /// Reads up to a field that is out of order; call it again for that field.
   @inline(__always)
   package mutating func read(_ cursor: inout FieldCursor) {
     if cursor.stands(at: .exit) {
@@ -225,7 +222,7 @@ package struct OutcomeFields {
     if cursor.stands(at: .errno), let number = cursor.small(.errno) { errorNumber = number }
   }
 
-  /// Nil if unknown to this version.
+  /// nil if unknown to this version.
   @inline(__always)
   package var endReason: EndReason? { reason.isEmpty ? nil : EndReason(word: reason) }
 
@@ -256,19 +253,18 @@ extension OutputSpan<UInt8> {
   }
 }
 
-/// Processes of a task that outlived its main process: killed by opflow, or those that it could not
-/// kill.
+/// Processes of a task that outlived its main process: opflow killed them, or could not kill them.
 package struct LeftBehind: Sendable, Equatable {
   package var count: Int
   /// `sleep, python3 (2)`; for living processes `4711 (sleep, user root)`.
   package var names: String
-  /// The task does not start next to living processes without a request.
+  /// Without a request, the task does not start next to living processes.
   package var areAlive = false
-  /// The first of those alive, for a later session.
+  /// The first living processes, for a later session.
   package var processes: [ProcessMark] = []
 
   private static let maxNames = 5
-  /// A message has at most 1,000 bytes, with the names.
+  /// With the names, a message has at most 1,000 bytes.
   private static let mostProcesses = 32
 
   package init(count: Int, names: String, areAlive: Bool = false) {
@@ -298,7 +294,6 @@ package struct LeftBehind: Sendable, Equatable {
     processes = all.prefix(Self.mostProcesses).map(\.mark)
   }
 
-  /// From journal and messages; nil if invalid.
   package init?(text: String, processes: String = "") {
     let areAlive = text.hasPrefix(Self.alive)
     let parts = text.dropFirst(areAlive ? Self.alive.count : 0).split(separator: " ", maxSplits: 1)
@@ -309,15 +304,14 @@ package struct LeftBehind: Sendable, Equatable {
 
   private static let alive = "alive "
 
-  /// In journal and messages: `2 sleep, nc` or `alive 1 4711 (sleep, user root)`.
+  /// `2 sleep, nc` or `alive 1 4711 (sleep, user root)`.
   package var text: String { "\(areAlive ? Self.alive : "")\(count) \(names)" }
 
-  /// In journal and messages: `4711:88123,4712:88130`.
+  /// `4711:88123,4712:88130`.
   package var processesText: String {
     processes.map { "\($0.pid):\($0.startTime)" }.joined(separator: ",")
   }
 
-  /// Skips invalid entries.
   package static func processes(_ text: String) -> [ProcessMark] {
     text.split(separator: ",").compactMap { part in
       let numbers = part.split(separator: ":")

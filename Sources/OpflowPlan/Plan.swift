@@ -10,7 +10,6 @@ package final class Plan: @unchecked Sendable {
   // only.
 
   package let taskCount: Int
-  /// Without dynamic tasks.
   package let firstTaskCount: Int
   package let key: PlanKey
   package let byteCount: Int
@@ -23,9 +22,8 @@ package final class Plan: @unchecked Sendable {
   package let demand: Column<UInt32>
   let fingerprint: Column<Fingerprint>
   let record: Column<PlanRecord>
-  /// In the file.
   let written: PlanEdges
-  /// With those to generated matrix tasks.
+  /// Includes edges to generated matrix tasks.
   let edges: PlanEdges
   let instanceNeeds: InstanceNeeds?
   let nameTable: Column<Int32>
@@ -58,9 +56,9 @@ package final class Plan: @unchecked Sendable {
   let declaredOffsets: Column<UInt32>
   let declaredItems: Column<DeclaredItem>
   let services: Column<ServiceEntry>
-  /// Of a segment that is not part of a plan yet: on other segments, in task order.
+  /// Dependencies of a segment that is not yet in a plan, in task order.
   package let outerNeeds: Column<OuterNeed>
-  /// By task: the last link in `PlanEdges.outerEdges`, from 1. Empty without room.
+  /// Per task: the last link in `PlanEdges.outerEdges`, from 1. Empty without room.
   let lastOuterEdge: Column<UInt32>
   package let hasRoom: Bool
 
@@ -69,10 +67,8 @@ package final class Plan: @unchecked Sendable {
   private let release: @Sendable (UnsafeRawBufferPointer) -> Void
   private let bytes: UnsafeRawBufferPointer
 
-  /// `bytes` is aligned to 8. The bytes in use must not change until `release` gets them, on errors
-  /// too. A plan with room may grow behind them.
-  ///
-  /// - Parameter limit: the number of tasks to use; nil for all.
+  /// `bytes` is aligned to 8. The bytes in use must not change until `release` gets them, also
+  /// after an error; a plan with room may grow behind them. `limit` is the number of tasks to use.
   package init(
     bytes: UnsafeRawBufferPointer, checksum verifyChecksum: Bool, limit: Int? = nil,
     release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
@@ -141,7 +137,6 @@ package final class Plan: @unchecked Sendable {
     self.release = release
   }
 
-  /// Opens a copy of `bytes`.
   package convenience init(copying bytes: [UInt8], limit: Int? = nil) throws(PlanError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(
       byteCount: Swift.max(bytes.count, 1), alignment: 8)
@@ -156,7 +151,6 @@ package final class Plan: @unchecked Sendable {
   deinit { release(bytes) }
 }
 
-/// Records of one type inside a plan's bytes. Every access is bounds-checked.
 public struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
   // SAFETY: `base` points at `count` records of the plan's bytes, and every holder of a column
   // holds the plan. Without records it dangles and is never dereferenced.
@@ -195,7 +189,7 @@ public struct Column<Record: BitwiseCopyable>: RandomAccessCollection {
 }
 
 extension Column {
-  /// The first index for which `isBehind` is true. It must stay true from there on.
+  /// `isBehind` must stay true from the first index where it is true.
   func partitioningIndex(where isBehind: (Record) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

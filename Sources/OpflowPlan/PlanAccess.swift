@@ -10,7 +10,7 @@ extension Plan {
   @inline(__always)
   package func flags(_ task: TaskID) -> TaskFlags { TaskFlags(rawValue: flagBits[task.index]) }
 
-  /// Validation has checked the value; going on without it could run a wrong task.
+  /// Validation has checked the value; without it, a wrong task could run.
   @inline(__always)
   func checked<Value>(_ value: Value?) -> Value {
     guard let value else { preconditionFailure("plan: a value that has no meaning") }
@@ -29,7 +29,7 @@ extension Plan {
 
   package var hasManual: Bool { manifest.hasManual == 1 }
 
-  /// `gpu` is in the plan if each node has it and a task wants it.
+  /// nil unless each node has GPUs and a task wants them.
   package var gpuResource: Int? {
     resources.indices.dropFirst(Int(ResourceEntry.download) + 1).first {
       resources[$0].capacity == 0
@@ -69,8 +69,7 @@ extension Plan {
 
   package func policy(_ task: TaskID) -> TaskPolicy { policies[Int(policyIndex[task.index])] }
 
-  /// Whether `allow_failure` covers this end. Lists cover exit codes only, and nothing covers an
-  /// output that cannot be written.
+  /// Lists cover exit codes only. `allow_failure` never covers an output that cannot be written.
   package func allowsFailure(_ task: TaskID, _ status: ExitStatus, _ reason: EndReason?) -> Bool {
     if reason == .output { return false }
     if flags(task).contains(.allowAnyFailure) { return true }
@@ -78,15 +77,15 @@ extension Plan {
     return codeList(record[task.index].allowedCodes).contains(code)
   }
 
-  /// Whether the files are checked after this end: a later session may keep it as a result.
+  /// The files are checked after this end: a later session may keep it as a result.
   package func recordsEnd(_ task: TaskID, _ end: Outcome) -> Bool {
     if end.isSuccess { return isChecked(task) || declaresOutputs(task) }
     guard end.reason == nil || end.reason == .timeout, isChecked(task) else { return false }
     return allowsFailure(task, end.status, end.reason)
   }
 
-  /// The exit code for lists of codes. A plain command killed by a signal has 128 plus the signal,
-  /// as with a shell (POSIX.1-2017, XCU 2.8.2).
+  /// A plain command killed by a signal has 128 plus the signal, as with a shell (POSIX.1-2017, XCU
+  /// 2.8.2).
   package func exitCode(_ task: TaskID, _ status: ExitStatus) -> Int32? {
     switch status {
     case .unknown: nil
@@ -95,7 +94,7 @@ extension Plan {
     }
   }
 
-  /// Of a task that only groups its dependencies.
+  /// The command of a task that only groups its dependencies.
   package static let commandOfNames = ["true"]
 
   func isName(_ task: TaskID) -> Bool {
@@ -139,7 +138,7 @@ extension Plan {
 
   package func environmentEntry(_ index: UInt32) -> EnvironmentEntry { environments[Int(index)] }
 
-  /// The base's variables come first. Equal names have equal references, so no bytes are compared.
+  /// The base's variables come first. Equal names have equal references, so bytes are not compared.
   package func environmentList(_ index: UInt32) -> [TaskVariable] {
     let entry = environmentEntry(index)
     let (base, own) = (variables(entry.base), variables(entry.own))
@@ -191,7 +190,7 @@ extension Plan {
   ) -> TaskID? {
     let mask = nameTable.count - 1
     var slot = Int(truncatingIfNeeded: Hash.xxh3(bytes)) & mask
-    // A table without a free slot cannot loop forever.
+    // Terminates even for a table without a free slot.
     for _ in 0...mask {
       let task = nameTable[slot]
       if task < 0 { return nil }

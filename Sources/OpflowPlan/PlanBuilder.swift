@@ -1,14 +1,13 @@
 package import OpflowBase
 
-/// Lays out a plan file. Add all tasks in manifest order, then their dependencies in the same
-/// order.
+/// Lays out a plan file. The caller adds all tasks, then their dependencies, in manifest order.
 package struct PlanBuilder: ~Copyable {
   private var arena = PlanArena()
   private var texts = InternTable()
   private var lists = ListTable<TextRef>()
   private var variables = ListTable<EnvironmentItem>()
   private var environments = [EnvironmentEntry(base: 0, own: 0)]
-  /// By own list: the last environment that uses it.
+  /// Per own list: the last environment with it.
   private var environmentsOfOwn: [UInt32] = [0]
   private var demands = ListTable<DemandItem>()
   private var codes = ListTable<Int32>()
@@ -48,13 +47,13 @@ package struct PlanBuilder: ~Copyable {
   package var taskCount: Int { tasks.name.count }
   package var edgeCount: Int { needTargets.count }
 
-  /// Strings and lists: a short manifest with many tasks can make them large.
+  /// A short manifest with many tasks can make strings and lists large.
   package var byteCount: Int {
     arena.count + lists.byteCount + variables.byteCount + declaredItems.byteCount
       + lateItems.byteCount + steps.byteCount
   }
 
-  /// Unused memory is never touched, so a generous guess costs nothing.
+  /// Unused memory is never touched, so a generous guess does not cost anything.
   package mutating func reserve(taskCount: Int, edgeCount: Int, textByteCount: Int) {
     arena.reserve(
       textByteCount + taskCount * PlanWriter.bytesPerTask + edgeCount * PlanWriter.bytesPerEdge)
@@ -64,12 +63,11 @@ package struct PlanBuilder: ~Copyable {
     needConditions.reserveCapacity(edgeCount)
   }
 
-  /// For a string that is probably unique.
+  /// The string is probably unique.
   package mutating func append(_ bytes: UnsafeRawBufferPointer) -> TextRef {
     arena.append(bytes)
   }
 
-  /// Equal strings get equal references.
   package mutating func intern(_ bytes: UnsafeRawBufferPointer) -> TextRef {
     if bytes.isEmpty { return .empty }
     return texts.intern(bytes, arena: &arena)
@@ -93,7 +91,6 @@ package struct PlanBuilder: ~Copyable {
 
   package mutating func list(_ items: [TextRef]) -> ListIndex { lists.index(of: items) }
 
-  /// For a string that is probably unique.
   package mutating func list(ofOne item: TextRef) -> ListIndex {
     item.length == 0 ? 0 : lists.add(item)
   }
@@ -130,16 +127,13 @@ package struct PlanBuilder: ~Copyable {
     return index
   }
 
-  /// Real paths; the manifest comes first.
   package mutating func reads(file path: String) { files.append(intern(path)) }
 
   package mutating func reads(glob: PlanInputs.FoundNames) {
     globs.append(GlobEntry(pattern: intern(glob.pattern), folder: intern(glob.folder)))
   }
 
-  /// Records a matrix of consecutive tasks.
-  ///
-  /// - Parameter values: one per axis, matrix task by matrix task.
+  /// `values` has one value per axis, matrix task by matrix task.
   package mutating func addMatrixGroup(
     _ name: TextRef, firstTask: TaskID, instanceCount: Int, axes: [TextRef], values: [TextRef]
   ) {
@@ -167,12 +161,10 @@ package struct PlanBuilder: ~Copyable {
 
   /// Adds services to the fingerprints of all direct and indirect dependents. Call it once, after
   /// all dependencies are added.
-  ///
-  /// - Parameter base: the plan that this segment extends.
   package mutating func addServicesToFingerprints(behind base: Plan? = nil) {
     let outer = outerServices(in: base)
     if services.isEmpty, outer.isEmpty { return }
-    // Before the changes below: a service's own definition excludes its dependencies.
+    // Excludes dependencies, so it is taken before the changes below.
     let own = (0..<taskCount).map { tasks.isService($0) ? tasks.fingerprint($0).whole : 0 }
     for task in 0..<taskCount where tasks.isService(task) {
       services[tasks.service(task)].definition = own[task]
@@ -203,7 +195,6 @@ package struct PlanBuilder: ~Copyable {
     }
   }
 
-  /// By the task of this segment that needs them.
   private func outerServices(in base: Plan?) -> [Int: [TaskID]] {
     guard let base, base.hasServices else { return [:] }
     var services: [Int: [TaskID]] = [:]
@@ -229,7 +220,7 @@ package struct PlanBuilder: ~Copyable {
     return id
   }
 
-  /// For matrix tasks that are generated later.
+  /// Announces matrix tasks that are generated later.
   package mutating func expect(caches: Bool, memoryLimits: Bool) {
     if caches { hasCaches = true }
     if memoryLimits { hasMemoryLimits = true }
@@ -251,13 +242,13 @@ package struct PlanBuilder: ~Copyable {
         outputs: declaredItems.index(of: outputs)))
   }
 
-  /// Of the current task; `endNeeds()` moves to the next one.
+  /// `endNeeds()` moves to the next task.
   package mutating func addNeed(_ target: TaskID, on condition: NeedCondition) {
     needTargets.append(target.rawValue)
     needConditions.append(condition.rawValue)
   }
 
-  /// On a task of the base plan. Call it after `addNeed`.
+  /// A dependency on a task of the base plan; added after `addNeed`.
   package mutating func addOuterNeed(_ name: TextRef, on condition: NeedCondition) {
     outerNeeds.append(OuterNeed(task: TaskID(needOffsets.count - 1), name: name, on: condition))
   }
@@ -268,7 +259,7 @@ package struct PlanBuilder: ~Copyable {
 
   package enum Outcome: Sendable {
     case plan([UInt8])
-    /// Each task needs the next, the last needs the first.
+    /// Each task depends on the next, the last on the first.
     case cycle([TaskID])
   }
 
@@ -354,7 +345,6 @@ package struct PlanBuilder: ~Copyable {
   }
 }
 
-/// A plan's tasks while they are collected.
 struct TaskColumns {
   private(set) var name: [TextRef] = []
   private var kind: [UInt8] = []
@@ -397,7 +387,6 @@ struct TaskColumns {
 
   func fingerprint(_ task: Int) -> Fingerprint { fingerprint[task] }
 
-  /// Mixes in the definitions of the task's services.
   mutating func combine(_ task: Int, with digest: UInt64) {
     fingerprint[task].whole = Hash.combine(fingerprint[task].whole, digest)
     fingerprint[task].parts ^= (digest & 255) << (Fingerprint.Part.needs.rawValue * 8)
@@ -416,7 +405,7 @@ struct TaskColumns {
   }
 }
 
-/// Deduplicates strings: open addressing over references into the builder's arena.
+/// Open addressing over references into the builder's arena.
 struct InternTable {
   private var slots = [TextRef](repeating: .empty, count: 64)
   private var used = 0
@@ -451,11 +440,11 @@ struct InternTable {
   }
 }
 
-/// Equal lists get the same index. List 0 is empty.
+/// Deduplicates lists; list 0 is empty.
 struct ListTable<Item: BitwiseCopyable> {
   private(set) var offsets: [UInt32] = [0, 0]
   private(set) var items: [Item] = []
-  /// By hash of the lists' bytes, at most half full; 0 is a free slot.
+  /// By hash of a list's bytes, at most half full; 0 is a free slot.
   private var slots = [UInt32](repeating: 0, count: 64)
 
   var byteCount: Int { items.count * MemoryLayout<Item>.stride }
@@ -472,15 +461,13 @@ struct ListTable<Item: BitwiseCopyable> {
     return index
   }
 
-  /// Without deduplication.
   mutating func add(_ item: Item) -> UInt32 {
     items.append(item)
     offsets.append(UInt32(truncatingIfNeeded: items.count))
     return UInt32(truncatingIfNeeded: offsets.count - 2)
   }
 
-  /// The list's slot, or the free one for it. Items have no padding, so equal lists have equal
-  /// bytes.
+  /// Items have no padding, so equal lists have equal bytes.
   private func slot(of list: [Item]) -> Int {
     list.withUnsafeBytes { bytes in
       items.withUnsafeBytes { items in

@@ -1,6 +1,6 @@
 internal import OpflowBase
 
-/// An entry of a task's `inputs` or `outputs`. A task's entries are a list.
+/// An entry of a task's `inputs` or `outputs`.
 package struct DeclaredItem: Hashable, Sendable, BitwiseCopyable {
   package enum Kind: UInt32, Sendable {
     case path
@@ -28,7 +28,6 @@ package struct DeclaredItem: Hashable, Sendable, BitwiseCopyable {
   var kind: Kind? { Kind(rawValue: code) }
 }
 
-/// Tasks that declare nothing have no entry.
 package struct DeclarationEntry: Hashable, Sendable, BitwiseCopyable {
   var task: Int32
   var inputs: UInt32
@@ -38,7 +37,7 @@ package struct DeclarationEntry: Hashable, Sendable, BitwiseCopyable {
 /// An input. Paths are literal, patterns as written, both relative to the task's folder unless
 /// absolute. A trailing `/` means a folder.
 package enum InputEntry: Hashable, Sendable {
-  /// A folder counts with everything in it.
+  /// A folder includes everything in it.
   case path(String)
   case glob(String)
   case environment(String)
@@ -72,23 +71,21 @@ extension Plan {
 
   package func isCached(_ task: TaskID) -> Bool { flags(task).contains(.cached) }
 
-  /// Removes the outputs of earlier attempts before the task starts.
   package func cleans(_ task: TaskID) -> Bool { record(task).processes[.clean] != 0 }
 
   package var declaresFiles: Bool { declarations.count > 0 }
 
-  /// The task has `inputs`, possibly empty, and is skipped if nothing has changed.
   @inline(__always)
   package func isChecked(_ task: TaskID) -> Bool { flags(task).contains(.checked) }
 
-  /// A download does so by its `to`.
+  /// A download declares its `to`.
   @inline(__always)
   package func declaresOutputs(_ task: TaskID) -> Bool { flags(task).contains(.declaresOutputs) }
 
-  // Arrays, since columns are not specialized in other modules, which took a tenth of the time of
-  // an up-to-date check.
+  // These return arrays, since columns are not specialized in other modules, which took a tenth of
+  // the time of an up-to-date check.
 
-  /// In manifest order, duplicates included.
+  /// In manifest order, with duplicates.
   package func inputs(of task: TaskID) -> [InputEntry] {
     declaredItems(declaration(of: task)?.inputs ?? 0).map { entry($0) }
   }
@@ -115,7 +112,6 @@ extension Plan {
     }
   }
 
-  /// The manifest's spelling of a path that looks like a pattern.
   package func writtenText(ofPath path: String, of task: TaskID) -> String? {
     guard let entry = declaration(of: task) else { return nil }
     for list in [entry.inputs, entry.outputs] {
@@ -127,8 +123,8 @@ extension Plan {
     return nil
   }
 
-  /// A hash of `outputs`, `clean`, and variables and commands of `inputs`, in any order. Paths do
-  /// not count: different patterns can match the same files.
+  /// A hash of `outputs`, `clean`, and variables and commands of `inputs`, in any order; without
+  /// paths of inputs, since different patterns can match the same files.
   package func declarationDigest(_ task: TaskID) -> UInt64 {
     guard let entry = declaration(of: task) else { return 0 }
     let outputs = declaredItems(entry.outputs).reduce(cleans(task) ? Self.cleanDigest : 0) {
@@ -151,7 +147,7 @@ extension Plan {
     return Hash.combine(UInt64(item.code), words)
   }
 
-  /// List 0 is known to be empty: a worker validates only the lists that its tasks use.
+  /// A worker validates only the lists that its tasks use, so list 0 is not read.
   private func declaredItems(_ index: UInt32) -> Column<DeclaredItem> {
     if index == 0 { return declaredItems[0..<0] }
     return declaredItems[Int(declaredOffsets[Int(index)])..<Int(declaredOffsets[Int(index) + 1])]

@@ -1,6 +1,5 @@
-/// The dependency graph in both directions, and a topological order.
 struct PlanEdges {
-  /// Task `t` needs `needTargets[needOffsets[t]..<needOffsets[t + 1]]`.
+  /// Task `t` depends on `needTargets[needOffsets[t]..<needOffsets[t + 1]]`.
   let needOffsets: Column<UInt32>
   let needTargets: Column<Int32>
   let needConditions: Column<UInt8>
@@ -10,7 +9,7 @@ struct PlanEdges {
   let order: Column<Int32>
   /// Chains of dependents from later segments.
   let outerEdges: Column<OuterEdge>
-  /// By task: its first link, from 1. Empty without chains.
+  /// Per task: its first link, from 1. Empty without chains.
   let firstOuterEdge: Column<UInt32>
 
   init(_ sections: PlanSections) throws(PlanError) {
@@ -26,7 +25,6 @@ struct PlanEdges {
       .firstOuterEdge, count: sections.hasRoom ? sections.taskCount : 0)
   }
 
-  /// Without chains.
   init(
     needOffsets: Column<UInt32>, needTargets: Column<Int32>, needConditions: Column<UInt8>,
     dependentOffsets: Column<UInt32>, dependentTargets: Column<Int32>,
@@ -68,7 +66,7 @@ struct PlanEdges {
     firstOuterEdge.isEmpty ? 0 : firstOuterEdge[task.index]
   }
 
-  /// By link: the task that is needed.
+  /// The dependency of each link.
   var outerTargets: [TaskID] {
     var targets = [TaskID](repeating: .none, count: outerEdges.count)
     if outerEdges.isEmpty { return targets }
@@ -81,16 +79,15 @@ struct PlanEdges {
   }
 }
 
-/// Iterative, so a chain of a million tasks does not overflow the stack.
+/// Iterative: a chain of a million tasks does not overflow the stack.
 package enum Graph {
   package enum Ordering: Equatable, Sendable {
     case topological([Int32])
-    /// Each task needs the next, the last needs the first.
     case cycle([Int32])
   }
 
-  /// Kahn's algorithm over compressed sparse rows: task `t` needs the targets from `offsets[t]` up
-  /// to `offsets[t + 1]`; dependents likewise.
+  /// Kahn's algorithm over compressed sparse rows: task `t` depends on the targets from
+  /// `offsets[t]` up to `offsets[t + 1]`; dependents likewise.
   package static func order(
     needOffsets: [UInt32], needTargets: [Int32],
     dependentOffsets: [UInt32], dependentTargets: [Int32]
@@ -117,7 +114,7 @@ package enum Graph {
     return .cycle(cycle(among: missing, needOffsets: needOffsets, needTargets: needTargets))
   }
 
-  /// Each remaining task has a remaining dependency, so following these leads into a cycle.
+  /// Each remaining task has a remaining dependency, which leads into a cycle.
   private static func cycle(
     among missing: [UInt32], needOffsets: [UInt32], needTargets: [Int32]
   ) -> [Int32] {
@@ -158,7 +155,6 @@ package enum Graph {
   }
 }
 
-/// A dependency of a segment's task on a task outside the segment.
 package struct OuterNeed: Hashable, Sendable, BitwiseCopyable {
   package var task: Int32
   var condition: UInt32
@@ -181,17 +177,16 @@ package struct OuterEdge: Hashable, Sendable, BitwiseCopyable {
   static let placeOfNext = 8
 }
 
-/// A task's dependents: those of its own segment, then those of later ones in order.
+/// First the dependents in the task's own segment, then those in later segments.
 package struct DependentEdges: Sequence, IteratorProtocol {
   /// Edges from here on are links.
   static let firstOuter = 1 << 40
 
   private var row: Range<Int>
-  /// From 1.
   private var outer: UInt32
   private let chain: Column<OuterEdge>
 
-  /// - Parameter outer: the first link, from 1; ignored beyond the chain's end.
+  /// `outer` is from 1; ignored beyond the chain's end.
   @inline(__always)
   init(row: Range<Int>, outer: UInt32, chain: Column<OuterEdge>) {
     self.row = row
@@ -251,13 +246,12 @@ extension Plan {
     )
   }
 
-  /// Outside the segment; numbered after the dependencies in it.
+  /// Numbered after the dependencies in the segment.
   func outerNeeds(_ task: TaskID) -> Column<OuterNeed> {
     let first = outerNeeds.partitioningIndex { $0.task >= task.rawValue }
     return outerNeeds[first..<outerNeeds.partitioningIndex { $0.task > task.rawValue }]
   }
 
-  /// By number among all of the task's dependencies.
   package func needName(_ number: Int, of task: TaskID) -> UnsafeRawBufferPointer {
     let own = needs(task)
     return number < own.count

@@ -4,8 +4,8 @@ internal import OpflowBase
 // =================
 //
 // A plan is one file: a header, a table of sections, and the sections, each an array of records of
-// a fixed size. It has no pointers, so all processes map it and use it in place. Numbers are
-// little-endian; every section starts at a multiple of eight bytes.
+// a fixed size. It does not contain pointers, so all processes map it and use it in place. Numbers
+// are little-endian; sections start at multiples of eight bytes.
 //
 //   offset  size
 //        0     8  magic "OPFLPLAN"
@@ -19,23 +19,23 @@ internal import OpflowBase
 //       56     8  zero; in a plan with room, the offset of its active head
 //       64        the section table: kind, record size, offset, record count (4, 4, 8, 8 bytes)
 //
-// What scheduling reads is a column each. Everything else about a task is one `PlanRecord`.
+// The scheduler reads columns, one per property. All other properties of a task are one
+// `PlanRecord`.
 //
-// Strings are stored once in an arena and referred to by offset and length. Lists (command words,
-// shells, tags, environments, demands) are runs of records, found through a column of offsets with
-// one more entry than there are lists. List 0 of each kind is empty. All indexes are local to the
-// file.
+// Strings are in one arena, referred to by offset and length. Lists (command words, shells, tags,
+// environments, demands) are runs of records, found through a column of offsets with one entry more
+// than there are lists. List 0 of each kind is empty. Indexes are local to the file.
 //
 // A plan with room has space after each section, so tasks are added in place and indexes stay
 // valid. It has two heads, one of them active. A head is an XXH3-64 of its rest, the number of
 // tasks (8 bytes each) and a section table. An addition writes its records behind the counts of the
-// active head, then the other head, then the offset in the header, which commits it. In-place
-// changes (a slot of the name table, the end of a chain) point behind the counts of open readers,
-// which ignore them. No checksum covers the records of such a plan.
+// active head, then the other head, then the offset in the header, which commits the addition.
+// In-place changes (a slot of the name table, the end of a chain) point behind the counts of open
+// readers, which ignore them. The records of such a plan do not have a checksum.
 //
-// A segment is a plan whose tasks also need tasks of other segments, by name (`outerNeeds`). In the
-// plan these are rows of `needTargets`, after those within the segment. In the other direction,
-// existing rows stay unchanged, and chains (`outerEdges`) hold the new dependents.
+// A segment is a plan whose tasks also depend on tasks of other segments, by name (`outerNeeds`).
+// In the plan these are rows of `needTargets`, after the segment's own rows. In the other
+// direction, existing rows stay unchanged, and chains (`outerEdges`) hold the new dependents.
 //
 // Every change of the layout, the sections or a field's meaning raises the version. A resume that
 // finds another version compiles the manifest again.
@@ -46,15 +46,12 @@ package enum PlanFormat {
   static let headerBytes = 64
   static let sectionEntryBytes = 24
   static let keyPlace = 32
-  /// In the header: the active head's offset.
   static let headPlace = 56
-  /// A checksum, the number of tasks, and the section table.
   static let headBytes = 16 + PlanSection.allCases.count * sectionEntryBytes
-  /// Exclusive upper limit of line numbers.
+  /// Exclusive.
   package static let lineLimit: UInt32 = 1 << 30
 }
 
-/// The raw value is stored in the file.
 package enum PlanSection: UInt32, CaseIterable, Sendable {
   case arena = 0
   case taskName, taskKind, taskFlags, taskPriority, taskPolicy, taskDemand, taskFingerprint
@@ -81,17 +78,15 @@ package enum PlanSection: UInt32, CaseIterable, Sendable {
   case outerEdges, firstOuterEdge, lastOuterEdge
 }
 
-/// The section table, checked against the file's length.
 struct PlanSections {
   /// Committed tasks, or the limit.
   let taskCount: Int
-  /// The file has tasks beyond `taskCount`.
   let isCut: Bool
-  /// Tasks of the run's first manifest.
+  /// Counts the tasks of the run's first manifest.
   let firstTaskCount: Int
   let key: PlanKey
   let hasRoom: Bool
-  /// Of the active head; 0 in a plan without room.
+  /// 0 in a plan without room.
   let head: Int
   private let bytes: UnsafeRawBufferPointer
   private let table: [UInt8]
@@ -138,7 +133,7 @@ struct PlanSections {
       low: bytes.loadUnaligned(fromByteOffset: 40, as: UInt64.self))
   }
 
-  /// While a writer changes the head.
+  /// Bounds retries while a writer changes the head.
   private static let mostLooks = 1000
 
   private static func head(
@@ -176,7 +171,6 @@ struct PlanSections {
     }
   }
 
-  /// For a column that was checked before.
   func bytes(of section: PlanSection) -> UnsafeRawBufferPointer {
     let place = place(of: section)
     return UnsafeRawBufferPointer(
@@ -193,7 +187,7 @@ struct PlanSections {
       base: UnsafePointer((base + offset).assumingMemoryBound(to: Record.self)), count: count)
   }
 
-  /// One record per committed task. A plan with room may have more.
+  /// A plan with room may have more records.
   func column<Record: BitwiseCopyable>(
     _ section: PlanSection, count: Int
   ) throws(PlanError) -> Column<Record> {
@@ -202,7 +196,6 @@ struct PlanSections {
     return column[0..<count]
   }
 
-  /// As many records as the rows of committed tasks.
   func column<Record: BitwiseCopyable>(
     _ section: PlanSection, rows offsets: Column<UInt32>
   ) throws(PlanError) -> Column<Record> {
@@ -232,7 +225,7 @@ struct PlanSections {
 }
 
 extension Plan {
-  /// The file ends in an uncommitted addition (the writer crashed). Nothing can be appended to it.
+  /// The file ends in an uncommitted addition (the writer crashed); nothing can be appended.
   package var isCut: Bool { sections.isCut }
 }
 
@@ -244,7 +237,7 @@ enum PlanNames {
   }
 }
 
-/// The strings, with room for the header in front: the buffer becomes the file uncopied.
+/// Has room for the header in front: the buffer becomes the file without a copy.
 struct PlanArena {
   fileprivate var bytes: [UInt8]
 
@@ -276,11 +269,10 @@ struct PlanWriter {
   private var bytes: [UInt8]
   private var entry = PlanFormat.headerBytes
 
-  /// Upper bounds, without strings and lists.
+  /// Excludes strings and lists.
   static let bytesPerTask = 128
   static let bytesPerEdge = 16
 
-  /// The arena becomes the first section, uncopied.
   init(taking arena: inout PlanArena) {
     let count = arena.count
     bytes = []
@@ -295,7 +287,6 @@ struct PlanWriter {
     records.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
 
-  /// Frees the records.
   mutating func move<Record: BitwiseCopyable>(_ section: PlanSection, _ records: inout [Record]) {
     add(section, records)
     records = []

@@ -1,10 +1,9 @@
 internal import OpflowBase
 
-/// The writes that add a segment to a plan file, in order. Then reopen the plan.
+/// The writes that add a segment to a plan file, in order; then the plan is reopened.
 ///
 /// Only the last write commits; a crash before it changes nothing for readers. After a failed
-/// write, use `intoNewFile` for the next addition, since the file may contain dangling names and
-/// links.
+/// write, use `intoNewFile`, since the file may contain dangling names and links.
 package struct PlanGrowth: Sendable {
   package struct Write: Sendable {
     package let offset: Int
@@ -12,10 +11,10 @@ package struct PlanGrowth: Sendable {
   }
 
   package private(set) var writes: [Write] = []
-  /// Of a new, zero-filled file; nil for the plan's own file.
+  /// nil if the plan's own file is written.
   package private(set) var newFileByteCount: Int?
 
-  /// - Parameter segment: validated.
+  /// `segment` must be validated.
   package init(of plan: Plan, by segment: Plan, intoNewFile: Bool = false) throws(SegmentError) {
     assert(!plan.isCut)
     let records = try SegmentRecords(segment, behind: plan)
@@ -28,12 +27,10 @@ package struct PlanGrowth: Sendable {
     }
   }
 
-  /// The last two writes commit.
   package var recordsAndHead: (ArraySlice<Write>, ArraySlice<Write>) {
     (writes.dropLast(2), writes.suffix(2))
   }
 
-  /// Copies the plan into a file with room.
   package init(room plan: Plan) { self.init(room: plan, nil) }
 
   private init(room plan: Plan, _ renaming: RetractedNames?) {
@@ -43,9 +40,7 @@ package struct PlanGrowth: Sendable {
     writes = file.writes(all: records, of: nil)
   }
 
-  /// Copies the plan into a file with room and retracts tasks: complete matrices only.
-  ///
-  /// - Parameter attempt: the one that added the tasks.
+  /// Complete matrices only. `attempt` added the tasks.
   package init(
     of plan: Plan, retracting tasks: some Sequence<Int>, attempt: Int32
   ) throws(SegmentError) {
@@ -62,7 +57,7 @@ package struct PlanGrowth: Sendable {
   }
 }
 
-/// A plan in memory that grows by segments in place: adding many costs no more than their tasks.
+/// A plan in memory that grows in place: an addition costs as much as its tasks.
 package struct GrownPlan {
   package private(set) var plan: Plan
   private var room: Room?
@@ -118,7 +113,7 @@ package struct GrownPlan {
     }
   }
 
-  /// Under a new key, since with other segments an index can mean another task.
+  /// A new key, since with other segments an index can mean another task.
   package func keyed() throws(PlanError) -> Plan {
     guard let room else { return plan }
     let text = ([plan.key] + keys).map(\.description).joined(separator: " ")
@@ -134,29 +129,25 @@ package enum GrownPlanError: Error, Equatable {
   case plan(PlanError)
 }
 
-/// The layout of a plan file with room for dynamic tasks, and the writes that add them.
 struct GrowingFile {
   private let plan: Plan
   private var offsets: [Int]
   private let strides: [Int]
-  /// Per section, before the addition.
   private var counts: [Int]
-  /// Of retracted tasks.
   private let renaming: RetractedNames?
   private let nameTableSize: Int
   private(set) var byteCount: Int
-  /// Of the inactive head, which the writes fill and then activate.
   private let head: Int
 
   private static let firstHead =
     PlanFormat.headerBytes + PlanSection.allCases.count * PlanFormat.sectionEntryBytes
 
-  /// A section gets room for twice its records, plus this many.
+  /// Room for twice the records, plus this many.
   private static let leastRoom = 64
   private static let leastText = 4096
   private static let mostText = Int(UInt32.max)
 
-  /// Uses the plan's own file; nil if the records do not fit.
+  /// nil if the records do not fit into the plan's file.
   init?(_ plan: Plan, for records: SegmentRecords) {
     self.plan = plan
     renaming = nil
@@ -343,7 +334,6 @@ struct GrowingFile {
 
   // MARK: - The head
 
-  /// The head, then the pointer in the header that activates it.
   private func headWrites(_ records: SegmentRecords) -> [PlanGrowth.Write] {
     var head = [UInt8](repeating: 0, count: PlanFormat.headBytes)
     head.put(UInt64(plan.taskCount + records.taskCount), at: 8)
@@ -372,13 +362,12 @@ extension PlanGrowth.Write {
 }
 
 /// Renames retracted tasks, so that new tasks can have their names and declare their files. They
-/// keep indexes and dependencies. The new names contain `~`, which IDs cannot.
+/// keep indexes and dependencies. IDs cannot contain the `~` of the new names.
 struct RetractedNames {
   private(set) var names: [Int32: [UInt8]] = [:]
   private(set) var sections: [PlanSection: [UInt8]] = [:]
   private var text: [UInt8] = []
 
-  /// - Parameter attempt: the one that added the tasks.
   init(of plan: Plan, _ tasks: some Sequence<Int>, attempt: Int32) throws(SegmentError) {
     var refs = Array(plan.name)
     var flags = Array(plan.flagBits)

@@ -13,22 +13,18 @@ package struct PlanFile: Equatable, Sendable {
     self.content = content
   }
 
-  /// For an optional file.
   package init(missing path: String) {
     self.init(path: path, realPath: "", content: PlanKey(high: 0, low: 0))
   }
 }
 
-/// Everything that a plan is compiled from, without `-j` and capacities. Runs with equal keys share
-/// the plan.
+/// All inputs of a plan, except `-j` and capacities. Runs with equal keys share the plan.
 package struct PlanInputs: Sendable {
   package var opflowVersion: String
   package var folder: String
-  /// `NAME=VALUE` of each `--set`.
   package var set: [String] = []
-  /// The manifest comes first.
   package var files: [PlanFile] = []
-  /// Of matrices, in the order in which they are read.
+  /// In reading order.
   package var globs: [FoundNames] = []
   /// Inherited variables that expressions read; nil if unset.
   package var environment: [(name: String, value: String?)] = []
@@ -62,7 +58,7 @@ package struct PlanInputs: Sendable {
     self.folder = folder
   }
 
-  /// Lengths precede lists, so different inputs never collide in form.
+  /// Lengths precede lists: different inputs never have equal bytes.
   package var key: PlanKey {
     var fields = FieldWriter()
     fields.number(PlanFormat.version)
@@ -101,12 +97,8 @@ package struct PlanInputs: Sendable {
 }
 
 extension Plan {
-  /// The current inputs if they still give this plan. Works before validation.
-  ///
-  /// - Parameters:
-  ///   - inputs: without included files, variables and run ID.
-  ///   - file: returns nil if unreadable.
-  ///   - names: returns the matches of a pattern; nil on errors.
+  /// Returns the current inputs if they still give this plan. Works before validation. `inputs`
+  /// lacks included files, variables and run ID.
   package func inputs(
     ifCurrent inputs: PlanInputs, runID: String, file: (String) -> PlanFile?,
     names: (_ pattern: String, _ folder: String) -> [String]? = { _, _ in nil },
@@ -145,18 +137,15 @@ extension Plan {
     environmentNames.map { (string($0), variable(string($0))) }
   }
 
-  /// Compiling again could warn: it did before, or a task wants more than there is.
-  ///
-  /// - Parameter capacities: by resource.
+  /// A compilation warned before, or a task wants more than a capacity.
   package func mayWarn(_ capacities: [UInt64]) -> Bool {
     manifest.hasWarnings == 1
       || demandItems.contains { $0.amount > capacities[Int($0.resource)] }
   }
 }
 
-/// A hash of what decides a task's result. A resume keeps a success only if it is unchanged.
+/// A resume keeps a success only if its fingerprint is unchanged.
 package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
-  /// XXH3 over all parts.
   package var whole: UInt64
   /// The low eight bits of each part's hash, `Part.run` lowest; for messages only.
   package var parts: UInt64
@@ -169,11 +158,10 @@ package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
   /// A change between `run` and `download` is reported as `run`.
   package enum Part: UInt64, CaseIterable, Sendable {
     case run, env, dir, shell, needs, download
-    /// Read from other tasks. Compared separately, not in `parts`.
+    /// Values of other tasks. Compared separately, not in `parts`.
     case values
   }
 
-  /// As far as eight bits can tell.
   package func changedPart(from old: Fingerprint) -> Part? {
     Part.allCases.first { part in
       (whole != old.whole)
@@ -182,15 +170,14 @@ package struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// How a fingerprint hashes paths. Plans use `relative`; journals of older versions have
-/// `absolute`.
+/// Plans use `relative`; journals of older versions have `absolute`.
 package enum FingerprintStyle: Sendable {
-  /// To the manifest's folder if below it, so that a project can be moved.
+  /// Relative to the manifest's folder if below it, so that a project can be moved.
   case relative
   case absolute
 }
 
-/// Lengths precede strings, so different lists never give equal bytes.
+/// Lengths precede strings: different lists never give equal bytes.
 package struct FingerprintHasher {
   private var bytes: [UInt8] = []
   private var wholes: [UInt64] = []
@@ -207,7 +194,6 @@ package struct FingerprintHasher {
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// A part is everything added since the last one.
   package mutating func end(_ part: Fingerprint.Part) {
     let hash = Hash.xxh3(bytes)
     bytes.removeAll(keepingCapacity: true)

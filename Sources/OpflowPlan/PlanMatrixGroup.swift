@@ -1,13 +1,12 @@
 internal import OpflowBase
 
-/// A matrix. Its matrix tasks are consecutive.
 package struct MatrixGroupEntry: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
   package var firstTask: Int32
   package var instanceCount: Int32
   /// Never the empty list.
   package var axes: ListIndex
-  /// In `matrixGroupValues`: one value per axis, matrix task by matrix task.
+  /// One value per axis, matrix task by matrix task.
   package var firstValue: UInt32
 
   package init(
@@ -37,7 +36,6 @@ extension Plan {
     string(matrixGroups[matrixGroup.index].name)
   }
 
-  /// For a generator that found nothing to generate.
   package static let emptyMatrixText = "empty matrix: it has no legs"
 
   package func instances(_ matrixGroup: MatrixGroupID) -> Range<Int> {
@@ -66,7 +64,6 @@ extension Plan {
     return matrixGroupValues[first..<(first + count)]
   }
 
-  /// In task order; a matrix counts as one name.
   package var foldedNames: some Sequence<String> {
     var next = 0
     return AnyIterator {
@@ -104,9 +101,10 @@ extension Plan {
 
 /// The dependency graph after generators (`after` in a `matrix`) have added matrix tasks.
 ///
-/// Before that, a dependent of the matrix depends on the generator; afterwards also on each matrix
-/// task, behind its other dependencies. Exceptions: the matrix tasks themselves, and generators
-/// that do not read the values (`NeedCondition.ran`). The file does not have these edges.
+/// Before that, a dependent of the matrix depends on the generator. Then it also depends on each
+/// matrix task, after its other dependencies. Exceptions: the matrix tasks themselves, and
+/// generators that do not read the values (`NeedCondition.ran`). The file does not have these
+/// edges.
 final class InstanceNeeds: @unchecked Sendable {
   // SAFETY: @unchecked, because the memory is written in init and freed in deinit only.
 
@@ -130,9 +128,7 @@ final class InstanceNeeds: @unchecked Sendable {
     deinit { for piece in pieces { piece.deallocate() } }
   }
 
-  /// Nil without generated matrix tasks.
-  ///
-  /// - Parameter written: the edges from the file, not validated.
+  /// nil without generated matrix tasks. `written` are the edges from the file, not validated.
   init?(
     _ written: PlanEdges, instances: [Int32: Range<Int>], makesInstances: (Int) -> Bool
   ) throws(PlanError) {
@@ -197,37 +193,36 @@ extension Plan {
     hasInstanceMakers && flags(task).makesInstances
   }
 
-  /// Before a generator's success none yet, afterwards none at all.
+  /// Also true before the generator's success.
   package func hasEmptyMatrix(_ task: TaskID) -> Bool {
     makesInstances(task) && instances(madeBy: task) == nil
   }
 
-  /// The state that views show: a matrix that came out empty is a success in the journal, which a
-  /// resume does not repeat, but shown as skipped.
+  /// The state that views show. For the journal, an empty matrix is a success, which a resume does
+  /// not repeat; views show it as skipped.
   @inline(__always)
   package func shown(_ state: TaskState, of task: TaskID) -> TaskState {
     state == .succeeded && hasEmptyMatrix(task) ? .skipped : state
   }
 
-  /// This plan does not have them yet.
+  /// The matrix tasks that `task` depends on are not yet in this plan.
   package func lacksInstances(_ task: TaskID) -> Bool {
     guard hasInstanceMakers, !makesInstances(task) else { return false }
     return needs(task).contains { hasEmptyMatrix(TaskID(needTargets[$0])) }
   }
 
-  /// From the manifest, without generated matrix tasks.
+  /// Excludes generated matrix tasks.
   package func declaredNeeds(of task: TaskID) -> [TaskID] {
     written.needs(task).map { TaskID(written.needTargets[$0]) }
   }
 
-  /// Nil if none yet.
   package func instances(madeBy task: TaskID) -> Range<Int>? {
     instanceNeeds?.instances[task.rawValue]
   }
 
   package var hasMadeInstances: Bool { instanceNeeds != nil }
 
-  /// In topological order. `first` must be the start of a segment.
+  /// `first` must be the start of a segment.
   package func order(addedFrom first: Int) -> Column<Int32> { written.order[first..<taskCount] }
 
   static func findInstanceNeeds(
@@ -235,7 +230,6 @@ extension Plan {
     _ flags: Column<UInt16>, _ matrixGroups: Column<MatrixGroupEntry>, _ nameTable: Column<Int32>,
     _ arena: Column<UInt8>
   ) throws(PlanError) -> InstanceNeeds? {
-    // The initial plan of a run has no generated tasks.
     guard sections.hasRoom, hasInstanceMakers, !matrixGroups.isEmpty else { return nil }
     func text(_ ref: TextRef) -> UnsafeRawBufferPointer? {
       guard Int(ref.offset) + Int(ref.length) <= arena.count else { return nil }

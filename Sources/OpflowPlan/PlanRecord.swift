@@ -14,12 +14,12 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   package var environment: UInt32 = 0
   package var allowedCodes: UInt32 = 0
   package var late: UInt32 = 0
-  /// In its file, from 1; 0 if unknown.
+  /// The line in `file`, from 1; 0 if unknown.
   package var line: UInt32 = 0
-  /// A list with the path; empty for the manifest itself.
+  /// Empty for the manifest itself.
   package var file: ListIndex = 0
 
-  /// Do not change what the task does.
+  /// Texts do not change what the task does.
   package var texts = TaskTexts()
   package var processes = ProcessRules()
 
@@ -32,7 +32,6 @@ package struct PlanRecord: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// One task for the builder.
 package struct TaskEntry: Sendable {
   package var name: TextRef
   package var kind: ActionKind
@@ -49,7 +48,6 @@ package struct TaskEntry: Sendable {
   }
 }
 
-/// A string in the plan's arena.
 package struct TextRef: Hashable, Sendable, BitwiseCopyable {
   package var offset: UInt32
   package var length: UInt32
@@ -60,10 +58,9 @@ package struct TextRef: Hashable, Sendable, BitwiseCopyable {
   package static let empty = TextRef(offset: 0, length: 0)
 }
 
-/// A list of strings; 0 is the empty list.
+/// 0 is the empty list.
 package typealias ListIndex = UInt32
 
-/// A shared list of variables, overridden by the task's own.
 package struct EnvironmentEntry: Hashable, Sendable, BitwiseCopyable {
   package var base: UInt32
   package var own: UInt32
@@ -73,15 +70,14 @@ package struct EnvironmentEntry: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// A variable after the task's own list has overridden the base.
 package struct TaskVariable: Hashable, Sendable {
   package var name: TextRef
   package var value: TextRef
-  /// In the task's own list; nil if it comes from the base.
+  /// nil if from the base.
   package var place: Int?
 }
 
-/// A name occurs at most once per list.
+/// A list has each name at most once.
 package struct EnvironmentItem: Hashable, Sendable, BitwiseCopyable {
   package var name: TextRef
   package var value: TextRef
@@ -93,14 +89,13 @@ package struct EnvironmentItem: Hashable, Sendable, BitwiseCopyable {
 
 /// A property of a task that is one or several strings.
 ///
-/// To add one: a case here with its key, a field in `TaskTexts`, an entry in `TaskKey.ofTexts`, and
-/// the code that uses it.
+/// A new one needs a case here with its key, a field in `TaskTexts`, an entry in `TaskKey.ofTexts`,
+/// and the code that uses it.
 package enum TaskText: Int, CaseIterable, Sendable {
   case description
   case tags
   case secrets
 
-  /// In the manifest.
   package var word: StaticString {
     switch self {
     case .description: "desc"
@@ -109,7 +104,6 @@ package enum TaskText: Int, CaseIterable, Sendable {
     }
   }
 
-  /// In the manifest.
   package enum Value: Sendable {
     case text
     /// Lists that are parsed differently.
@@ -124,7 +118,6 @@ package enum TaskText: Int, CaseIterable, Sendable {
     }
   }
 
-  /// Tasks often share the value, so the plan stores it once.
   package var isCommon: Bool {
     switch self {
     case .description: false
@@ -168,17 +161,14 @@ extension Plan {
   }
 }
 
-/// How attempts are timed, retried and stopped. Most tasks of a plan share one policy.
+/// Most tasks of a plan share one policy.
 package struct TaskPolicy: Hashable, Sendable, BitwiseCopyable {
   /// Per attempt; 0 for none.
   package var timeoutMilliseconds: UInt64
-  /// Attempts after the first.
   package var retryMax: UInt32
   package var retryDelayMilliseconds: UInt32
   package var retryMaxDelayMilliseconds: UInt32
-  /// The delay's growth per retry, in thousandths.
   package var retryBackoffPermille: UInt32
-  /// In both directions, in thousandths.
   package var retryJitterPermille: UInt32
   /// Exit codes to retry; 0 for all failures.
   package var retryCodes: UInt32
@@ -205,12 +195,11 @@ package struct TaskPolicy: Hashable, Sendable, BitwiseCopyable {
 
 package enum ActionKind: UInt8, Sendable {
   case shell
-  /// A list of words that is executed without a shell.
   case command
   case download
-  /// Asks the user; needs no worker.
+  /// Asks the user, without a worker.
   case approve
-  /// An external task: done by a client of the library.
+  /// Done by a client of the library.
   case block
 }
 
@@ -218,50 +207,44 @@ public struct TaskFlags: OptionSet, Sendable {
   public var rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// Faster than the inherited one, which other modules call through a witness table.
+  /// Faster than the inherited method, which other modules call through a witness table.
   @inlinable
   public func contains(_ other: TaskFlags) -> Bool { rawValue & other.rawValue == other.rawValue }
 
   package static let finally = TaskFlags(rawValue: 1 << 0)
-  /// The task is skipped.
   package static let conditionFalse = TaskFlags(rawValue: 1 << 1)
-  /// Lists of codes are in the plan's code lists.
   package static let allowAnyFailure = TaskFlags(rawValue: 1 << 2)
   package static let failWhenInterrupted = TaskFlags(rawValue: 1 << 3)
 
-  /// Stands for a matrix without matrix tasks. With `conditionFalse` it is empty and skipped;
-  /// without, the task is a generator (`makesInstances`).
+  /// Represents a matrix without matrix tasks. With `conditionFalse` the matrix is empty and
+  /// skipped; without, the task is a generator (`makesInstances`).
   package static let emptyMatrix = TaskFlags(rawValue: 1 << 4)
-  /// Runs only if named or needed.
+  /// Runs only if named, or for a dependent.
   package static let manual = TaskFlags(rawValue: 1 << 5)
-  /// Has the terminal while it runs.
   package static let interactive = TaskFlags(rawValue: 1 << 6)
-  /// Its processes may control the run.
   package static let control = TaskFlags(rawValue: 1 << 7)
 
-  /// Has a folder for values: other tasks read them, or the task refers to the folder.
+  /// Other tasks read its values, or it refers to their folder.
   package static let leavesValues = TaskFlags(rawValue: 1 << 8)
   /// An `if` may read its values.
   package static let decidesOthers = TaskFlags(rawValue: 1 << 9)
-  /// Some properties are evaluated when it starts.
+  /// Some properties are evaluated when the task starts.
   package static let readsValues = TaskFlags(rawValue: 1 << 10)
   /// `if` is evaluated when all dependencies have ended.
   package static let lateCondition = TaskFlags(rawValue: 1 << 11)
 
   /// Has `inputs`, and is skipped if nothing has changed.
   package static let checked = TaskFlags(rawValue: 1 << 12)
-  /// Or is a download.
+  /// Also for downloads.
   package static let declaresOutputs = TaskFlags(rawValue: 1 << 13)
-  /// Outputs are stored, and restored instead of running it.
+  /// Outputs are stored, and restored instead of running the task.
   package static let cached = TaskFlags(rawValue: 1 << 14)
 
-  /// Runs as long as its dependents.
   package static let service = TaskFlags(rawValue: 1 << 15)
 
-  /// A generator adds its matrix tasks to the run after the task that `after` names.
+  /// A generator adds its matrix tasks after the task that `after` names.
   package var makesInstances: Bool { contains(.emptyMatrix) && !contains(.conditionFalse) }
 
-  /// Has an entry in the plan's declarations.
   static let declares: TaskFlags = [.checked, .declaresOutputs]
 
   static let notOfApprovals: TaskFlags = [

@@ -1,6 +1,5 @@
-/// A service's probe and restarts.
 package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
-  /// Without its dependencies' definitions. Set by the builder.
+  /// Excludes the definitions of its dependencies. Set by the builder.
   package internal(set) var definition: UInt64 = 0
   package var timeoutMilliseconds: UInt64 = ServiceReadiness.standardTimeoutMilliseconds
   package var intervalMilliseconds: UInt64 = ServiceReadiness.standardIntervalMilliseconds
@@ -9,11 +8,10 @@ package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
   package private(set) var code: UInt32
   package var port: UInt32 = 0
   package var words: ListIndex = 0
-  /// For a service that exits by itself.
+  /// The number of restarts after an exit.
   package var restarts: UInt32 = 0
-  /// Names of the ports that opflow allocates.
   package var ports: ListIndex = 0
-  /// Records in a plan have no implicit gaps.
+  /// Records in a plan do not have implicit gaps.
   private var reserved: UInt32 = 0
 
   package enum Kind: UInt32, Sendable { case none, port, http, log, exec, file }
@@ -23,18 +21,16 @@ package struct ServiceEntry: Hashable, Sendable, BitwiseCopyable {
   var kind: Kind? { Kind(rawValue: code) }
 }
 
-/// The probe that makes a service ready.
 package struct ServiceReadiness: Equatable, Sendable {
   package enum Probe: Equatable, Sendable {
     case none
-    /// Something listens on this local port.
     case port(UInt16)
-    /// Something listens on the allocated port with this name.
+    /// The allocated port with this name.
     case namedPort(String)
-    /// A GET of this local URL answers with 200 to 399. It may contain port variables
+    /// A GET of this local URL answers with 200 to 399. May contain port variables
     /// (`ServicePorts.resolve`).
     case http(String)
-    /// A line of its output contains this pattern (`*` and `?`).
+    /// A line of the output contains this pattern (`*` and `?`).
     case log(String)
     case exec([String])
     /// Created or changed since the start; relative to the task's folder.
@@ -92,19 +88,16 @@ extension Plan {
     return services.flatMap { list($0.ports) }.map { ServicePorts.variable(string($0)) }
   }
 
-  /// Without its dependencies' definitions.
   func definition(ofService service: TaskID) -> UInt64 {
     services[Int(record[service.index].service)].definition
   }
 
-  /// For a service that exits after it was ready.
   package func restarts(of service: TaskID) -> Int {
     Int(services[Int(record[service.index].service)].restarts)
   }
 
-  /// A service runs until the user stops it if it has no dependents or was selected.
-  ///
-  /// - Parameter named: the selected tasks; nil for none.
+  /// A service runs until the user stops it if it has no dependents or is one of the `named`
+  /// (selected) tasks.
   package func stays(_ service: TaskID, named: TaskSet?) -> Bool {
     dependents(service).isEmpty || named?.contains(service) == true
   }
@@ -146,13 +139,12 @@ extension Plan {
 /// Services and dependents that must run on the same node, because a service is reached through its
 /// node's address. A dependent of two services joins their groups.
 package struct ServiceGroups: Sendable {
-  /// By task: its group, or -1 without services and if a member is bound to the coordinator's
+  /// Per task: its group; -1 without services, or if a member must run on the coordinator's
   /// machine. Empty in a plan without services.
   private var groups: [Int32] = []
   package private(set) var count = 0
 
-  /// - Parameter staysHere: a service must stay on the coordinator's machine for a reason outside
-  /// the plan.
+  /// A service must stay on the coordinator's machine for a reason outside the plan.
   package init(_ plan: Plan, staysHere: (TaskID) -> Bool = { _ in false }) {
     guard plan.hasServices else { return }
     var roots = [Int32](repeating: -1, count: plan.taskCount)
@@ -188,7 +180,6 @@ package struct ServiceGroups: Sendable {
     return task
   }
 
-  /// Groups in `stay` get -1.
   private mutating func number(_ roots: inout [Int32], without stay: Set<Int32>) {
     groups = roots
     for task in roots.indices where roots[task] >= 0 {
@@ -199,13 +190,13 @@ package struct ServiceGroups: Sendable {
         groups[task] = Int32(truncatingIfNeeded: count)
         count += 1
       } else {
-        // The root has the lowest index, so it is numbered already.
+        // The root has the lowest index, so it is already numbered.
         groups[task] = groups[Int(root)]
       }
     }
   }
 
-  /// Nil if bound to the coordinator's machine.
+  /// nil if bound to the coordinator's machine.
   package func group(of task: TaskID) -> Int? {
     if groups.isEmpty { return nil }
     let group = Int(groups[task.index])
@@ -221,7 +212,6 @@ extension Plan {
   }
 }
 
-/// Allocated at a service's start, by their names in the manifest.
 package struct ServicePorts: Equatable, Sendable {
   package struct Port: Equatable, Sendable {
     package let name: String
@@ -257,15 +247,13 @@ package struct ServicePorts: Equatable, Sendable {
     }
   }
 
-  /// For the service and its dependents.
   package static func variable(_ name: String) -> String {
     prefix + name.uppercased().replacing("-", with: "_")
   }
 
   // MARK: In the address of a service
 
-  /// Replaces `$OPFLOW_PORT_NAME` and `${OPFLOW_PORT_NAME}`. Nil for an unknown variable, which is
-  /// then in `unknown`.
+  /// Replaces `$OPFLOW_PORT_NAME` and `${OPFLOW_PORT_NAME}`; nil for an unknown variable.
   package static func resolve(
     _ text: String, unknown: inout String, number: (String) -> UInt16?
   ) -> String? {
@@ -305,7 +293,7 @@ package struct ServicePorts: Equatable, Sendable {
 
   // MARK: As text
 
-  /// As in a `ready` line: `NAME:NUMBER,NAME:NUMBER`.
+  /// `NAME:NUMBER,NAME:NUMBER`, as in a `ready` line.
   package var text: String { all.map { "\($0.name):\($0.number)" }.joined(separator: ",") }
 
   package init?(text: String) {

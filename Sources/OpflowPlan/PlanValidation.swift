@@ -1,14 +1,13 @@
 internal import OpflowBase
 
-// What makes a plan sound
-// =======================
+// Validation of a plan
+// ====================
 //
 // A plan file is untrusted: an attacker can compute its checksum too. Each process that executes or
 // shows a run validates its plan once. The cost is linear: a few passes over the columns and one
 // lookup per name.
 
 extension Plan {
-  /// References, graph, topological order and name table.
   package func validate() throws(PlanError) {
     try validateLists()
     try validatePrograms()
@@ -21,7 +20,7 @@ extension Plan {
     try validateMatrixGroups()
   }
 
-  /// What a worker reads of one task: it need not read a plan of a million tasks.
+  /// Checks only the parts that a worker reads: it need not read a plan of a million tasks.
   package func validate(_ task: TaskID) throws(PlanError) {
     try validateReferences(of: task)
     let policy = policy(task)
@@ -105,7 +104,6 @@ extension Plan {
     }
   }
 
-  /// Row 0 is the empty list.
   private func validateLists(
     _ section: PlanSection, _ offsets: Column<UInt32>, end: Int
   ) throws(PlanError) {
@@ -113,7 +111,7 @@ extension Plan {
     guard offsets.count > 1, offsets[1] == 0 else { throw .reference(section) }
   }
 
-  /// Each resource occurs once, in order: what is acquired must equal what was checked.
+  /// Each resource occurs once, in order: a task must acquire what was checked.
   private func validate(demand: UInt32) throws(PlanError) {
     var next = 0
     for item in demandList(demand) {
@@ -175,7 +173,7 @@ extension Plan {
     if isService(task), Int(record[index].service) >= services.count {
       throw .reference(.taskRecord)
     }
-    // Approvals hold no resources.
+    // Approvals do not hold resources.
     if kind == .approve, demand[index] != 0 { throw .reference(.taskDemand) }
   }
 
@@ -183,7 +181,6 @@ extension Plan {
   private func areSound(_ flags: TaskFlags, of kind: ActionKind) -> Bool {
     if kind == .approve, !hasApprovals { return false }
     if kind == .block, !hasExternalTasks { return false }
-    // Nearly all tasks have no flags.
     return flags.isEmpty || areAllSound(flags, of: kind)
   }
 
@@ -256,7 +253,7 @@ extension Plan {
   // MARK: - The graph
 
   /// Every edge targets a task, and the dependents are the edges reversed as by `Graph.reversed`,
-  /// with chains for those of later segments.
+  /// with chains for dependents in later segments.
   private func validateGraph() throws(PlanError) {
     let written = written
     guard written.needTargets.count == written.dependentTargets.count + written.outerEdges.count
@@ -294,13 +291,13 @@ extension Plan {
     if flags(target).contains(.finally), !flags(task).contains(.finally) {
       throw .reference(.needTargets)
     }
-    // Dependents cannot wait for a service's end.
+    // Dependents cannot wait for the end of a service.
     if isService(target), condition != .success { throw .reference(.needConditions) }
-    // The program of an external task may run on another machine and gets no port variables.
+    // The program of an external task may run on another machine and does not get port variables.
     if isService(target), kind(task) == .block { throw .reference(.needTargets) }
   }
 
-  /// A dependency on an earlier segment's task must be the next link of that task's chain.
+  /// The dependency must be the next link of its target's chain.
   private func validateLink(
     _ links: inout [UInt32], of target: TaskID, to dependent: Int, on condition: NeedCondition
   ) throws(PlanError) {
@@ -337,8 +334,8 @@ extension Plan {
 
   // MARK: - Names
 
-  /// The slots per lookup on average. A half-full table needs less than two; more means that it was
-  /// crafted to be slow.
+  /// The average number of slots per lookup. A half-full table needs less than two; a table with
+  /// more was crafted to be slow.
   private static let longestSearch = 64
 
   private struct NameSearch {
@@ -387,7 +384,7 @@ extension Plan {
     }
   }
 
-  /// A free slot or an equal name stops probing.
+  /// Probing must continue past this slot; a free slot or an equal name would stop it.
   private func passes(_ search: NameSearch) -> Bool {
     let other = nameTable[search.slot]
     return other >= 0
@@ -397,7 +394,7 @@ extension Plan {
 }
 
 extension Plan {
-  /// Validates the tasks that were added since `earlier`, which is validated.
+  /// `earlier` is validated.
   package func validate(grownFrom earlier: Plan) throws(PlanError) {
     guard earlier.taskCount <= taskCount,
       earlier.written.outerEdges.count <= written.outerEdges.count
@@ -417,7 +414,7 @@ extension Plan {
     }
     for place in earlier.written.outerEdges.count..<written.outerEdges.count {
       let edge = written.outerEdges[place]
-      // So that a chain ends.
+      // Ensures that a chain ends.
       guard added.contains(Int(edge.dependent)), edge.next == 0 || Int(edge.next) > place + 1
       else { throw .reference(.outerEdges) }
     }

@@ -1,17 +1,13 @@
-/// A limit or setting of a task's processes.
-///
-/// To add one: a case here with its value type (`takes`), bits in `ProcessRules`, an entry in
-/// `TaskKey.ofProcesses`, and the code that enforces it.
+/// A limit or setting of a task's processes. A new one needs a case here with its value type
+/// (`takes`), bits in `ProcessRules`, an entry in `TaskKey.ofProcesses`, and the code that enforces
+/// it.
 package enum ProcessRule: CaseIterable, Sendable {
   case jobserver
-  /// In bytes, for the process tree.
   case memoryLimit
-  /// On the coordinator's machine.
   case local
-  /// Removes the outputs of earlier attempts before the start.
   case clean
 
-  /// The value's form in the manifest. A plan stores numbers; 0 is the default.
+  /// The form in the manifest. A plan stores numbers; 0 is the default.
   package enum Value: Sendable {
     case flag, bytes
     case number(ClosedRange<Int64>)
@@ -27,7 +23,7 @@ package enum ProcessRule: CaseIterable, Sendable {
     }
   }
 
-  /// Approvals, external tasks and downloads run no programs.
+  /// Approvals, external tasks and downloads do not run programs.
   package var isOfPrograms: Bool {
     switch self {
     case .jobserver, .memoryLimit, .clean: true
@@ -73,7 +69,6 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
     set { self[.local] = newValue ? 1 : 0 }
   }
 
-  /// Ignores `local`.
   package func isSameOfPrograms(as other: ProcessRules) -> Bool {
     ProcessRule.allCases.allSatisfy { !$0.isOfPrograms || self[$0] == other[$0] }
   }
@@ -98,7 +93,7 @@ package struct ProcessRules: Hashable, Sendable, BitwiseCopyable {
   }
 }
 
-/// What a run does if it cannot enforce `memory_limit`.
+/// Applies if a run cannot enforce `memory_limit`.
 package enum MemoryPolicy: String, CaseIterable, Sendable {
   /// Runs the tasks after one warning.
   case warn
@@ -119,7 +114,6 @@ package enum JobserverStyle: UInt32, Sendable {
   case pipe = 3
 }
 
-/// The job options in `MAKEFLAGS`.
 package enum MakeFlags {
   package enum Server: Equatable, Sendable {
     case fifo(path: [UInt8])

@@ -1,28 +1,25 @@
 internal import OpflowBase
 
-/// Why a segment cannot be added. The compiler of segments reports these errors earlier, with the
-/// line.
+/// The compiler of segments reports these errors earlier, with the line.
 package enum SegmentError: Error, Equatable, Sendable {
-  /// The plan has a task with this name.
   case taken(String)
-  /// The first task needs the second, which does not exist.
+  /// The first task depends on the second, which does not exist.
   case unknownNeed(of: String, String)
   /// The first task may not depend on the second in this way.
   case unfitNeed(of: String, String)
-  /// They differ from the plan's.
+  /// They must equal the plan's.
   case resources
-  /// The segment declares some.
+  /// The segment declares secrets.
   case secrets
   /// Too many tasks, edges or bytes of strings.
   case tooLarge
 }
 
-/// A segment's records by section, renumbered for a plan.
+/// A segment's records, renumbered for a plan.
 struct SegmentRecords {
   private(set) var counts = [Int](repeating: 0, count: PlanSection.allCases.count)
   private(set) var bytes = [[UInt8]](repeating: [], count: PlanSection.allCases.count)
   private(set) var outerEdges: [OuterEdge] = []
-  /// By link: the task that is needed.
   private(set) var outerTargets: [TaskID] = []
 
   private init() {}
@@ -78,15 +75,14 @@ struct SegmentRecords {
     add(.declaredItems, segment.declaredItems.map { numbers.declared($0) })
   }
 
-  /// Without the empty list.
+  /// Omits the empty list.
   private mutating func addOffsets(
     _ section: PlanSection, _ offsets: Column<UInt32>, behind count: Int
   ) {
     add(section, offsets.dropFirst(2).map { $0 + UInt32(truncatingIfNeeded: count) })
   }
 
-  /// Reuses equal demands, since the engine has a queue per demand. Returns the plan's indexes by
-  /// the segment's.
+  /// Reuses equal demands, since the engine has a queue per demand.
   private mutating func addDemands(of segment: Plan, behind base: Plan) -> [UInt32] {
     var known: [[DemandItem]: UInt32] = [:]
     for index in 0..<UInt32(truncatingIfNeeded: base.demandCount) {
@@ -108,7 +104,6 @@ struct SegmentRecords {
     return numbers
   }
 
-  /// Returns the plan's indexes by the segment's.
   private mutating func addPolicies(of segment: Plan, _ numbers: SegmentNumbers) -> [UInt32] {
     let base = numbers.base
     var known: [TaskPolicy: UInt32] = [:]
@@ -154,7 +149,7 @@ struct SegmentRecords {
     add(.dependentOffsets, segment.written.dependentOffsets.dropFirst().map { $0 + before })
   }
 
-  /// Those in the segment, then those in the plan.
+  /// Dependencies in the segment come first, then those in the plan.
   private mutating func addNeeds(of segment: Plan, _ numbers: SegmentNumbers) throws(SegmentError) {
     let base = numbers.base
     var offsets: [UInt32] = []
@@ -216,7 +211,6 @@ struct SegmentRecords {
   }
 }
 
-/// Translates indexes of a segment into those of the plan that it is added to.
 struct SegmentNumbers {
   let base: Plan
 

@@ -1,10 +1,10 @@
 /// A script that is one plain command, which opflow executes without a shell, as make does.
 ///
-/// The result must be the same: no character means anything to a shell, and the first word is
-/// neither reserved nor a builtin (POSIX.1-2017, XCU 2.4 and 2.14; dash, bash and BusyBox). The
+/// The result must be the same: shells do not interpret any of the characters, and the first word
+/// is neither reserved nor a builtin (POSIX.1-2017, XCU 2.4 and 2.14; dash, bash and BusyBox). The
 /// builtins `true` and `false` behave like the programs.
 package enum SimpleCommand {
-  /// Nil if the script needs a shell.
+  /// nil if the script needs a shell.
   package static func words(of script: UnsafeRawBufferPointer) -> [Range<Int>]? {
     var words: [Range<Int>] = []
     var start: Int?
@@ -29,7 +29,7 @@ package enum SimpleCommand {
     return isProgram(words.first, in: script) ? words : nil
   }
 
-  /// No shell gives the byte a meaning anywhere in a word.
+  /// Shells do not interpret the byte anywhere in a word.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -70,7 +70,7 @@ package enum SimpleCommand {
 
 extension Plan {
   /// The word between script and arguments that makes the interpreter pass on all arguments; nil if
-  /// none is needed, as with `python3 -c`. A shell takes the first word after the script as its own
+  /// unnecessary, as with `python3 -c`. A shell takes the first word after the script as its own
   /// name (POSIX.1-2017, sh); others parse options up to `--`.
   package func wordBeforeArguments(_ task: TaskID) -> String? {
     for word in list(record(task).shell).reversed().map({ string($0) }) {
@@ -82,7 +82,7 @@ extension Plan {
     return nil
   }
 
-  /// The words before a script file, for a shell with `-c`. Nil for programs that search the file
+  /// The words before a script file, for a shell with `-c`. nil for programs that search the file
   /// elsewhere.
   package func wordsBeforeScriptFile(_ task: TaskID) -> [String]? {
     var words = list(record(task).shell).map { string($0) }

@@ -1,25 +1,25 @@
 package import OpflowBase
 
-/// Asks whether a task is up to date by content.
+/// A request for a check of a task by content.
 package struct TaskCheck: Equatable, Sendable {
   package var task: TaskID
   /// Matches the answer to the request.
   package var serial: Int32
-  /// Of arguments and of values that the task reads; nil if it has neither.
+  /// A hash of arguments and of values that the task reads; nil if it has neither.
   package var with: UInt64?
-  /// Of the current successes of its dependencies without declared outputs, except `skipped`.
+  /// A sum over the current successes of dependencies without declared outputs, except `skipped`.
   package var needs: UInt64
   /// Dependencies with `inputs` that `--skip` excludes; their last results may still be valid.
   package var skipped: [TaskID] = []
-  /// As fits a message. Further ones count as having no result.
+  /// Bounds the message; further dependencies are treated as without result.
   package static let mostSkipped = 64
-  /// By the user: the task is checked, then runs in any case.
+  /// The user requested the task: it is checked, then runs in any case.
   package var isAsked: Bool
-  /// Counts finished and restored tasks: the worker caches the output of commands for the same
-  /// count only.
+  /// The number of finished and restored tasks: a worker caches the output of commands for the same
+  /// number only.
   package var after: Int32
 
-  /// Of an allowed failure in an earlier session that the task may keep.
+  /// The origin of an allowed failure in an earlier session.
   package var keeps: UInt64?
 
   package init(
@@ -35,7 +35,6 @@ package struct TaskCheck: Equatable, Sendable {
 }
 
 package enum CheckResult: Equatable, Sendable {
-  /// Since the success with this origin.
   case fresh(origin: UInt64)
   case stale(why: String)
   /// An input is missing or unreadable, so the task cannot start.
@@ -45,10 +44,9 @@ package enum CheckResult: Equatable, Sendable {
 }
 
 extension TaskCheck {
-  /// A task that controls its run must run: it controlled another one.
   package static let steering = "it steers its run"
 
-  /// With the skipped dependencies, by their last successes.
+  /// Includes skipped dependencies, by their last successes.
   package func needs(in plan: Plan, lastSuccess: (TaskID) -> UInt64?) -> UInt64 {
     skipped.reduce(needs) { sum, need in
       let origin = lastSuccess(need)
@@ -57,9 +55,8 @@ extension TaskCheck {
     }
   }
 
-  /// A dependency's share of `needs`, a sum that does not depend on their order.
-  ///
-  /// - Parameter origin: of its success or failure, where that counts.
+  /// A dependency's share of `needs`, a sum that does not depend on their order. `origin` is the
+  /// origin of its result, or 0.
   package static func part(
     of need: TaskID, as state: TaskState, _ origin: UInt64, in plan: Plan
   ) -> UInt64 {
@@ -68,23 +65,20 @@ extension TaskCheck {
   }
 }
 
-/// The expected result of an up-to-date check.
 package enum FileForecast: Equatable, Sendable {
-  /// Up to date, by the success with that origin number and those values.
+  /// Up to date, by the success with that origin and those values.
   case fresh(origin: UInt64, [TaskValue])
-  /// It runs or is restored; the reason is for people.
+  /// The reason is for people.
   case stale(why: String, isCached: Bool)
-  /// A task that runs before it decides.
+  /// A task that runs before decides.
   case unsure
-  /// It cannot start; the reason is for people.
   case unfit(detail: String)
 }
 
 package struct RunBefore {
   package let needs: [TaskID]
-  /// Whether all of these may turn out up to date.
+  /// All of `needs` may turn out up to date.
   package let isUnsure: Bool
-  /// Whether it would have started, by task.
   let isStarted: [Bool]
 
   package init(needs: [TaskID], isUnsure: Bool, isStarted: [Bool]) {
@@ -96,10 +90,8 @@ package struct RunBefore {
   package func isStarted(_ task: TaskID) -> Bool { isStarted[task.index] }
 }
 
-/// By the files as they are now.
 package typealias FileForesight = (_ check: TaskCheck, _ before: RunBefore) -> FileForecast
 
-/// Identifies file contents, for all records of a plan.
 package enum ContentHash: Sendable {
   /// 128-bit XXH3: fast, but not safe against attacks.
   case quick
@@ -114,7 +106,6 @@ package enum ContentHash: Sendable {
   }
 }
 
-/// The same for bytes in pieces.
 package enum ContentHasher: ~Copyable {
   case quick(PieceHash)
   case strong(SHA256)

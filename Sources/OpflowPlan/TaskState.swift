@@ -1,21 +1,20 @@
 public enum TaskState: UInt8, CaseIterable, Sendable {
-  /// For dependencies, a retry delay, or the phase of `finally` tasks.
+  /// Waits for dependencies, a retry delay, or the phase of `finally` tasks.
   case waiting
   /// Starts as soon as its resources are free.
   case ready
-  /// A worker compares inputs and outputs with those of the last success. Not journaled: nothing
-  /// depends on it before the answer.
+  /// A worker compares inputs and outputs with the last success. Not journaled: nothing depends on
+  /// the state before the answer.
   case checking
-  /// Prefetched: its start is journaled, and a worker has queued it behind another task.
+  /// The start is journaled, and a worker has queued the task behind another one.
   case prefetched
-  /// Its start is journaled.
+  /// The start is journaled.
   case running
-  /// Stopped by a signal; will continue.
   case suspended
   case succeeded
-  /// Inputs and outputs are those of its last success.
+  /// Inputs and outputs are unchanged since the last success.
   case upToDate
-  /// Counts as a success for dependents.
+  /// Meets the condition `success`.
   case failedAllowed
   case failed
   /// Because of `if`, `--skip` or a dependency.
@@ -30,7 +29,6 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// Meets the condition `success`.
   package var isSuccess: Bool {
     self == .succeeded || self == .upToDate || self == .failedAllowed
   }
@@ -47,7 +45,7 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
   ///   waiting             x                             k     k     x     x     x     x
   ///   ready         x           x     x     x                                   x     x
   ///   checking      x     x                             k     x     x     x
-  ///   handed        x                       x                             x
+  ///   prefetched    x                       x                             x
   ///   running       x                             x     x           x     x           x
   ///   suspended     x                       x           x           x     x           x
   ///   failed        r
@@ -55,18 +53,15 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
   ///   skipped       r
   ///   cancelled     r
   ///
-  /// r: a retry request, also for tasks that were skipped because of the retried task.
-  /// k: an earlier result stays valid because all dependencies kept theirs; may be `failedAllowed`
-  /// too.
-  ///
+  /// - r: a retry request, also for tasks that were skipped because of the retried task.
+  /// - k: an earlier result stays valid because all dependencies kept theirs; also `failedAllowed`.
   /// - To `waiting`: from `ready` and `checking`, a dependency runs again; from `prefetched`, the
-  ///   prefetched task is taken back; from `running` and `suspended`, a retry delay or a lost
-  ///   worker.
-  /// - To `ready` from `checking`: the task is not up to date, or the check was withdrawn.
+  ///   task is taken back; from `running` and `suspended`, a retry delay or a lost worker.
+  /// - To `ready` from `checking`: the task is not up to date, or the check was cancelled.
   /// - To `failed`: from `waiting`, a crash interrupted a task with `on_interrupted: fail`, or its
   ///   `if` cannot be evaluated (can be allowed); from `checking`, an input is missing or the check
-  ///   failed; from `prefetched`, the worker was lost and may have started it; from `running`, also
-  ///   when the worker refuses the task.
+  ///   failed; from `prefetched`, the worker was lost and may have started the task; from
+  ///   `running`, also when the worker refuses the task.
   /// - To `cancelled` from `waiting` and `ready`: by request.
   @inline(__always)
   package func canBecome(_ next: TaskState) -> Bool {
@@ -134,7 +129,6 @@ public enum TaskState: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// `on:` of an entry in `needs`.
 package enum NeedCondition: UInt8, Sendable, CaseIterable {
   /// Success, up to date, an allowed failure, a false `if` or `--skip`.
   case success
@@ -153,44 +147,42 @@ package enum NeedCondition: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// The state of a task at the start of a session.
 package enum InitialState: UInt8, Sendable {
   case run
-  /// A `finally` task when tasks were named: runs if a dependency ran, otherwise is skipped.
+  /// A `finally` task when tasks were named: runs if a dependency ran, else is skipped.
   case afterNeeds
   case succeeded, upToDate, failedAllowed, skipped
-  /// A service that nothing used in an earlier session.
+  /// A service that was not used in an earlier session.
   case unused
   /// Has a result and `inputs`: checked by content when ready.
   case recheck
-  /// Keeps its result if all dependencies keep theirs; a `finally` task, if nothing starts.
+  /// Keeps its result if all dependencies keep theirs; a `finally` task, if no task starts.
   case later
   /// A `finally` task when tasks were named: keeps its result unless a dependency runs.
   case laterAfterNeeds
-  /// Because of its dependencies, in an earlier session.
+  /// Skipped in an earlier session, because of its dependencies.
   case skippedUpstream
-  /// A service that still runs and that this session takes over.
+  /// A running service that this session takes over.
   case stays
   /// Ran at a crash and has `on_interrupted: fail`: fails when the session starts.
   case interrupted
-  /// In an earlier session, which counted the failure.
+  /// Failed in an earlier session, which counted the failure.
   case failed
-  /// From a crashed session that this one continues; may be retried.
+  /// Ended in a crashed session that this one continues; may be retried.
   case stillFailed, stillCancelled, stillUpstream
-  /// By `--skip`.
   case skipOption
-  /// By `--skip` in this session only.
+  /// Excluded by `--skip` in this session only.
   case skipOnce
   /// Not part of the run, or excluded by `--only` with nothing left to do.
   case excluded
   /// Excluded by `--only`; succeeded earlier.
   case leftDone
-  /// Excluded by `--only`; the run then counts as failed or unfinished.
+  /// Excluded by `--only`; the run is then failed or unfinished.
   case leftFailed, leftUpstream, leftOpen
 }
 
 extension InitialState {
-  /// Without a request of the user.
+  /// True for a start without a request of the user.
   package var mayStart: Bool {
     switch self {
     case .run, .afterNeeds, .recheck, .later, .laterAfterNeeds, .stays: true
@@ -224,12 +216,9 @@ extension InitialState {
   }
 }
 
-/// A task may keep it.
 package struct EarlierResult: Equatable, Sendable {
   package var state: TaskState
-  /// Of the success, if known.
   package var origin: UInt64?
-  /// A dependency failed or was skipped.
   package var isSkippedUpstream = false
 
   package init(state: TaskState, origin: UInt64?, isSkippedUpstream: Bool = false) {

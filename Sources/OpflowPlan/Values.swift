@@ -1,6 +1,5 @@
 internal import OpflowBase
 
-/// A value that a task set for its dependents.
 package struct TaskValue: Equatable, Sendable {
   package var name: String
   /// XXH3 of the value.
@@ -14,7 +13,6 @@ package struct TaskValue: Equatable, Sendable {
     self.text = text
   }
 
-  /// - Parameter keepsText: an `if` may read the value.
   package init(name: String, text: [UInt8], keepsText: Bool) {
     self.name = name
     hash = Hash.xxh3(text)
@@ -23,7 +21,7 @@ package struct TaskValue: Equatable, Sendable {
 }
 
 package struct ValueSet: Equatable, Sendable {
-  /// That wrote them; `ValueFolder.ofRecord` if restored from another run's record.
+  /// The attempt that set them; `ValueFolder.ofRecord` if restored from another run's record.
   package var attempt: Int32
   package var values: [TaskValue]
 
@@ -39,7 +37,7 @@ package enum ValueRules {
   package static let longestBytes = 65_536
   /// Limits messages and journal lines.
   package static let longestNameBytes = 128
-  /// For an `if`: the coordinator keeps these in memory.
+  /// Limits values for `if`, which the coordinator keeps in memory.
   package static let longestConditionBytes = 400
 
   package static func isName(_ name: some Collection<UInt8>) -> Bool {
@@ -55,13 +53,12 @@ package enum ValueRules {
     }
   }
 
-  /// Why a file is not a valid value.
   package static func fault(in bytes: [UInt8]) -> String? {
     if bytes.contains(0) { return "it holds a NUL byte" }
     return String(validating: bytes, as: UTF8.self) == nil ? "it is not UTF-8" : nil
   }
 
-  /// Without one trailing newline (LF or CRLF), as with `$(...)`.
+  /// Removes one trailing newline (LF or CRLF), as `$(...)` does.
   package static func value(ofFile bytes: [UInt8]) -> [UInt8] {
     guard bytes.last == Field.lineFeed else { return bytes }
     let line = bytes.dropLast()
@@ -69,10 +66,9 @@ package enum ValueRules {
   }
 }
 
-/// Folders in the run's `values` folder.
 package enum ValueFolder {
   package static let name = "values"
-  /// Shared by tasks whose values no task reads.
+  /// Shared by tasks whose values are never read.
   package static let unreadName = "unread"
   /// Replaces the attempt if the values were restored from a record.
   package static let ofRecord: Int32 = 0
@@ -95,13 +91,13 @@ package enum ValueFolder {
       }
   }
 
-  /// Where an attempt finds the values of its dependencies.
+  /// The values of an attempt's dependencies.
   package static func needsName(of task: UnsafeRawBufferPointer, attempt: Int32) -> String {
     name(of: task, attempt: attempt) + ".needs"
   }
 }
 
-/// Values in a journal line: `NAME:HASH,NAME:HASH`.
+/// In a journal line: `NAME:HASH,NAME:HASH`.
 package enum ValueList {
   package static func text(_ values: [TaskValue]) -> String {
     values.map { "\($0.name):\(Hexadecimal.text($0.hash))" }.joined(separator: ",")
@@ -126,7 +122,7 @@ package struct LateStep: Hashable, Sendable, BitwiseCopyable {
     case text
     /// Pushes the value `text` of the dependency `first`.
     case value
-    /// Pushes `text` of `count` dependencies from `first` on, one per line, missing ones omitted;
+    /// Pushes `text` of `count` dependencies from `first` on, one per line, without missing values;
     /// all their values if `text` is empty.
     case values
     case equal, notEqual, matches, and, or, join
@@ -134,7 +130,7 @@ package struct LateStep: Hashable, Sendable, BitwiseCopyable {
   }
 
   var code: UInt32
-  /// Into the task's dependencies.
+  /// An index into the task's dependencies.
   package var first: UInt32 = 0
   package var count: UInt32 = 0
   package var text = TextRef.empty
@@ -162,13 +158,12 @@ package struct LateItem: Hashable, Sendable, BitwiseCopyable {
   package enum Slot: UInt32, Sendable {
     /// The task's `if`, evaluated before all other items.
     case condition
-    /// In its own environment list.
+    /// A variable in the task's own list.
     case environment
     case word
-    /// The first source of a download.
     case url
     case sha256
-    /// With all values of its dependencies.
+    /// All values of its dependencies.
     case folder
   }
 
@@ -198,7 +193,6 @@ extension Plan {
     stepItems[Int(stepOffsets[Int(program)])..<Int(stepOffsets[Int(program) + 1])]
   }
 
-  /// If it is evaluated late.
   package func lateCondition(_ task: TaskID) -> ListIndex? {
     lateItems(task).first { $0.slot == .condition }?.program
   }
@@ -210,7 +204,6 @@ extension Plan {
     return sources.flatMap { instances(madeBy: $0)?.map { TaskID($0) } ?? [$0] }
   }
 
-  /// Without duplicates.
   package func valueSources(of task: TaskID) -> [TaskID] {
     var sources: [TaskID] = []
     var seen: Set<TaskID> = []
@@ -224,7 +217,7 @@ extension Plan {
     return sources
   }
 
-  /// Nil if the task gets all values of its dependencies.
+  /// nil for all values.
   package func valueNames(readBy task: TaskID) -> Set<String>? {
     var names: Set<String> = []
     for item in lateItems(task) {
@@ -238,7 +231,6 @@ extension Plan {
 // MARK: - Validation
 
 extension Plan {
-  /// Every program leaves one value and refers to existing strings.
   func validatePrograms() throws(PlanError) {
     for program in 1..<max(1, stepOffsets.count - 1) {
       try validate(program: ListIndex(truncatingIfNeeded: program))
@@ -256,7 +248,6 @@ extension Plan {
     guard depth == 1 else { throw .reference(.stepItems) }
   }
 
-  /// Late items refer to existing parts and dependencies of the task.
   func validateLateItems(of task: TaskID) throws(PlanError) {
     let record = record(task)
     if record.late == 0 {
@@ -303,7 +294,6 @@ extension Plan {
   }
 }
 
-/// The result of an expression that reads values of other tasks.
 package enum LateResult: Equatable, Sendable {
   case text([UInt8])
   case lacking(MissingValue)
@@ -313,7 +303,6 @@ package enum LateResult: Equatable, Sendable {
 package struct MissingValue: Equatable, Sendable {
   package var need: TaskID
   package var name: String
-  /// For an `if`.
   package var isTooLong = false
 
   package func text(_ plan: Plan) -> String {
@@ -329,7 +318,6 @@ package enum FoundValue: Equatable, Sendable {
   case text([UInt8])
   /// The task succeeded without setting the value.
   case absent
-  /// So the task has no values.
   case noSuccess
   case tooLong
 }
@@ -390,8 +378,8 @@ extension Plan {
       }
     }
     if let lines { return .text(lines) }
-    // A matrix may give no lines. A missing name is reported only if a matrix task succeeded: it is
-    // probably misspelled.
+    // A matrix may give no lines. A missing name is reported only if a matrix task succeeded: the
+    // name is probably misspelled.
     return !hasSuccess && sources.contains(where: isOfMatrixGroup) ? .text([]) : .lacking(missing)
   }
 
@@ -451,7 +439,7 @@ package enum LateVerdict: Equatable, Sendable {
 }
 
 extension Plan {
-  /// - Parameter values: the values of a dependency; nil if it did not succeed.
+  /// `values` returns nil if the dependency did not succeed.
   package func verdict(
     of task: TaskID, _ condition: ListIndex, values: (TaskID) -> [TaskValue]?
   ) -> LateVerdict {
@@ -469,7 +457,7 @@ extension Plan {
     }
   }
 
-  /// A hash of what else determines the task's result: the values that it reads, and its arguments.
+  /// A hash of the values that the task reads, and its arguments.
   package func valueDigest(
     of task: TaskID, arguments: [String] = [], values: (TaskID) -> [TaskValue]
   ) -> UInt64 {

@@ -1,15 +1,12 @@
-/// The program and actions of a worker.
-///
-/// To add one: a case and a row here, its number and prefetch limit (`WorkerPool`), its tasks
-/// (`Plan.workerKind`), its program (`WorkerProgram`).
+/// The program and actions of a worker. A new one needs a case and a row here, its number and
+/// prefetch limit (`WorkerPool`), its tasks (`Plan.workerKind`), and its program (`WorkerProgram`).
 package enum WorkerKind: UInt8, CaseIterable, Sendable {
   case command
   case download
   /// Runs commands in the terminal's session. There is one, on the coordinator's machine.
   case terminal
-  /// Checks whether tasks are up to date.
   case check
-  /// One service and its probe. Not limited by the run's resources.
+  /// Not limited by the run's resources.
   case service
   /// Not launched: one attempt of an external task in a client.
   case block
@@ -34,9 +31,10 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
 
 package struct WorkerKindRow: Sendable {
   package let action: WorkerActions
-  /// In the connection to another node; nil if it always runs with the coordinator.
+  /// The word in the connection to another node; nil if the worker always runs with the
+  /// coordinator.
   package var relayWord: StaticString?
-  /// The message if it does not end a task in time; nil if it may take longer.
+  /// nil if the worker may take longer.
   package var overdue: String?
 }
 
@@ -53,10 +51,8 @@ extension Plan {
     }
   }
 
-  /// Whether the session's first task is a command that starts at once: then its worker is launched
+  /// True if the session's first task is a command that starts at once: its worker is then launched
   /// early.
-  ///
-  /// - Parameter initial: the tasks' states at the start of the session.
   package func beginsWithCommand(_ initial: [InitialState]) -> Bool {
     guard let first = initial.firstIndex(of: .run) else { return false }
     let task = TaskID(first)
@@ -66,9 +62,9 @@ extension Plan {
 }
 
 package struct WorkerOffer: Equatable, Sendable {
-  /// That its tasks may use at once; at least 1.
+  /// Cores that its tasks may use at once; at least 1.
   package var cores: Int
-  /// Nil if unknown.
+  /// nil if unknown.
   package var memoryBytes: Int64?
   package var actions: WorkerActions
 
@@ -79,7 +75,6 @@ package struct WorkerOffer: Equatable, Sendable {
   }
 }
 
-/// `actions=` in a worker's hello.
 package struct WorkerActions: OptionSet, Equatable, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }

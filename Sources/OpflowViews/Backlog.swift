@@ -4,11 +4,10 @@ package import OpflowPlan
 /// Text queued for a slow reader: bounded, with a count in place of dropped lines.
 struct Backlog {
   enum Kind {
-    /// Output of tasks, which their logs hold too.
+    /// Output of tasks, which is also in their logs.
     case output
-    /// Starts, ends, failures and warnings.
     case event
-    /// The closing summary, never dropped.
+    /// Never dropped.
     case closing
   }
 
@@ -23,7 +22,7 @@ struct Backlog {
     var log: LogRange?
   }
 
-  /// Queued from index `first` on.
+  /// The queue begins at index `first`.
   private var segments: [Segment] = []
   private var first = 0
   private var outputBytes = 0
@@ -32,7 +31,7 @@ struct Backlog {
 
   /// The size up to which segments are joined, and taken together.
   private static let pieceBytes = 65_536
-  /// What a gap counts as, so that even a million gaps are bounded.
+  /// The accounted size of a gap, so that even a million gaps are bounded.
   private static let gapBytes = 64
   private static let logBytes = 256
 
@@ -68,10 +67,9 @@ struct Backlog {
     segments.append(Segment(kind: .output, log: log))
   }
 
-  /// The log range to read now; nil unless everything before it has been taken.
+  /// nil unless everything before the log range has been taken.
   var wanted: LogRange? { isEmpty ? nil : segments[first].log }
 
-  /// Notes that `wanted` was read up to an offset, as `lines` lines.
   mutating func advance(to offset: Int64, lines: Int) {
     guard var log = wanted else { return }
     lineCount += lines
@@ -107,8 +105,8 @@ struct Backlog {
     }
   }
 
-  /// Returns the next lines; empty if nothing is queued or a log range is next. `gap` returns a
-  /// line that says how many lines are missing.
+  /// Returns the next lines; empty if the queue is empty or a log range is next. `gap` returns a
+  /// line with the number of missing lines.
   mutating func take(_ gap: (_ lines: Int, _ isOutput: Bool) -> [UInt8]) -> [UInt8] {
     var taken: [UInt8] = []
     while first < segments.count {
@@ -152,7 +150,7 @@ struct Backlog {
   }
 
   private mutating func leaveOut(_ lines: Int, _ kind: Kind) {
-    // Once the event limit is reached, gaps of both kinds are merged.
+    // Beyond the event limit, gaps of both kinds are merged.
     if let last = segments.indices.last, last >= first, segments[last].isGap,
       segments[last].kind == kind || eventBytes >= eventLimit
     {
@@ -169,12 +167,12 @@ struct Backlog {
   }
 }
 
-/// The output of a try as a range of its log, read piece by piece, as fast as the view's reader.
+/// The output of an attempt as a range of its log, read piece by piece, as fast as the view's
+/// reader.
 package struct LogRange: Sendable {
   package let task: TaskID
-  /// The try, whose header may stand at the start of the range.
+  /// The attempt's header may be at the start of the range.
   let attempt: Int32
-  /// The bytes that are still to be read.
   package internal(set) var bytes: Range<Int64>
   var isNew = true
   let path: String

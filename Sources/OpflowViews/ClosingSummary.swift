@@ -2,14 +2,13 @@ internal import OpflowBase
 internal import OpflowJournal
 package import OpflowPlan
 
-/// The summary of a session: failures, counts, unstarted tasks, and how to resume.
 struct ClosingSummary {
   let heading: ProgressHeading
   let model: SessionModel
   let failures: FailureList
   let namesLogs: Bool
   let toldLines: Int
-  /// A failure that has scrolled out of this screen is printed in full again.
+  /// A failure that has scrolled out of this screen is repeated in full.
   let size: TerminalSize
   /// Little but failures was printed, so none is repeated in full.
   let toldFailuresOnly: Bool
@@ -131,7 +130,7 @@ struct ClosingSummary {
 struct FailureBlock {
   let heading: ProgressHeading
 
-  /// Writes `build failed: exit 2 after 0.30s, log: PATH`, on two lines if wider than `columns`.
+  /// `build failed: exit 2 after 0.30s, log: PATH`, on two lines if wider than `columns`.
   func writeLine(
     _ failure: FailureRecord, _ model: SessionModel, columns: Int, into text: inout TextBuffer
   ) {
@@ -194,13 +193,13 @@ extension FailureRecord {
   fileprivate var hasLog: Bool { transition.outcome.usage.outputBytes > 0 || !tail.isEmpty }
 }
 
-/// The first failures of a session that are not allowed, for its closing summary.
+/// The first failures of a session that are not allowed.
 struct FailureList {
   private(set) var first: [FailureRecord] = []
 
   static let maxDetailed = 20
 
-  /// - Parameter stillFailed: tasks that an earlier crash interrupted and that stay failed.
+  /// An earlier crash interrupted these tasks.
   init(stillFailed: TaskSet, plan: Plan) {
     if stillFailed.isEmpty { return }
     for index in plan.tasks where stillFailed.contains(TaskID(index)) {
@@ -210,7 +209,7 @@ struct FailureList {
     }
   }
 
-  /// Returns the tasks in `state` when a view joins a session late, in the order of their ends.
+  /// The tasks in `state` when a view joins late, in the order of their ends.
   static func joined(_ history: RunModel, _ model: SessionModel, _ state: TaskState) -> [Transition]
   {
     let failed = model.plan.tasks.lazy.map { TaskID($0) }.filter { model.state($0) == state }
@@ -238,11 +237,11 @@ struct FailureRecord {
   var transition: Transition
   /// The last lines of output, each with its newline.
   var tail: [UInt8]
-  /// The number of lines up to and with this failure; nil if it was not printed.
+  /// The number of lines up to this failure, inclusive; nil if it was not printed.
   var toldLines: Int?
 }
 
-/// The last lines of a service, shown with a dependent's failure, which they often explain.
+/// The last lines of a service, which often explain a dependent's failure.
 package struct ServiceTail {
   let service: TaskID
   let bytes: [UInt8]

@@ -7,7 +7,7 @@ package struct JSONWriter {
   private var needsComma = false
   private let isInMarkup: Bool
 
-  /// - Parameter isInMarkup: also escapes `&`, `<` and `>`, for JSON within an HTML page.
+  /// `isInMarkup` also escapes `&`, `<` and `>`, for JSON within an HTML page.
   package init(isInMarkup: Bool = false) { self.isInMarkup = isInMarkup }
 
   package mutating func beginObject() { open("{") }
@@ -27,7 +27,7 @@ package struct JSONWriter {
     needsComma = false
   }
 
-  /// Writes a constant without characters that need escaping.
+  /// Must not contain characters that need escapes.
   package mutating func constant(_ text: StaticString) {
     comma()
     bytes.append(34)
@@ -40,7 +40,7 @@ package struct JSONWriter {
     text.withUTF8 { string(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Writes UTF-8 text; invalid bytes become U+FFFD.
+  /// Invalid bytes become U+FFFD.
   package mutating func string(_ text: UnsafeRawBufferPointer) {
     comma()
     bytes.append(34)
@@ -92,7 +92,6 @@ package struct JSONWriter {
     array(key, texts) { $0.string($1) }
   }
 
-  /// Writes `exit` and `signal`, one of which is null.
   package mutating func add(_ status: ExitStatus) {
     key("exit")
     if case .exit(let code) = status { number(code) } else { null() }
@@ -126,7 +125,6 @@ package struct JSONWriter {
     array(key, items) { json, item in json.object { body(&$0, item) } }
   }
 
-  /// Returns an object as one line.
   package static func line(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     var json = JSONWriter()
     json.object(body)
@@ -136,7 +134,6 @@ package struct JSONWriter {
 
   // MARK: - Pieces
 
-  /// Removes and returns the bytes written so far.
   package mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes

@@ -4,8 +4,8 @@ package import OpflowPlan
 
 /// The intact lines of a journal as JSON, one object per line, for `opflow journal export`.
 ///
-/// Every object has `seq`, `time_ms` and `event`, and `task` if it is about one. The other keys are
-/// those of the journal (JournalFormat.swift); a key that may repeat becomes a list.
+/// Every object has `seq`, `time_ms` and `event`, and `task` if it is about a task. The other keys
+/// are the journal's (JournalFormat.swift); a key that may repeat becomes a list.
 package struct JournalExport {
   private var json = JSONWriter()
 
@@ -72,11 +72,10 @@ extension JournalEvent {
   }
 }
 
-/// The output of `opflow journal verify`: the damage, and what it means for each task.
+/// The output of `opflow journal verify`: the damage, and its effect on each task.
 package struct JournalVerdict {
   private let path: String
   private let recovery: JournalRecovery
-  /// The run is live, so its last line may be incomplete.
   private let isHeld: Bool
 
   package init(path: String, recovery: JournalRecovery, isHeld: Bool) {
@@ -87,7 +86,7 @@ package struct JournalVerdict {
 
   package var isWhole: Bool { recovery.isIntact || isHeld && recovery.isOnlyTorn }
 
-  /// - Parameter plan: nil if it cannot be read; the text then omits tasks.
+  /// `plan` is nil if it cannot be read; the text then omits tasks.
   package func text(plan: Plan?, history: RunModel) -> String {
     var text = "\(CleanText.string(path)): \(Self.count(recovery.lineCount, "line")), "
     if isWhole {

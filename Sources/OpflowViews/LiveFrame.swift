@@ -24,17 +24,17 @@ struct LiveFrame {
   let model: SessionModel
   let size: TerminalSize
   let nowMilliseconds: Int64
-  /// Returns the expected duration of a task in milliseconds; nil if unknown.
+  /// In milliseconds.
   var expected: (TaskID) -> Int64? = { _ in nil }
   var left = ""
   var isEnding = false
   var tails: [TaskID: [UInt8]] = [:]
-  /// The runs that tasks have started, shown instead of their output.
+  /// Shown instead of output.
   var inner: [TaskID: InnerRun] = [:]
   var hasKeys = false
 
   static let mostTasks = 32
-  /// Left empty at the right, because a full line makes some terminals wrap.
+  /// Empty columns at the right, because a full line makes some terminals wrap.
   static let spareColumns = 1
 
   private var columns: Int { max(0, size.columns - Self.spareColumns) }
@@ -42,7 +42,7 @@ struct LiveFrame {
 
   var lines: [StyledLine] {
     let matrixGroups = rows < 4 ? nil : matrixGroups
-    // While nothing runs, the only news is what the run waits for.
+    // Without running tasks, the wait for nodes is the only news.
     let machines = rows < (model.running.isEmpty ? 2 : matrixGroups == nil ? 4 : 5) ? nil : machines
     let room = min(Self.mostTasks, rows - 1 - [matrixGroups, machines].count { $0 != nil })
     var shown = model.running.count
@@ -101,7 +101,6 @@ struct LiveFrame {
     return line
   }
 
-  /// nil without nodes and without a wait for them.
   private var machines: StyledLine? {
     let machines = model.machines
     if !machines.areThere, machines.awaited.isEmpty { return nil }
@@ -127,11 +126,11 @@ struct LiveFrame {
     let separator: String
     let text: String
     let style: StyledLine.Style
-    /// Parts that do not fit are left out, the highest rank first.
+    /// Parts that do not fit are omitted, the highest rank first.
     let rank: Int
   }
 
-  /// The parts that fit, each of them whole: a cut number would be wrong.
+  /// Omits whole parts: a cut number would be wrong.
   private var counts: StyledLine {
     var words = words
     var line = Self.line(words)
@@ -184,8 +183,7 @@ struct LiveFrame {
   }
 }
 
-/// The rows of running tasks in shared columns. Details that do not fit one row are left out of
-/// all.
+/// Details that do not fit one row are omitted in all.
 struct LiveRows {
   struct Row {
     var running: SessionModel.RunningTask
@@ -209,7 +207,7 @@ struct LiveRows {
   private let nowMilliseconds: Int64
   private let nameColumns: Int
   private let elapsedColumns: Int
-  /// With two spaces; 0 if the column is empty or does not fit.
+  /// Includes two spaces; 0 if the column is empty or does not fit.
   private let machineColumns: Int
   private var detail = Detail.none
   private var barColumns = 0
@@ -221,7 +219,7 @@ struct LiveRows {
   private static let mostBarColumns = 24
   private static let barEdges = 4
   private static let leastSaidColumns = 12
-  /// Nothing is shown while the expected and the elapsed time are shorter.
+  /// Shorter times are not shown.
   private static let leastExpectedMilliseconds: Int64 = 1000
 
   init(_ rows: [Row], columns: Int, nowMilliseconds now: Int64) {
@@ -234,7 +232,7 @@ struct LiveRows {
     let downloads = rows.compactMap { $0.running.download }
     let expected = rows.map { Self.expectation($0, now).width }.max() ?? 0
     let saysMore = expected > 0 || rows.contains { !$0.said.isEmpty || $0.question != nil }
-    // Details need more room than the elapsed time alone.
+    // Details need more room than the elapsed time.
     let most =
       downloads.isEmpty && !saysMore
       ? columns - 2 - elapsedColumns : max(10, min(columns / (downloads.isEmpty ? 3 : 4), 50))
@@ -298,7 +296,7 @@ struct LiveRows {
 
   // MARK: - Expected times
 
-  /// Returns `of 30s`, or `12s over` for an overdue task.
+  /// `of 30s`, or `12s over` for an overdue task.
   private static func expectation(_ row: Row, _ now: Int64) -> StyledLine {
     var line = StyledLine()
     let elapsed = max(0, now - row.running.startedMilliseconds)
@@ -313,7 +311,7 @@ struct LiveRows {
     return line
   }
 
-  /// Whether a task is overdue by more than durations vary from run to run.
+  /// Overdue by more than durations vary from run to run.
   private static func isOver(_ elapsed: Int64, _ expected: Int64) -> Bool {
     elapsed - expected >= max(1000, expected / 10)
   }
@@ -397,8 +395,8 @@ struct FoldedInstances {
 
   private static let mostLooks = 1000
 
-  /// Returns the cells of the row; a cell that differs between tasks is empty. Column `why` shows
-  /// the most common reason and counts the others.
+  /// A cell that differs between tasks is empty, but `why` shows the most common reason and counts
+  /// the others.
   func cells(_ plan: Plan, why: Int, _ cells: (TaskID) -> [String]) -> [String] {
     var common = cells(tasks[0])
     guard tasks.count > 1 else { return common }
@@ -437,9 +435,8 @@ struct FoldedInstances {
   }
 }
 
-/// `3 to 5 min left`
 enum TimeLeft {
-  /// Chooses the unit by the upper bound, and rounds outwards.
+  /// Chooses the unit by the upper bound, and rounds outward.
   static func text(milliseconds range: ClosedRange<Int64>) -> String {
     let unit = units.last { $0.from <= range.upperBound } ?? units[0]
     let low = range.lowerBound / unit.step
@@ -449,15 +446,14 @@ enum TimeLeft {
     return low == high ? "about \(end)" : "\(unit.text(low)) to \(end)"
   }
 
-  /// In milliseconds.
   private struct Unit {
     let name: String
     let length: Int64
-    /// The step to which times are rounded: the length, a part or a multiple of it.
+    /// Times are rounded to this step in milliseconds: the length, a part or a multiple of it.
     let step: Int64
     let from: Int64
 
-    /// Formats a number of steps: `40`, `1.5`.
+    /// `40`, `1.5`.
     func text(_ steps: Int64) -> String {
       let time = steps * step
       return "\(time / length)" + (time % length == 0 ? "" : ".5")

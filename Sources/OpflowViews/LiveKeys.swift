@@ -3,7 +3,7 @@ package import OpflowJournal
 package import OpflowPlan
 package import OpflowWire
 
-/// What the keys of a live view do. Pure: bytes in, actions out; `LivePanel` draws the mode.
+/// The keys of a live view. Pure: bytes in, actions out; `LivePanel` draws the mode.
 ///
 /// Modes
 /// -----
@@ -16,9 +16,9 @@ package import OpflowWire
 ///         └── any other key ──> plain
 ///     following ── l, Esc, q ──> plain
 ///
-/// While choosing, letters search the names. The choice is kept by task, not by position: if the
-/// chosen task ends, nothing is chosen until a key moves the mark, so that Enter cannot hit another
-/// task. Cancels and answers cannot be undone, so they are confirmed first.
+/// While choosing, letters search the names. The choice is a task, not a position: if that task
+/// ends, nothing is chosen until a key moves the mark, so Enter cannot hit another task. Cancels
+/// and answers cannot be undone, so they are confirmed first.
 package struct LiveKeys: Sendable {
   package enum Purpose: Equatable, Sendable { case follow, cancel, answer }
 
@@ -31,15 +31,15 @@ package struct LiveKeys: Sendable {
 
   package enum Action: Equatable, Sendable {
     case order(ControlAction, TaskID, value: Int64?)
-    /// Leave the view, if the run goes on without it.
+    /// Leave the view, if the run continues without it.
     case leave
   }
 
   package private(set) var mode = Mode.plain
-  /// The requested values of `cpu` without an answer yet; the next key counts on from the last one.
+  /// The requested values of `cpu` without an answer yet; the next key continues from the last one.
   /// `order` is nil until the request is sent.
   private var asked: [(order: RequestID?, value: Int64)] = []
-  /// While choosing, filters the names, ignoring case.
+  /// Filters the names while choosing, ignoring case.
   private(set) var search = ""
   private static let longestSearch = 64
   private(set) var message = ""
@@ -54,7 +54,6 @@ package struct LiveKeys: Sendable {
     asked[place].order = request.id
   }
 
-  /// Shows the outcome of a request; empty if it was applied, because the view shows its effect.
   package mutating func tell(_ message: String, of request: ClientRequest?) {
     self.message = message
     if let request, !message.isEmpty { asked.removeAll { $0.order == request.id } }
@@ -64,10 +63,8 @@ package struct LiveKeys: Sendable {
 
   private enum Key { case letter(UInt8), up, down, enter, escape }
 
-  /// - Parameters:
-  ///   - typed: the bytes of one read: an ESC at its end is the key itself, not the start of
-  ///     another.
-  ///   - parallel: the capacity of `cpu` when the session began; nil if unknown.
+  /// `typed` are the bytes of one read: an ESC at its end is the key itself, not the start of a
+  /// sequence. `parallel` is the initial capacity of `cpu`; nil if unknown.
   package mutating func type(
     _ typed: [UInt8], _ model: SessionModel, parallel: Int64?
   ) -> [Action] {
@@ -176,7 +173,7 @@ package struct LiveKeys: Sendable {
     mode = .choosing(purpose, first)
   }
 
-  /// Returns the tasks to choose from that match the search, the longest running first.
+  /// The longest running first.
   func candidates(_ purpose: Purpose, _ model: SessionModel) -> [TaskID] {
     let wanted = search.lowercased()
     return model.running.map(\.task).filter { task in
@@ -260,7 +257,7 @@ extension LiveKeys.Action {
 }
 
 extension ClientRequest {
-  /// Empty if it was applied, because the view shows its effect.
+  /// Empty for an applied request, because the view shows its effect.
   package func outcome(_ answer: RequestAnswer) -> String {
     switch answer {
     case .done: ""
@@ -269,8 +266,7 @@ extension ClientRequest {
   }
 }
 
-/// A frame of the live view while its keys are on: `LiveFrame`, and what the mode adds, still
-/// within half of the terminal's rows.
+/// A frame of the live view while its keys are on, within half of the terminal's rows.
 struct LivePanel {
   let keys: LiveKeys
   let frame: LiveFrame
@@ -324,7 +320,7 @@ struct LivePanel {
     return lines + [line(text, .plain)]
   }
 
-  /// Each task with its last lines of output, as many as fit, and the number of tasks left out.
+  /// Each task with its last lines of output, as many as fit, and the number of omitted tasks.
   private var withTails: [StyledLine] {
     if model.running.isEmpty { return [Self.line("nothing runs", .dim)] }
     var tasks = model.running.prefix(max(1, room / 2))
@@ -343,7 +339,7 @@ struct LivePanel {
 
   private static let mostTailLines = 5
 
-  /// Without tails in the rows, because the output is printed below them.
+  /// The output is printed below the rows.
   private var plainFrame: LiveFrame {
     var frame = frame
     frame.tails = [:]

@@ -19,17 +19,15 @@ package struct LiveView {
   private let heading: ProgressHeading
   /// False while another program owns the terminal.
   private var isVisible = true
-  /// When the last frame was drawn or the session began, so that a very short run draws none.
+  /// The time of the last frame or the session's begin: a very short run does not draw a frame.
   private var lastMilliseconds: Int64 = 0
   private var nowMilliseconds: Int64 = 0
   private var isDrawn = false
   private var isDue = false
   private(set) var keys: LiveKeys?
-  /// The last bytes of output of running tasks.
   package var tails: [TaskID: [UInt8]] = [:]
-  /// The runs that running tasks have started.
   package var inner: [TaskID: InnerRun] = [:]
-  /// Made for the first frame, and again after requests that change what is left to do.
+  /// Made for the first frame, and again after requests that change the remaining work.
   private var rest: RestForecast?
   private var isStale = false
   private var left = ""
@@ -61,7 +59,7 @@ package struct LiveView {
     if !isResting { isDue = true }
   }
 
-  /// Whether the last frame is still recent. A clock that was set back must not stop the view.
+  /// The last frame is still recent. A clock that was set back must not stop the view.
   private var isResting: Bool {
     nowMilliseconds >= lastMilliseconds
       && nowMilliseconds - lastMilliseconds < Self.frameMilliseconds
@@ -72,7 +70,7 @@ package struct LiveView {
     isVisible = visible
   }
 
-  /// The terminal no longer shows the frame; the next one starts from scratch.
+  /// The terminal no longer shows the frame.
   package mutating func forget() {
     screen.forget()
     told = ""
@@ -161,13 +159,13 @@ package struct LiveView {
     left = isWaiting(model) ? "" : range(model).map { TimeLeft.text(milliseconds: $0) } ?? ""
   }
 
-  /// Whether part of the rest will not run, or waits for an unknown time.
+  /// A part of the rest will not run, or waits for an unknown time.
   private func isWaiting(_ model: SessionModel) -> Bool {
     model.isStopped || model.orders.pausedBy != nil || isEnding(model)
       || !model.running.isEmpty && model.running.allSatisfy { isHeld($0.task, model) }
   }
 
-  /// Whether nothing new starts except `finally` tasks.
+  /// Only `finally` tasks still start.
   private func isEnding(_ model: SessionModel) -> Bool {
     model.orders.stoppedBy != nil || model.orders.stopSignal != nil
       || heading.maxFailures > 0 && model.counts.failed >= heading.maxFailures
@@ -214,7 +212,6 @@ package struct LiveView {
 
   package mutating func ask(_ request: ClientRequest) { keys?.ask(request) }
 
-  /// Shows the outcome of a request, or of a key without one.
   package mutating func tell(_ message: String, of request: ClientRequest? = nil) {
     keys?.tell(message, of: request)
     hurry()
@@ -222,7 +219,6 @@ package struct LiveView {
 
   // MARK: - Output
 
-  /// Returns the tasks whose last output is shown now, and how many bytes of each.
   func wantedTails(_ model: SessionModel, atMilliseconds now: Int64) -> (
     tasks: [TaskID], bytes: Int
   ) {
@@ -252,9 +248,9 @@ package struct LiveView {
 /// removes exactly the frame.
 ///
 /// Each write is one update for terminals with DEC mode 2026; others ignore it. If the last frame
-/// has not moved, its lines are overwritten in place, and only what is longer than the new ones is
-/// erased (EL, ED). The cursor is hidden (DECTCEM) while it moves. Lines do not wrap (DECAWM) while
-/// a frame is drawn: the window may already be narrower than its last known size.
+/// has not moved, its lines are overwritten in place, and only the excess is erased (EL, ED). The
+/// cursor is hidden (DECTCEM) while it moves. Lines do not wrap (DECAWM) while a frame is drawn:
+/// the window may already be narrower than its last known size.
 struct LiveScreen {
   var size: TerminalSize {
     didSet { if size != oldValue { isMoved = true } }
@@ -264,10 +260,7 @@ struct LiveScreen {
 
   init(size: TerminalSize) { self.size = size }
 
-  /// - Parameters:
-  ///   - lasting: whole lines.
-  ///   - frame: empty for none.
-  ///   - signal: a sequence that neither moves the cursor nor prints anything.
+  /// `lasting` has whole lines. `signal` is a sequence that neither moves the cursor nor prints.
   mutating func write(
     lasting: [UInt8], frame: [StyledLine], signal: String = "", palette: Palette,
     into text: inout TextBuffer
@@ -291,8 +284,8 @@ struct LiveScreen {
   }
 
   /// Erases from the start of a line to the end of the screen (ED). ED starts in the second column:
-  /// in the first one of the top line, tmux takes it for clearing the screen and moves the frame
-  /// into the scrollback.
+  /// in the first column of the top line, tmux clears the screen instead and moves the frame into
+  /// the scrollback.
   private static let eraseBelow = "\u{1b}[K\u{1b}[C\u{1b}[J\r"
 
   private func draw(

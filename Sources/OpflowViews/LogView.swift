@@ -1,6 +1,5 @@
 package import OpflowPlan
 
-/// The output of `opflow logs`: turns bytes of logs into clean text.
 package struct LogView {
   package enum Labels: Equatable, Sendable {
     case none
@@ -51,7 +50,7 @@ package struct LogView {
     text.add("==> \(plan.nameString(task)) <==\n")
   }
 
-  /// A piece of a long line is a line of its own only if another task's may follow it.
+  /// A piece of a long line ends with a newline only if another task's output may follow.
   private static func write(
     _ line: UnsafeRawBufferPointer, endsLine: Bool, of task: TaskID, _ plan: Plan, _ labels: Labels,
     into text: inout TextBuffer

@@ -2,14 +2,14 @@ internal import OpflowBase
 package import OpflowJournal
 package import OpflowPlan
 
-/// Describes how a try ended, in the same words for every view.
+/// Describes the end of an attempt, in the same words for every view.
 package enum OutcomeText {
   /// `exit 2`, `signal 9 (KILL)`, `timeout`, `could not start: …`.
   package static func text(_ outcome: Outcome, detail: String = "") -> String {
     described(outcome, detail: detail).text
   }
 
-  /// - Returns: `isLong` for a sentence, which follows a failure's time.
+  /// A long text is a sentence, which follows a failure's time.
   private static func described(
     _ outcome: Outcome, detail: String
   ) -> (text: String, isLong: Bool) {
@@ -27,7 +27,7 @@ package enum OutcomeText {
     case .noOutput: return (said ?? "it left an output out", true)
     case .value: return (said ?? "a value is missing or is none", true)
     case .workerLost:
-      // The first line that the worker wrote before it was lost says the most.
+      // The worker's first line before it was lost is the most useful.
       let line = detail.split(separator: "\n").first.map { CleanText.string(String($0)) } ?? ""
       return ("its worker was lost" + (line.isEmpty ? "" : ": \(line)"), true)
     case .memory: return (said ?? "it used more than its memory_limit", true)
@@ -54,8 +54,8 @@ package enum OutcomeText {
     }
   }
 
-  /// Returns what follows `ID failed`: `: exit 2 after 0.30s (try 2)`, or ` after 0.30s (try 2): …`
-  /// if the description is long. First tries are not numbered.
+  /// Continues `ID failed`: `: exit 2 after 0.30s (try 2)`, or ` after 0.30s (try 2): …` for a long
+  /// description. First attempts are not numbered.
   static func failure(_ transition: Transition) -> String {
     let wall = transition.outcome.usage.wallMicroseconds
     let time = wall == 0 ? "" : " after \(DurationText.text(microseconds: wall))"
@@ -69,9 +69,7 @@ package enum OutcomeText {
   }
 }
 
-/// Explains why something happened to a task.
 package enum ReasonText {
-  /// Returns an empty text for nil.
   package static func text(_ why: Why?, plan: Plan) -> String {
     let culprit = why?.culprit ?? .none
     let name = culprit.isNone ? nil : plan.nameString(culprit)
@@ -98,7 +96,7 @@ package enum ReasonText {
 }
 
 extension RunStatus {
-  /// `stopped by SIGTERM`, for a run that was cancelled or interrupted.
+  /// `stopped by SIGTERM`
   package var stopWords: String {
     guard let close = history.close else { return "cut off: the process that drove it died" }
     if close.exitCode == 74 { return "stopped by an error of input or output" }
@@ -110,7 +108,7 @@ extension RunStatus {
     return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
   }
 
-  /// Returns the journal's word for the reason, with its subject; nil if the state says it all.
+  /// The journal's word for the reason, with its subject.
   func reasonWord(_ task: TaskID) -> String? {
     let why = why(task)
     switch why {
@@ -125,14 +123,13 @@ extension RunStatus {
     return OutcomeText.text(record.outcome, detail: history.details.complaints[task] ?? "")
   }
 
-  /// `try 2 of 6 failed: exit 1`, for a task that was to be retried.
+  /// `try 2 of 6 failed: exit 1`
   package func triesFailed(_ task: TaskID) -> String {
     let most = Int(plan.policy(task).retryMax) + 1
     return "try \(history[task].attempts) of \(most) failed: \(outcome(of: task))"
   }
 
   func words(_ record: TaskRecord) -> String {
-    // A task that was taken back unstarted counts as never assigned.
     record.why == .ended(.revoked) ? "" : ReasonText.text(record.why, plan: plan)
   }
 }

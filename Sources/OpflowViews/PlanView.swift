@@ -3,7 +3,7 @@ package import OpflowEngine
 package import OpflowJournal
 package import OpflowPlan
 
-/// The output of `opflow plan` and `--dry-run`: what a run or a resume would do.
+/// The output of `opflow plan` and `--dry-run`.
 package struct PlanView {
   private let plan: Plan
   private let options: SchedulerOptions
@@ -18,12 +18,9 @@ package struct PlanView {
   private static let maxNeeds = 3
   private static let maxNames = 20
 
-  /// - Parameters:
-  ///   - entering: as the engine would get it.
-  ///   - reasons: for a resume, why tasks with a result run again; empty for a new run.
-  ///   - capacities: values of `cpu` to compare; the first one determines the order of the tasks.
-  ///     If empty, the one in `options`.
-  ///   - foresight: see `RunForecast`.
+  /// `resumeState` is the engine's input. `reasons` explain why tasks with a result run again.
+  /// `capacities` are values of `cpu` to compare, default the one in `options`; the first
+  /// determines the order of the tasks. For `foresight` see `RunForecast`.
   package init(
     plan: Plan, options: SchedulerOptions, resumeState: ResumeState, reasons: [Transition] = [],
     capacities: [UInt64] = [], foresight: FileForesight? = nil, showsAll: Bool = false, color: Bool,
@@ -44,7 +41,6 @@ package struct PlanView {
     palette = Palette(isOn: color)
   }
 
-  /// The size of the pieces to write: a plan of a million tasks has many megabytes.
   private static let pieceBytes = 64 * 1024
 
   package func write<Failure: Error>(to sink: ([UInt8]) throws(Failure) -> Void) throws(Failure) {
@@ -115,8 +111,8 @@ package struct PlanView {
       ? ApprovalText.asks(task, plan: plan) : ActionText.text(task, plan: plan)
   }
 
-  /// Returns the matrix tasks that share a task's row: itself alone, or all of its matrix that
-  /// start; nil if an earlier task has the row.
+  /// The matrix tasks that share a task's row: the task alone, or all of its matrix that start; nil
+  /// if an earlier task has the row.
   private func fold(
     of task: TaskID, at index: Int, _ folds: [MatrixGroupID: FoldedInstances]
   ) -> FoldedInstances? {
@@ -189,7 +185,7 @@ package struct PlanView {
     text.add("manual, not named: \(names)\n")
   }
 
-  /// - Parameter isFolded: whether to name the matrix even for a single one of its tasks.
+  /// `isFolded` names the matrix even for a single matrix task.
   private func needs(_ task: TaskID, isFolded: Bool) -> String {
     let edges = plan.needs(task)
     let isFinally = plan.flags(task).contains(.finally)
@@ -211,7 +207,7 @@ package struct PlanView {
     return names.joined(separator: ", ")
   }
 
-  /// Returns the dependency of an edge: a task, or with the edges after it a matrix.
+  /// The dependency of an edge: a task, or with the edges after it a matrix.
   private func need(
     at edge: Int, of edges: Range<Int>, isFolded: Bool
   ) -> (name: String, edges: Int) {
@@ -228,7 +224,6 @@ package struct PlanView {
     return isTold ? (plan.matrixGroupName(matrixGroup), count) : (plan.nameString(target), 1)
   }
 
-  /// Returns what a task with this demand holds while it runs; empty for one cpu.
   private func demand(_ demand: UInt32) -> String {
     let items = plan.demandList(demand)
     if items.count == 1, let only = items.first, only.resource == ResourceEntry.cpu,
@@ -243,7 +238,6 @@ package struct PlanView {
   }
 }
 
-/// The part of `PlanView` that shows how long a run would take.
 struct DurationView {
   let plan: Plan
   let forecast: PlanForecast

@@ -3,18 +3,16 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowWire
 
-/// What happens in a session, as its views show it.
 package enum SessionEvent {
-  /// A line of the journal, with the plan that has its added tasks, or new names of retracted ones.
-  /// The states are those of added tasks that the view does not know.
+  /// A journal line, with the plan that has its added tasks or the new names of retracted ones, and
+  /// the states of added tasks.
   case entry(JournalEntry, Plan, added: [InitialState] = [])
-  /// A worker began a prefetched task.
   case began(TaskID, attempt: Int32)
   case download(TaskID, DownloadProgress)
   /// The request could not be recorded, and its requester got an error.
   case orderFailed(RequestEntry)
-  /// The run waits for nodes, or no longer if the message is nil. News get a line if no frame shows
-  /// them. The number identifies the wait.
+  /// A nil message ends the wait, which the number identifies. News get a line unless a frame shows
+  /// them.
   case wait(Int, for: String?, isNews: Bool)
   case waitEnded(Int, String)
   case warning(String)
@@ -23,19 +21,17 @@ package enum SessionEvent {
   case passage(String)
 }
 
-/// What a view wants to know of logs before a transition is shown.
+/// The parts of logs that a view needs before it shows a transition.
 package struct WantedOutput {
-  /// The number of last bytes of the try that ends.
+  /// The number of last bytes of the ending attempt.
   package var tailBytes = 0
-  /// Whether to give the range of the try's whole output.
   package var log = false
-  /// The services whose last `ServiceTail.mostBytes` bytes may explain a failure.
+  /// Services whose last `ServiceTail.mostBytes` bytes may explain a failure.
   package var services: [TaskID] = []
 
   package init() {}
 }
 
-/// What the logs hold of a wanted output.
 package struct FoundOutput {
   package var tail: [UInt8] = []
   package var log: Range<Int64>?
@@ -44,12 +40,10 @@ package struct FoundOutput {
   package init() {}
 }
 
-/// The progress of one session: turns transitions and output into bytes for standard error and
-/// standard output. Pure: the caller takes bytes when a reader is ready. What is queued is bounded,
-/// and only the newest frame is drawn.
-///
-/// Order of calls: `begin`, or `join` for a session that already runs; then `show`, `output` and
-/// `tick` as things happen; then `end`.
+/// Turns transitions and output of a session into bytes for standard error and standard output.
+/// Pure: the caller takes bytes when a reader is ready. The queue is bounded, and only the newest
+/// frame is drawn. Order of calls: `begin`, or `join` for a session that already runs; then `show`,
+/// `output` and `tick`; then `end`.
 package struct ProgressView: ~Copyable {
   package private(set) var followsOutput: Bool
   package var tickMilliseconds: Int64? {
@@ -76,7 +70,7 @@ package struct ProgressView: ~Copyable {
   private let options: ProgressOptions
   private let annotates: Bool
   private var size: TerminalSize { didSet { live?.size = size } }
-  /// Tries after the first without output so far, by task.
+  /// Later attempts without output so far.
   private var laterTries: [TaskID: Int32] = [:]
   private var errors = Backlog(outputLimit: 4 << 20, eventLimit: 4 << 20)
   private var objects = Backlog(outputLimit: 0, eventLimit: 16 << 20)
@@ -109,8 +103,8 @@ package struct ProgressView: ~Copyable {
     if options.json { objects.add(ProgressJSON.open(heading, model, atMilliseconds: now), .event) }
   }
 
-  /// Joins a session that already runs: takes over its state, and prints only failures and what is
-  /// running now. `tail` returns the last bytes of a task's log.
+  /// Prints only failures and the running tasks of a running session. `tail` returns the last bytes
+  /// of a task's log.
   package mutating func join(
     _ history: RunModel, atMilliseconds now: Int64, tail: (TaskID, _ count: Int) -> [UInt8]
   ) {
@@ -157,7 +151,7 @@ package struct ProgressView: ~Copyable {
     }
   }
 
-  /// Returns whether users see a difference in the run's state.
+  /// Returns true if the run's state changes for users.
   private mutating func apply(_ event: SessionEvent, _ found: FoundOutput) -> Bool {
     switch event {
     case .entry(let entry, let plan, let added): return apply(entry, plan, added, found)
@@ -329,10 +323,10 @@ package struct ProgressView: ~Copyable {
 
   // MARK: Output
 
-  /// If it is 0, no output may be passed.
+  /// If 0, the caller must not pass output.
   package var outputRoom: Int { errors.outputRoom }
 
-  /// - Parameter bytes: in order, cut anywhere.
+  /// `bytes` are in order, cut anywhere.
   package mutating func output(_ task: TaskID, _ bytes: UnsafeRawBufferPointer) {
     var bytes = bytes
     if !laterTries.isEmpty, let attempt = laterTries.removeValue(forKey: task) {
@@ -342,7 +336,7 @@ package struct ProgressView: ~Copyable {
     settle(.output)
   }
 
-  /// Output was left out for a slow reader; `lines` is nil if unknown.
+  /// Output was dropped for a slow reader; `lines` is nil if unknown.
   package mutating func skipped(_ task: TaskID, bytes: Int64, lines: Int?) {
     laterTries[task] = nil
     endLine(of: task)
@@ -360,8 +354,8 @@ package struct ProgressView: ~Copyable {
     guard transition.endsTry else { return wanted }
     wanted.tailBytes = tailBytes(for: transition)
     wanted.log = lines.showsLogs && transition.outcome.usage.outputBytes > 0
-    // The lines of services are shown as they come if output is followed. The failure of a service
-    // shows its own last lines.
+    // If output is followed, services' lines are already shown. A failed service shows its own last
+    // lines.
     if !followsOutput, transition.event == .failure, !transition.allowed, model.plan.hasServices {
       wanted.services = model.plan.services(neededBy: transition.task).filter {
         model.state($0) != .failed
@@ -377,7 +371,7 @@ package struct ProgressView: ~Copyable {
     return lines.showsTails ? max(least, min(Self.groupBytes, outputRoom)) : least
   }
 
-  /// Drops the header of a later attempt, and what is more than the view wants.
+  /// Drops the header of a later attempt, and bytes beyond the view's limit.
   private func kept(_ tail: [UInt8], of transition: Transition) -> [UInt8] {
     let own =
       transition.attempt > 1
@@ -386,10 +380,10 @@ package struct ProgressView: ~Copyable {
     return own.count > limit ? Array(own.suffix(limit)) : own
   }
 
-  /// The part of a log to read now; nil if there is none, or other text comes first.
+  /// The part of a log to read now; nil if other text comes first.
   package var wantedLog: LogRange? { logText.isEmpty ? errors.wanted : nil }
 
-  /// Takes bytes of `wantedLog`; nil if they cannot be read.
+  /// nil if unreadable.
   package mutating func readLog(_ bytes: UnsafeRawBufferPointer?) {
     guard let wanted = wantedLog else { return }
     let bytes = bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
@@ -417,13 +411,12 @@ package struct ProgressView: ~Copyable {
 
   package mutating func resize(_ size: TerminalSize) { self.size = size }
 
-  /// Erases the frame and returns what is left to print; the next frame starts from scratch.
+  /// Erases the frame and returns the rest to print; the next frame starts from scratch.
   package mutating func takeErasure() -> [UInt8] {
     let lasting = takeErrors()
     return live?.erase(lasting: lasting) ?? lasting
   }
 
-  /// The caller has erased the frame.
   package mutating func showLines() {
     live = nil
     followsOutput = true
@@ -499,7 +492,6 @@ package struct ProgressView: ~Copyable {
 }
 
 extension Plan {
-  /// Returns the tasks that were retracted since an earlier state of the plan.
   func tasks(renamedSince known: Plan) -> [TaskID] {
     known.tasks.map { TaskID($0) }.filter { !known.nameBytes($0).equals(nameBytes($0)) }
   }

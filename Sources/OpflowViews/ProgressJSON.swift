@@ -25,11 +25,7 @@ enum ProgressJSON {
     }
   }
 
-  /// Returns nil for events without a line.
-  ///
-  /// - Parameters:
-  ///   - model: includes the event.
-  ///   - known: the plan before it.
+  /// nil for events without a line. `model` includes the event; `known` is the plan before it.
   static func line(
     _ event: SessionEvent, _ model: SessionModel, _ known: Plan, atMilliseconds now: Int64
   ) -> [UInt8]? {
@@ -115,7 +111,6 @@ enum ProgressJSON {
     }
   }
 
-  /// Returns the line for lines that were dropped because the reader was slow.
   static func missing(_ lines: Int, atMilliseconds now: Int64) -> [UInt8] {
     line("missing", now) { $0.add("lines", lines) }
   }

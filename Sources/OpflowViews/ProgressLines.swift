@@ -2,12 +2,12 @@ internal import OpflowBase
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// Prints progress as lines that stay, in the way of a mode:
+/// Prints progress as lines that stay, according to the mode:
 ///
 /// - `line`: a line for each start and end, and each line of output after `ID | `.
-/// - `group`, `gitHub`, `gitLab`: a line when a task starts, and a block with its output when a try
-///   ends, folded in the log of a CI server.
-/// - `live`: what stays above the live view: the heading, and what goes wrong.
+/// - `group`, `gitHub`, `gitLab`: a line when a task starts, and a block with its output when an
+///   attempt ends, folded in the log of a CI server.
+/// - `live`: the lines above the live view: heading and failures.
 /// - `quiet`: only failures, and approvals that wait for an answer.
 struct ProgressLines {
   var text: TextBuffer
@@ -16,9 +16,7 @@ struct ProgressLines {
   private let heading: ProgressHeading
   private var reruns = RerunLines()
   private var stillRunning = StillRunning()
-  /// When each download's progress was last printed.
   private var told: [TaskID: Int64] = [:]
-  /// Since when downloads have stalled, if that was printed.
   private var stalled: [TaskID: Int64] = [:]
 
   init(_ mode: OutputMode, _ options: ProgressOptions, _ heading: ProgressHeading) {
@@ -28,31 +26,29 @@ struct ProgressLines {
     text = TextBuffer(color: options.color, breaksCommands: !options.passesCommands)
   }
 
-  /// Whether it shows the last output of a try at its end.
+  /// Shows the last output of an attempt at its end.
   var showsTails: Bool { mode == .group }
 
-  /// Whether it shows the whole output of a try at its end, because logs are lost with the machine
-  /// of a CI server.
+  /// Shows the whole output of an attempt at its end, because a CI server's machine loses its logs.
   var showsLogs: Bool { mode == .gitHub || mode == .gitLab }
 
-  /// Whether it prints neither requests nor waits for nodes. The loss of a node is always printed.
+  /// Does not print requests or waits for nodes. The loss of a node is always printed.
   var isQuiet: Bool { mode == .quiet }
 
-  /// Whether it prints little but failures, so that these stay close together, and reports no
-  /// silence, for which others need `tick` while tasks run.
+  /// Prints little but failures, so that these stay close together, and does not report silence,
+  /// for which other modes need `tick`.
   var tellsFailuresOnly: Bool { mode == .live || mode == .quiet }
 
   mutating func begin(_ model: SessionModel) {
     if !isQuiet { heading.write(model, into: &text) }
   }
 
-  /// Lists the running tasks after a view joined a session, unless a frame shows them.
+  /// Starts output for a view that joined a session; a frame shows running tasks itself.
   mutating func join(_ model: SessionModel, atMilliseconds now: Int64) {
     if mode == .line { text.addHold(model) }
     if !tellsFailuresOnly { stillRunning.tell(model, atMilliseconds: now, into: &text) }
   }
 
-  /// - Parameter kept: the last bytes of output if the transition ends a try.
   mutating func transition(_ transition: Transition, kept: [UInt8], _ model: SessionModel) {
     if isQuiet { return writeQuiet(transition, kept, model) }
     if transition.event.kind == .resume { return reruns.add(transition, model, into: &text) }
@@ -118,7 +114,8 @@ struct ProgressLines {
     text.endLine()
   }
 
-  /// Prints a first line after a second, so that short downloads have none, then fewer and fewer.
+  /// The first line comes after a second, so that short downloads have none; further lines become
+  /// rarer.
   mutating func download(
     _ running: SessionModel.RunningTask, _ progress: DownloadProgress, _ model: SessionModel,
     atMilliseconds now: Int64
@@ -179,8 +176,8 @@ struct ProgressLines {
   /// The escape around GitLab's section markers, which hides them (ECMA-48, erase in line).
   private static let erase = "\u{1b}[0K"
 
-  /// Begins a block, and returns the end of one that a CI server folds. Failures stay unfolded,
-  /// because readers look for them. GitLab shows the duration next to a section.
+  /// Begins a block, and returns its end if a CI server folds it. Failures stay unfolded, because
+  /// readers look for them. GitLab shows the duration next to a section.
   private mutating func beginFold(
     _ title: [UInt8], _ transition: Transition, _ model: SessionModel
   ) -> String? {
@@ -195,7 +192,6 @@ struct ProgressLines {
       text.add(title)
       return nil
     }
-    // Section names must be unique in a log.
     let name = "opflow-\(heading.run)-\(transition.task.index)-\(transition.attempt)"
     let (ended, erase) = (model.lastMilliseconds, Self.erase)
     let began = (ended - transition.outcome.usage.wallMicroseconds / 1000) / 1000
@@ -210,7 +206,7 @@ struct ProgressLines {
   ) {
     let start = text.bytes.count
     text.addOutput(lines: kept)
-    // Even a slow reader gets the end of a failure's output, so it does not count as output.
+    // Not marked as output, since even a slow reader must get the end of a failure's output.
     if transition.event != .failure || kept.count > ProgressView.failureBytes {
       text.markOutput(from: start)
     }

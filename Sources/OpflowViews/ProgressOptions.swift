@@ -4,13 +4,11 @@ package import OpflowPlan
 
 package struct ProgressOptions: Sendable, Equatable {
   package var mode: OutputMode
-  /// Whether to print transitions as JSON lines on standard output too.
   package var json = false
   package var color = false
   package var verbose = false
-  /// Whether failures are also annotations of a GitHub step, in any mode.
+  /// In any mode, failures are also annotations of a GitHub step.
   package var annotates = false
-  /// Whether tasks may print commands for the CI server.
   package var passesCommands = true
   package var signals = TerminalSignals()
   package var size = TerminalSize(columns: 80, rows: 24)
@@ -18,36 +16,32 @@ package struct ProgressOptions: Sendable, Equatable {
   package init(mode: OutputMode) { self.mode = mode }
 }
 
-/// What is known about a session when it begins. Its closures take the current plan, which may
-/// have grown since.
+/// Closures take the current plan, which may have grown.
 package struct ProgressHeading: Sendable {
   package var run: String
   package var isResumed = false
   let scope: SessionScope
-  /// The requests in force in a crashed session that this one continues.
+  /// The requests in force from a crashed session that this one continues.
   package var orders = RequestRecords()
-  /// Returns the path of a task's log, as shown to users.
   package var logPath: @Sendable (TaskID, Plan) -> String
   let resumeCommand: @Sendable () -> String
   let logsCommand: @Sendable () -> String
-  /// The capacity of `cpu` when the session begins; nil if unknown.
+  /// The capacity of `cpu` at the start; nil if unknown.
   package var parallel: Int64?
-  /// With `maxFailures` (0: no limit) and `durations`, the basis of the time left: the capacity of
-  /// each resource when the session begins.
+  /// Per resource, at the start. With `maxFailures` (0: no limit) and `durations`, the basis of the
+  /// time left.
   package var capacities: [UInt64] = []
   package var maxFailures = 0
   package var durations = TaskDurations.unknown
-  /// Turns clean text into a link to a task's log, if the terminal has links.
+  /// Links clean text to a task's log, if the terminal has links.
   package var link: @Sendable (_ text: String, TaskID, Plan) -> String = { text, _, _ in text }
-  /// Returns a task's file, as the CI server knows it, and line, for annotations.
+  /// As the CI server knows the file, for annotations.
   package var place: @Sendable (TaskID, Plan) -> (file: String, line: Int)? = { _, _ in nil }
-  /// Returns `PATH:LINE` of a task, as shown to users; empty if unknown.
+  /// `PATH:LINE`, as shown to users; empty if unknown.
   package var standing: @Sendable (TaskID, Plan) -> String = { _, _ in "" }
   package var controlCommand: RequestLineText = ControlAction.plainCommand
 
-  /// - Parameters:
-  ///   - initial: the initial states of the tasks.
-  ///   - resumeCommand: evaluated only when it is shown, like `logsCommand`.
+  /// `resumeCommand` and `logsCommand` are evaluated only when shown.
   package init(
     run: String, initial: [InitialState],
     resumeCommand: @autoclosure @escaping @Sendable () -> String,
@@ -61,7 +55,7 @@ package struct ProgressHeading: Sendable {
     self.logPath = logPath
   }
 
-  /// Writes `run r1 (demo): 3 tasks, 1 reused`.
+  /// `run r1 (demo): 3 tasks, 1 reused`.
   func write(_ model: SessionModel, into text: inout TextBuffer) {
     text.add(text.palette.bold("\(isResumed ? "resuming" : "run") \(run)"))
     text.add(" (")
@@ -71,7 +65,7 @@ package struct ProgressHeading: Sendable {
     text.endLine()
   }
 
-  /// Writes `  opflow.yaml:12: make test` below a failure: the place and the command of its task.
+  /// `  opflow.yaml:12: make test`, below a failure.
   func writeSource(of transition: Transition, plan: Plan, into text: inout TextBuffer) {
     guard transition.event == .failure, !transition.allowed else { return }
     let task = transition.task

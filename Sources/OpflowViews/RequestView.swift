@@ -4,7 +4,6 @@ package import OpflowPlan
 package import OpflowWire
 
 package enum RequestView {
-  /// - Parameter words: the tasks as the user named them.
   package static func text(
     _ request: ClientRequest, count: Int, amount: String, words: [String],
     resumeCommand: @autoclosure @escaping () -> String, controlCommand: @escaping RequestLineText
@@ -26,7 +25,6 @@ package enum RequestView {
     }
   }
 
-  /// - Parameter refused: why it was not done.
   package static func json(
     _ verb: String, run: String? = nil, _ id: RequestID? = nil, refused: String? = nil,
     _ rest: (inout JSONWriter) -> Void = { _ in }
@@ -85,7 +83,7 @@ package enum AddView {
   package static let verb = "add"
   private static let mostNames = 5
 
-  /// - Parameter added: the IDs as declared: a matrix has one, also in `unchanged`.
+  /// `added` and `unchanged` are IDs as declared: a matrix has one.
   package static func text(
     run: String, count: Int, _ added: [String], unchanged: [String]
   ) -> String {
@@ -101,7 +99,7 @@ package enum AddView {
     NameList.text(ids, limit: mostNames) { CleanText.string($0) }
   }
 
-  /// - Parameter id: of the request; nil if there was nothing to add.
+  /// `id` is nil if nothing was to be added.
   package static func json(
     run: String, _ id: RequestID?, count: Int, _ added: [String], unchanged: [String]
   ) -> [UInt8] {

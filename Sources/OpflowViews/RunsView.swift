@@ -5,9 +5,8 @@ package import OpflowPlan
 package enum RunsView {
   package enum Row {
     case run(RunStatus, manifest: String)
-    /// Its journal cannot be read.
     case unreadable(run: String, complaint: String)
-    /// It is about to start, or ended before its journal had a line.
+    /// About to start, or ended before the journal had a line.
     case notBegun(run: String)
   }
 
@@ -59,9 +58,7 @@ package struct CleanView {
     let ageMilliseconds: Int64
     let bytes: UInt64
 
-    /// - Parameters:
-    ///   - manifest: nil for a run that never began.
-    ///   - end: nil for a run whose last session crashed.
+    /// `manifest` is nil for a run that never began, `end` after a crash.
     package init(
       run: RunID, manifest: String?, end: RunState?, ageMilliseconds: Int64, bytes: UInt64
     ) {
@@ -76,7 +73,7 @@ package struct CleanView {
   private let rows: [Row]
   private let left: Int
   private let isDryRun: Bool
-  /// The numbers of old runs that stay because they are live, can be resumed, or cannot be read.
+  /// Old runs that stay because they are live, can be resumed, or cannot be read.
   package var live = 0
   package var resumable = 0
   package var unreadable = 0
@@ -114,7 +111,6 @@ package struct CleanView {
     return "\(isDryRun ? "would remove" : "removed") \(Self.runs(rows.count)), \(bytes); \(rest)"
   }
 
-  /// Returns the line with which another run ends after it removed old runs.
   package static func ofEnd(count: Int, keep: Int) -> String {
     "removed \(runs(count)) beyond the newest \(keep) of this manifest (`keep_runs`)"
   }

@@ -163,7 +163,7 @@ extension JSONWriter {
     }
   }
 
-  /// Writes the resources of a node, with null for unknown amounts.
+  /// Unknown amounts are null.
   mutating func fields(ofOffer entry: NodeEntry) {
     add("cores", entry.cores > 0 ? entry.cores : nil)
     add("memory_bytes", entry.memoryBytes > 0 ? entry.memoryBytes : nil)
@@ -180,9 +180,8 @@ extension JSONWriter {
     add("added", entry.added)
   }
 
-  /// Writes `download`, which always has all keys, with null for unknown values.
-  ///
-  /// - Parameter keptBytes: the size of the partial file of an interrupted or failed download.
+  /// `download` always has all keys; unknown values are null. `keptBytes` is the size of the
+  /// partial file of an interrupted or failed download.
   mutating func addDownload(
     _ task: TaskID, _ plan: Plan, _ report: FetchReport?, _ progress: DownloadProgress? = nil,
     _ keptBytes: Int64? = nil, _ nowMilliseconds: Int64 = 0

@@ -33,7 +33,7 @@ package struct StatusView {
     writeHeading(into: &text)
     let (rows, rest) = shownRows()
     let tasks = rows.compactMap { if case .task(let task) = $0 { task } else { nil } }
-    // Without nodes that column is empty, and left out.
+    // Without nodes the MACHINE column is empty, and omitted.
     var table = TextTable(
       ["TASK", "STATE", "TIME", "TRIES", "MACHINE", "WHY"], rightAligned: [2, 3])
     for row in rows {
@@ -107,12 +107,12 @@ package struct StatusView {
 
   private enum Row {
     case task(TaskID)
-    /// A whole matrix, including tasks that have rows of their own.
+    /// Includes tasks that have rows of their own.
     case matrixGroup(MatrixGroupStatus)
   }
 
-  /// Returns all rows in manifest order if they are few. Otherwise running tasks come first, then
-  /// failed and cancelled ones, then pending ones, then the rest.
+  /// Few rows are in manifest order. Else running tasks come first, then failed and cancelled ones,
+  /// then pending ones, then the rest.
   private func shownRows() -> (rows: [Row], rest: Int) {
     // Copied once, not once per task.
     let status = status
@@ -137,7 +137,7 @@ package struct StatusView {
       let task = TaskID(next)
       next += 1
       guard let matrixGroup = plan.matrixGroup(of: task) else {
-        // Its generated matrix tasks are shown instead.
+        // The generated matrix tasks are shown instead.
         let isMade = plan.instances(madeBy: task) != nil && status.state(task).isSuccess
         if !isMade, status.included.contains(task) { add(.task(task), status.state(task)) }
         continue
@@ -150,7 +150,7 @@ package struct StatusView {
     return (rows, count - rows.count)
   }
 
-  /// The same without matrices, for more tasks than fit. If most succeeded, it scans few.
+  /// Used for more tasks than fit, without matrices. Scans few tasks if most succeeded.
   private func shownTasks() -> (rows: [Row], rest: Int) {
     let status = status
     let counts = status.counts
@@ -223,7 +223,7 @@ package struct StatusView {
     return status.history.node(of: task).map { MachineText.name($0.host) } ?? "this one"
   }
 
-  /// First tries are not numbered, unless another one follows.
+  /// First attempts are not numbered, unless another one follows.
   private func tries(_ task: TaskID, _ record: TaskRecord) -> String {
     record.attempts > 1 || status.awaitsNextTry(task) ? "\(record.attempts)" : ""
   }
@@ -321,7 +321,7 @@ struct MatrixGroupStatus {
   let name: String
   private let counts: TaskCounts
   private var restored = 0
-  /// The number of pending tasks that began before the run's process died.
+  /// Pending tasks that began before the run crashed.
   private var interrupted = 0
 
   init(_ matrixGroup: MatrixGroupID, _ status: RunStatus) {
@@ -355,7 +355,7 @@ struct MatrixGroupStatus {
     return counts.upToDate > 0 ? .upToDate : .skipped
   }
 
-  /// Empty if `state` says it all.
+  /// Empty if `state` is sufficient.
   var words: String {
     let parts = [
       (counts.running, "running"), (counts.suspended, "suspended"), (counts.asking, "asking"),
@@ -390,7 +390,7 @@ struct StatusRequests {
 
   init(_ status: RunStatus) { self.status = status }
 
-  /// Returns `by opflow suspend (pid 12)` if a request caused the task's state; nil otherwise.
+  /// `by opflow suspend (pid 12)`
   func words(_ task: TaskID, _ state: TaskState) -> String? {
     let isLive = status.state == .running
     switch state {
@@ -406,7 +406,6 @@ struct StatusRequests {
     return requester(of: task).map { "by \($0.words)" }
   }
 
-  /// The requester that caused a task's state.
   private func requester(of task: TaskID) -> Requester? {
     switch status.state(task) {
     case .suspended, .waiting, .ready, .checking: orders.holder(of: task)
@@ -417,7 +416,7 @@ struct StatusRequests {
     }
   }
 
-  /// `3 tasks were added by opflow add (pid 12)`, for the last few additions.
+  /// `3 tasks were added by opflow add (pid 12)`.
   var extensions: [String] {
     let all = status.history.extensions
     let shown = all.suffix(Self.mostExtensions)
@@ -435,7 +434,7 @@ struct StatusRequests {
 
   private static let mostExtensions = 3
 
-  /// `net is closed, by opflow parallel (pid 12)`: a line per resource set in this session.
+  /// `net is closed, by opflow parallel (pid 12)`.
   var capacities: [String] {
     guard status.state == .running else { return [] }
     return orders.capacities.map { order in
@@ -481,7 +480,6 @@ struct StatusRequests {
     }
   }
 
-  /// Writes the requester that caused a task's state, and its priority if a request set it.
   func write(_ task: TaskID, into json: inout JSONWriter) {
     if let requester = requester(of: task) { json.add("ordered_by", requester) }
     if let priority = orders.of(task, .priority) { json.add("priority", priority.carried.priority) }
@@ -500,7 +498,7 @@ package struct StatusMachines {
     Array(status.history.nodes.of(session: status.history.sessions))
   }
 
-  /// What the run waits for, the nodes in use, and what became of the others.
+  /// The wait of the run, the nodes in use, and the others.
   var lines: [String] {
     var lines: [String] = []
     if status.state == .running, let awaited = status.awaited {
@@ -511,7 +509,7 @@ package struct StatusMachines {
     var inUse: Set<String> = []
     let hosts = nodes.filter(\.isInUse).map(\.host).filter { inUse.insert($0).inserted }
     lines.append("machines: \(MachineText.list(hosts, columns: Self.mostColumns))")
-    // Of a node that came back, only the newest record counts.
+    // For a node that came back, only the newest record counts.
     let others = nodes.filter { !$0.isInUse && !inUse.contains($0.host) }
     for node in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(node))") }
     if others.count > Self.mostOthers {
@@ -540,12 +538,11 @@ package struct StatusMachines {
 }
 
 extension TaskState {
-  /// The word for users.
   var shown: String { self == .failedAllowed ? "failed (allowed)" : word }
 }
 
 extension TaskCounts {
-  /// The counts above zero, with a state that stands for each.
+  /// The counts above zero, with a representative state.
   package var parts: [(count: Int, word: String, state: TaskState)] {
     [
       (succeeded, "succeeded", .succeeded), (upToDate, "up to date", .upToDate),

@@ -1,15 +1,15 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// Joins tasks' output, which arrives in pieces cut anywhere, to lines.
+/// Joins tasks' output, in pieces cut anywhere, to lines.
 struct TaskOutputs {
   private var open: [TaskID: [UInt8]] = [:]
 
-  /// Longer lines are passed on in pieces, because a task may never end one.
+  /// Longer lines are passed on in pieces, because a task may never end a line.
   static let maxLineBytes = 16_384
 
-  /// Takes bytes, and calls `body` with each whole line, without its newline, and with the pieces
-  /// of long ones. `endsLine` is false if the line continues.
+  /// Calls `body` with each line, without its newline, and with the pieces of long ones. `endsLine`
+  /// is false if the line continues.
   mutating func append(
     _ task: TaskID, _ bytes: UnsafeRawBufferPointer,
     _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void
@@ -48,7 +48,6 @@ struct TaskOutputs {
     }
   }
 
-  /// Calls `body` with an unfinished line when the try ends or the line continues elsewhere.
   mutating func flush(
     _ task: TaskID, endsLine: Bool = true,
     _ body: (UnsafeRawBufferPointer, _ endsLine: Bool) -> Void

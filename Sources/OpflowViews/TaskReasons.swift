@@ -180,7 +180,7 @@ struct TaskReasons {
     DurationText.text(milliseconds: nowMilliseconds - status.history[task].startedMilliseconds)
   }
 
-  /// Returns the tasks at the start of the dependency chains; nil if `needs` names them already.
+  /// The starts of the dependency chains; nil if `needs` already names them.
   private func blocker(_ needs: [TaskID]) -> TaskReason? {
     var open = needs
     var seen = Set(needs)
@@ -245,7 +245,7 @@ struct TaskReasons {
     return reasons
   }
 
-  /// - Parameter hasAll: false for a task that lacks a resource.
+  /// False for a task that lacks a resource.
   private func queued(at place: Int, hasAll: Bool) -> TaskReason {
     let count = CountText.grouped(queue.ready.count)
     let before = Array(queue.ready.prefix(place).suffix(3))
@@ -474,16 +474,14 @@ extension TaskReasons {
 
 struct TaskReason: Equatable {
   enum Kind: String {
-    /// Waiting.
     case paused, stopping, retry, needs, finally, terminal, offer
     case blocker = "holdup"
     case resources, machine, unknown, queue, priority
     case prefetched = "handed"
-    /// Running.
     case running, suspended, gate
-    /// Ended, or not run before the run ended.
+    /// Also not run before the run ended.
     case succeeded, reused, failed, skipped, cancelled, unstarted, interrupted, outside
-    /// Why the task ran again, and what a resume would do.
+    /// Why the task ran again, and the effect of a resume.
     case rerun, stale, resume
 
     var word: String { rawValue }
@@ -491,7 +489,7 @@ struct TaskReason: Equatable {
 
   let kind: Kind
   let text: String
-  /// The part of it that matrix tasks with other times and places share.
+  /// The text without times and places, which matrix tasks share.
   let shared: String
   let tasks: [TaskID]
 
@@ -502,29 +500,29 @@ struct TaskReason: Equatable {
     self.tasks = tasks
   }
 
-  /// - Parameter more: what follows `shared` for a single task.
+  /// `more` follows `shared` for a single task.
   init(_ kind: Kind, _ shared: String, more: String, tasks: [TaskID] = []) {
     self.init(kind, shared + more, shared: shared, tasks: tasks)
   }
 }
 
 package enum ResumeFate: Sendable, Equatable {
-  /// It would run; the reason is set if it has a result or was interrupted.
+  /// Runs; the reason is set if the task has a result or was interrupted.
   case runs(Transition?)
-  /// It would run because of its files; the text says what changed, if that is known.
+  /// Runs because of its files; the text names the change, or is empty.
   case runsChanged(String)
-  /// It would run, unless this dependency leaves its outputs as they are.
+  /// Runs, unless this dependency leaves its outputs as they are.
   case runsUnless(TaskID)
   case keeps
-  /// It is up to date, although this run has no result of it.
+  /// Up to date, although this run does not have a result of it.
   case upToDate
-  /// It keeps its result if its inputs and outputs are unchanged.
+  /// Keeps its result if its inputs and outputs are unchanged.
   case checks
-  /// It keeps its result if all of its dependencies do.
+  /// Keeps its result if all of its dependencies do.
   case keepsLater
   case blocked(TaskID)
   case unfit(String)
-  /// It would fail at once: it was interrupted and must not run twice.
+  /// Fails at once: it was interrupted and must not run twice.
   case fails
   case staysFailed
   case leaves
@@ -540,13 +538,12 @@ struct MachineReasons {
   private let nowMilliseconds: Int64
   private let nodes: [NodeRecord]
   private let groups: ServiceGroups
-  /// By node and resource.
   private let held: [NodeID: [UInt64]]
   private var plan: Plan { status.plan }
 
   private static let mostNames = 5
 
-  /// Returns nil for a run that neither has nor waits for nodes.
+  /// nil for a run that neither has nor waits for nodes.
   init?(_ status: RunStatus, running: [TaskID], durations: TaskDurations, nowMilliseconds: Int64) {
     nodes = Array(status.history.nodes.of(session: status.history.sessions))
     if nodes.isEmpty, status.awaited == nil { return nil }
@@ -572,8 +569,8 @@ struct MachineReasons {
     return groups.group(of: task) != nil && home(of: task).map { $0.node != nil } ?? true
   }
 
-  /// Returns a running task of the same service group, if possible a service that the task depends
-  /// on, and its node (nil: the coordinator's machine); nil if no such task runs.
+  /// A running task of the same service group, if possible a service that the task depends on, and
+  /// its node (nil: the coordinator's machine).
   private func home(of task: TaskID) -> (member: TaskID, node: NodeRecord?)? {
     guard let group = groups.group(of: task) else { return nil }
     let members = plan.tasks.lazy.map { TaskID($0) }.filter {
@@ -584,7 +581,7 @@ struct MachineReasons {
     return (member, status.history.node(of: member))
   }
 
-  /// Explains why a ready task waits; nil if a node has room and time for it.
+  /// nil if a node has room and time for it.
   func waiting(_ task: TaskID) -> TaskReason? {
     if let (member, node) = home(of: task), let node { return waiting(task, for: member, on: node) }
     let inUse = nodes.filter(\.isInUse)
@@ -614,7 +611,7 @@ struct MachineReasons {
     return lacksTime(task, inUse)
   }
 
-  /// The same for a task that must start on the node of a member of its service group.
+  /// The task must start on the node of a member of its service group.
   private func waiting(_ task: TaskID, for member: TaskID, on node: NodeRecord) -> TaskReason? {
     let lack = node.isInUse ? lack(of: wanted(by: task), node) : StatusMachines.text(node)
     guard let lack else { return lacksTime(task, [node]) }
@@ -627,7 +624,7 @@ struct MachineReasons {
       let whole = node.capacity(of: item.resource)
       let held = held[node.node]?[Int(item.resource)] ?? 0
       let free = whole - min(whole, held)
-      // Demands that fit no node are reduced to the largest one, except for GPUs.
+      // Demands that exceed every node are reduced to the largest one, except for GPUs.
       let isCut = Int(item.resource) != plan.gpuResource
       if isCut ? min(item.amount, whole) <= free : item.amount <= free { continue }
       return
@@ -659,7 +656,6 @@ struct MachineReasons {
 
   // MARK: - Amounts
 
-  /// The resources that each node has for itself.
   private func wanted(by task: TaskID) -> [DemandItem] {
     let gpu = plan.gpuResource ?? -1
     return plan.demandList(plan.demand[task.index]).filter {

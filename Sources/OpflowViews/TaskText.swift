@@ -4,7 +4,7 @@ package import OpflowPlan
 internal import OpflowWire
 
 package enum ActionText {
-  /// Returns the command, question or URL: its first line, cut to 200 characters.
+  /// The first line of the command, question or URL, cut to 200 characters.
   package static func text(_ task: TaskID, plan: Plan) -> String {
     switch plan.kind(task) {
     case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
@@ -44,7 +44,6 @@ enum ApprovalText {
     return "\(command(.approve, names)), or \(command(.reject, names))"
   }
 
-  /// "`opflow approve ID` or `opflow reject ID` answers it"
   static func whatAnswers(_ task: TaskID, plan: Plan, _ command: RequestLineText) -> String {
     let names = [plan.nameString(task)]
     return "`\(command(.approve, names))` or `\(command(.reject, names))` answers it"
@@ -56,7 +55,7 @@ enum ApprovalText {
 }
 
 extension ControlAction {
-  /// Returns the command line without options that name the run.
+  /// The command line without options that name the run.
   @Sendable
   package static func plainCommand(_ verb: ControlAction, _ tasks: [String]) -> String {
     (["opflow", verb.rawValue] + tasks.map(QuotedWords.quoted)).joined(separator: " ")
@@ -88,19 +87,19 @@ package enum MachineText {
       ? "a machine without a name" : TextWidth.cutMiddle(name, to: mostColumns)
   }
 
-  /// Returns ` on n2` for a task on a node; empty on the coordinator's machine.
+  /// ` on n2` for a task on a node; empty on the coordinator's machine.
   static func place(of task: TaskID, _ model: SessionModel) -> String {
     model.machines.machine(of: task).map { " on \(name($0.host))" } ?? ""
   }
 
-  /// - Parameter model: includes the change.
+  /// `model` includes the change.
   static func change(_ entry: NodeEntry, from before: NodeState?, _ model: SessionModel) -> String?
   {
     let name = name(entry.host)
     let detail = CleanText.string(entry.detail)
     let why = detail.isEmpty ? "" : " (\(detail))"
     switch entry.state {
-    // The first start there shows that a node joined. The fate of a silent one is reported later.
+    // The first start there shows that a node joined. The end of a silent node is reported later.
     case .joined, .silent: return nil
     case .leaving: return "\(name) is about to go\(why): nothing new starts there"
     case .quarantined:
@@ -158,7 +157,7 @@ enum DownloadText {
     return "\(done) of \(size(total)) (\(percent)%)"
   }
 
-  /// Speed and time left, or how long it has stalled; either may be empty.
+  /// Speed and time left, or the duration of a stall.
   static func throughput(_ progress: DownloadProgress, atMilliseconds now: Int64) -> [String] {
     if let silence = progress.stalledMilliseconds(at: now) {
       return ["stalled for \(DurationText.text(wholeSeconds: silence / 1000))", ""]

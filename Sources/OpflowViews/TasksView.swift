@@ -4,7 +4,6 @@ package import OpflowPlan
 
 /// The output of `opflow tasks` and plain `opflow`: the manifest's tasks and its newest run.
 package enum TasksView {
-  /// - Parameter only: the tasks to list; nil for all.
   package static func text(
     _ plan: Plan, manifest: String, only: TaskSet? = nil, newest: RunStatus?,
     nowMilliseconds: Int64, color: Bool
@@ -52,9 +51,6 @@ package enum TasksView {
 }
 
 package enum TasksJSON {
-  /// - Parameters:
-  ///   - manifest: its path.
-  ///   - only: the tasks to list; nil for all.
   package static func text(_ plan: Plan, manifest: String, only: TaskSet? = nil) -> [UInt8] {
     let tasks = plan.tasks.lazy.map { TaskID($0) }.filter { only?.contains($0) ?? true }
     return JSONWriter.line { json in

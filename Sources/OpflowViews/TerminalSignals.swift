@@ -1,9 +1,9 @@
 internal import OpflowBase
 internal import OpflowJournal
 
-/// The sequences other than text that a terminal understands, judged by environment variables.
-/// Other terminals may print them, or show the first kind as a desktop message, so only terminals
-/// that are known to understand a sequence get it.
+/// The control sequences that a terminal understands, judged by environment variables. Other
+/// terminals may print them, or show the first kind as a desktop message, so only terminals that
+/// are known to understand a sequence get it.
 ///
 /// - Progress (OSC 9;4, of ConEmu): Windows Terminal, ConEmu, Ghostty, mintty, the terminal of
 ///   Visual Studio Code, WezTerm of 2025, iTerm2 from 3.6.6 and VTE from 0.80 on. Older versions of
@@ -31,7 +31,6 @@ package struct TerminalSignals: Equatable, Sendable {
       return
     }
     if isSet("STY") || term.hasPrefix("screen") { return }
-    // These terminals set TERM, whatever they were started in.
     if ["xterm-kitty", "foot", "foot-extra", "alacritty", "xterm-ghostty"].contains(term) {
       hasLinks = true
       hasProgress = term == "xterm-ghostty"
@@ -56,7 +55,7 @@ package struct TerminalSignals: Equatable, Sendable {
       (hasProgress, hasLinks) = (true, true)
     } else if let vte = value("VTE_VERSION").flatMap({ Int($0) }) {
       hasProgress = vte >= 8000
-      // 0.50.0 itself crashes on a link.
+      // 0.50.0 crashes on a link.
       hasLinks = vte > 5000
     } else {
       hasLinks = isSet("KITTY_WINDOW_ID") || isSet("KONSOLE_VERSION")
@@ -80,14 +79,13 @@ package struct TerminalSignals: Equatable, Sendable {
 
   // MARK: - Links
 
-  /// - Parameter path: absolute.
   package func link(_ text: String, to path: String, host: String) -> String {
     guard hasLinks, path.utf8.first == UInt8(ascii: "/") else { return text }
     return
       "\u{1b}]8;;file://\(Self.escaped(host))\(Self.escaped(path))\u{1b}\\\(text)\u{1b}]8;;\u{1b}\\"
   }
 
-  /// Escapes characters that a URL's path may not hold (RFC 3986, 3.3).
+  /// RFC 3986, 3.3.
   private static func escaped(_ text: String) -> String {
     var escaped: [UInt8] = []
     for byte in text.utf8 {

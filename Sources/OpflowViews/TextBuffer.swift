@@ -1,14 +1,12 @@
 internal import OpflowBase
 
-/// A view's bytes while it is composed.
 package struct TextBuffer {
   package private(set) var bytes: [UInt8] = []
   private(set) var output: Range<Int>?
-  /// The output of the try that is being reported, if all of it is shown.
   var log: LogRange?
   private(set) var logPlace: Int?
 
-  /// Whether to break up foreign text that a CI server would take for a command.
+  /// Breaks up foreign text that a CI server would interpret as a command.
   let breaksCommands: Bool
   let palette: Palette
 
@@ -17,7 +15,6 @@ package struct TextBuffer {
     self.breaksCommands = breaksCommands
   }
 
-  /// Returns an empty one for text that will be added to this.
   var emptied: TextBuffer {
     TextBuffer(color: palette.isOn, breaksCommands: breaksCommands)
   }
@@ -63,7 +60,6 @@ package struct TextBuffer {
     if breaksCommands { WorkflowCommand.breakUp(&bytes, from: start) }
   }
 
-  /// Appends each line of a task's output, with clean text before it.
   mutating func addOutput(lines: [UInt8], after start: String = "") {
     for line in LineSlices(lines) {
       addSentence(start)

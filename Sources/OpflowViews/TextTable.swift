@@ -1,7 +1,6 @@
-/// A table that is collected row by row and then written.
 struct TextTable {
   private var layout: TableLayout
-  // All cells in one buffer: a million rows of strings would take ten times as much memory.
+  // All cells are in one buffer: a million rows of strings would take ten times as much memory.
   private var bytes: [UInt8] = []
   private var ends: [Int] = []
 
@@ -17,7 +16,6 @@ struct TextTable {
     }
   }
 
-  /// - Parameters: as in `TableLayout.fit`; without `width` nothing is cut.
   func write(
     into text: inout TextBuffer, palette: Palette, fitting width: Int? = nil,
     cutsFirst: Bool = true, leavingOut: [Int] = [],
@@ -37,8 +35,8 @@ struct TextTable {
   }
 }
 
-/// The columns of a table: two spaces apart, as wide as their widest cell, left out if all cells
-/// are empty. All rows are measured before the first one is written.
+/// The columns of a table: two spaces apart, as wide as their widest cell, omitted if all cells are
+/// empty. All rows are measured before the first one is written.
 struct TableLayout {
   private let titles: [String]
   private var widths: [Int]
@@ -63,9 +61,9 @@ struct TableLayout {
     widths[column] = max(widths[column], width)
   }
 
-  /// Cuts the table to a terminal's width: first leaves out columns of `leavingOut`, in order, then
-  /// cuts the last column, and with `cutsFirst` the first one, in the middle of its cells. Columns
-  /// of numbers are never cut, which would falsify them.
+  /// Cuts the table to a terminal's width: omits columns of `leavingOut`, in order, then cuts the
+  /// last column, and with `cutsFirst` the first one, in the middle of its cells. Columns of
+  /// numbers are never cut, which would falsify them.
   mutating func fit(to width: Int, cutsFirst: Bool, leavingOut: [Int] = []) {
     for column in leavingOut where leastWidth(cutsFirst: cutsFirst) > width { widths[column] = 0 }
     let columns = titles.indices.filter { widths[$0] > 0 }

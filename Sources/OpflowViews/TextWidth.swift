@@ -5,8 +5,8 @@ enum TextWidth {
     text.unicodeScalars.reduce(0) { $0 + of($1) }
   }
 
-  /// Returns 2 for wide and fullwidth characters, 0 for combining ones, and 1 for others (Unicode
-  /// Standard Annex 11). If terminals differ, the larger width counts.
+  /// 2 for wide and fullwidth characters, 0 for combining ones, else 1 (Unicode Standard Annex 11).
+  /// If terminals differ, the larger width counts.
   static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return 1 }
     switch scalar.properties.generalCategory {
@@ -15,7 +15,7 @@ enum TextWidth {
     }
   }
 
-  /// Returns the longest start that takes at most `columns`, with an ellipsis if it is cut.
+  /// The longest start that takes at most `columns`, with an ellipsis if cut.
   static func cut(_ text: String, to columns: Int) -> String {
     if of(text) <= columns { return text }
     if columns < 1 { return "" }
@@ -27,7 +27,7 @@ enum TextWidth {
       }) + "…"
   }
 
-  /// Cuts in the middle, because both ends of a name tell it from others.
+  /// Cuts in the middle, because both ends identify a name.
   static func cutMiddle(_ text: String, to columns: Int) -> String {
     if of(text) <= columns { return text }
     if columns < 4 { return cut(text, to: columns) }
@@ -75,7 +75,7 @@ enum TextWidth {
     return (first, common(shortest - first) { $0[$0.count - 1 - $1] })
   }
 
-  /// Replaces tabs by spaces: a terminal does not erase what a tab skips.
+  /// Replaces tabs by spaces: a terminal does not erase the columns that a tab skips.
   static func expandingTabs(_ text: String) -> String {
     guard text.utf8.contains(9) else { return text }
     var expanded = ""
@@ -133,7 +133,7 @@ enum TextWidth {
   ]
 }
 
-/// A line of pieces in different colors that can be cut to a width before it is painted.
+/// Pieces in different colors that can be cut to a width before they are painted.
 struct StyledLine: Equatable {
   typealias Style = Palette.Style
 
@@ -158,7 +158,6 @@ struct StyledLine: Equatable {
     width += other.width
   }
 
-  /// Returns the start of the line, at most `columns` wide, with an ellipsis if it is cut.
   func cut(to columns: Int) -> StyledLine {
     if width <= columns { return self }
     var line = StyledLine()
@@ -178,8 +177,8 @@ struct StyledLine: Equatable {
   }
 }
 
-/// Breaks lines that stay on a terminal at spaces, and after `/` in a word longer than a line. The
-/// terminal itself would break them anywhere.
+/// Breaks lasting lines at spaces, and after `/` in a word longer than a line. The terminal itself
+/// would break them anywhere.
 ///
 /// Commands of opflow can still be copied: one that does not fit starts a line, and is broken only
 /// at spaces, with a backslash at the end of the line.
@@ -198,15 +197,15 @@ struct WrappedLines {
 
   private static let leastColumns = 20
   private static let command = Array("opflow ".utf8)
-  /// Starts a command for a CI server, which must stay on one line.
+  /// A command for a CI server, which must stay on one line.
   private static let serverCommand = Array("::".utf8)
 
-  /// - Parameter lines: each with its newline; colors and links take no columns.
+  /// `lines` end with newlines; colors and links take no columns.
   static func text(_ lines: [UInt8], columns: Int) -> [UInt8] {
     if columns < leastColumns || lines.count <= columns { return lines }
     var text: [UInt8] = []
     for line in LineSlices(lines) {
-      // No character takes more columns than bytes, except tabs.
+      // Characters do not take more columns than bytes, except tabs.
       let isWide = line.count > columns || line.contains(Field.tab)
       if isWide, !line.starts(with: serverCommand) {
         text += wrapped(line, columns)
@@ -223,7 +222,6 @@ struct WrappedLines {
     let indent = min(leadingSpaces(line), columns / 2)
     var whole = WrappedLines(columns: columns, indent: indent + 2, isCommand: false)
     let wrapped = whole.wrap(line)
-    // A line that fits keeps its tabs.
     if !wrapped.contains(Field.lineFeed) { return Array(line) }
     if line.dropFirst(indent).starts(with: command) {
       var lines = WrappedLines(columns: columns - 2, indent: indent + 2, isCommand: true)
@@ -291,7 +289,7 @@ struct WrappedLines {
     return text
   }
 
-  /// Returns the end of an escape sequence at `place`: CSI, OSC, or two characters (ECMA-48).
+  /// The end of an escape sequence at `place`: CSI, OSC, or two characters (ECMA-48).
   private static func endOfSequence(_ scalars: [Unicode.Scalar], from place: Int) -> Int {
     guard scalars[place] == "\u{1b}" else { return place }
     guard place + 1 < scalars.count else { return place + 1 }

@@ -4,7 +4,7 @@ internal import OpflowPlan
 internal import OpflowWire
 
 extension TextBuffer {
-  /// Adds `[ 3/12] `: finished tasks of all.
+  /// `[ 3/12] `: finished tasks of all.
   mutating func addCounter(_ model: SessionModel) {
     let total = "\(model.total)"
     let finished = "\(model.finished)"
@@ -19,7 +19,7 @@ extension TextBuffer {
     endLine()
   }
 
-  /// Adds a line that describes a transition: `[ 3/12] build succeeded in 2.1s`.
+  /// `[ 3/12] build succeeded in 2.1s`.
   mutating func add(_ transition: Transition, _ model: SessionModel) {
     if let sentence = TransitionLine(palette: palette).sentence(transition, model) {
       addLine(model, sentence)
@@ -41,7 +41,7 @@ extension TextBuffer {
     endLine()
   }
 
-  /// Adds `  ended 1 process that it left behind: sleep` below the end of a try.
+  /// `  ended 1 process that it left behind: sleep`, below the end of an attempt.
   mutating func addLeft(_ transition: Transition) {
     guard let left = transition.left else { return }
     let noun = left.count == 1 ? "process" : "processes"
@@ -92,11 +92,9 @@ extension TextBuffer {
   }
 }
 
-/// Describes a transition: `build succeeded in 2.1s`.
 struct TransitionLine {
   let palette: Palette
 
-  /// Returns nil for a transition without a line.
   func sentence(_ transition: Transition, _ model: SessionModel) -> String? {
     let (plan, task, outcome) = (model.plan, transition.task, transition.outcome)
     let name = task.isNone ? "run" : model.name(task)
@@ -114,7 +112,7 @@ struct TransitionLine {
     case .ready:
       let ports = ServicePorts(text: transition.detail)
       return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
-    // Its end is reported, usually at once.
+    // The end of the service is reported, usually at once.
     case .stopping: return nil
     case .success where plan.hasEmptyMatrix(task):
       return palette.dim("\(name) skipped: \(Plan.emptyMatrixText)")
@@ -170,7 +168,7 @@ struct TransitionLine {
     transition.attempt > 0 ? MachineText.place(of: transition.task, model) : ""
   }
 
-  /// Whether a success is discarded, so that the task is not up to date by it.
+  /// The success is discarded: the task is not up to date by it.
   static func isDiscarded(_ transition: Transition, _ model: SessionModel) -> Bool {
     transition.event == .success && !transition.detail.isEmpty
       && model.plan.kind(transition.task) != .download
@@ -194,7 +192,7 @@ struct TransitionLine {
   }
 }
 
-/// The tasks that a resume runs again, and why: the first ones by name, then the number of others.
+/// The first tasks by name, then the number of others.
 struct RerunLines {
   private var count = 0
 

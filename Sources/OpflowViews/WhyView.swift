@@ -2,7 +2,6 @@ internal import OpflowBase
 package import OpflowJournal
 package import OpflowPlan
 
-/// The output of `opflow why`, with similar matrix tasks together.
 package struct WhyView {
   private let status: RunStatus
   private let reasons: TaskReasons
@@ -11,10 +10,10 @@ package struct WhyView {
 
   private static let maxGroups = 50
   private static let maxInstances = 3
-  /// Lines are not broken at less; without a terminal they are not broken at all.
+  /// The minimum width of broken lines; without a terminal, lines are not broken.
   private static let leastColumns = 20
 
-  /// - Parameter fate: not called for a live run.
+  /// `fate` is not called for a live run.
   package init(
     _ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64,
     controlCommand: @escaping RequestLineText = ControlAction.plainCommand,
@@ -55,7 +54,7 @@ package struct WhyView {
     var groups: [Group] = []
     var places: [String: Int] = [:]
     for task in tasks {
-      // Its generated matrix tasks stand for it.
+      // The generated matrix tasks represent their generator.
       if tasks.count > 1, plan.instances(madeBy: task) != nil, status.state(task).isSuccess {
         continue
       }

@@ -71,7 +71,7 @@ struct Annotation {
   }
 }
 
-/// The allowed failures of a session, and its flaky tasks, which succeeded after a failed try.
+/// Flaky tasks succeeded after a failed attempt.
 struct WarningList {
   private(set) var first: [Annotation] = []
   private var others: Set<TaskID> = []
@@ -136,10 +136,9 @@ struct WarningList {
   }
 }
 
-/// Lines that GitHub's runner acts on, `::NAME PROPERTIES::DATA` and `##[NAME PROPERTIES]DATA`
-/// (actions/runner, ActionCommand.cs).
-///
-/// The first form counts at the start of a line, after white space; the second anywhere in a line.
+/// Lines that GitHub's runner executes: `::NAME PROPERTIES::DATA` at the start of a line, after
+/// white space, and `##[NAME PROPERTIES]DATA` anywhere in a line (actions/runner,
+/// ActionCommand.cs).
 enum WorkflowCommand {
   static func append(data: some Sequence<UInt8>, to text: inout TextBuffer) {
     for byte in data {
@@ -163,11 +162,10 @@ enum WorkflowCommand {
   }
 
   /// Inserts a space so that text from `start` on is not a command: `: :error::`, `# #[error]`.
-  /// That includes commands of other servers that look like the second form (`##vso[`,
-  /// `##teamcity[`).
+  /// This includes commands of other servers in the second form (`##vso[`, `##teamcity[`).
   ///
-  /// A zero-width character would not do: the runner's culture-sensitive comparison ignores those.
-  /// `stop-commands` with a token would apply to the rest of the job if opflow dies.
+  /// A zero-width character is not sufficient: the runner's culture-sensitive comparison ignores
+  /// it. `stop-commands` with a token would apply to the rest of the job if opflow dies.
   static func breakUp(_ bytes: inout [UInt8], from start: Int) {
     let colon = UInt8(ascii: ":")
     let first = firstVisible(bytes, from: start)

@@ -36,7 +36,7 @@ package enum Hash {
     chash_crc32c(0, bytes.baseAddress, bytes.count)
   }
 
-  /// The first line without its line feed; all bytes if there is none.
+  /// The first line without its line feed, or all bytes.
   @inline(__always)
   package static func crc32cOfLine(
     _ bytes: UnsafeRawBufferPointer
@@ -50,14 +50,14 @@ package enum Hash {
 package struct PieceHash: ~Copyable {
   private let pieces: OpaquePointer
 
-  /// Nil if memory is exhausted.
+  /// nil if memory is exhausted.
   package init?() {
     guard let pieces = chash_pieces_begin() else { return nil }
     self.pieces = pieces
   }
 
   package borrowing func add(_ bytes: UnsafeRawBufferPointer) {
-    // SAFETY: reads `count` bytes from a buffer that the caller holds for the call.
+    // SAFETY: as in `Hash.xxh3`.
     chash_pieces_add(pieces, bytes.baseAddress, bytes.count)
   }
 
@@ -81,7 +81,7 @@ package struct SHA256: ~Copyable {
   }
 
   package borrowing func add(_ bytes: UnsafeRawBufferPointer) {
-    // SAFETY: reads `count` bytes from a buffer that the caller holds for the call.
+    // SAFETY: as in `Hash.xxh3`.
     chash_sha256_add(state, bytes.baseAddress, bytes.count)
   }
 
@@ -114,7 +114,6 @@ package struct SHA256: ~Copyable {
       self.low = low
     }
 
-    /// Parses 64 digits.
     package init?(_ digits: UnsafeRawBufferPointer) {
       guard digits.count == 64, let a = Hexadecimal.value(digits.part(0, 16)),
         let b = Hexadecimal.value(digits.part(16, 32)),
@@ -135,7 +134,7 @@ package struct SHA256: ~Copyable {
   }
 }
 
-/// A 128-bit hash of everything that a plan was compiled from.
+/// Identifies everything that a plan was compiled from.
 package struct PlanKey: Hashable, Sendable, CustomStringConvertible {
   package var high: UInt64
   package var low: UInt64
@@ -146,8 +145,8 @@ package struct PlanKey: Hashable, Sendable, CustomStringConvertible {
   package var description: String { Hexadecimal.text(high) + Hexadecimal.text(low) }
 }
 
-/// A generator with a known sequence, so that a simulation can be replayed from its seed (Steele,
-/// Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// A generator with a known sequence, to replay a simulation from its seed (Steele, Lea and Flood,
+/// "Fast splittable pseudorandom number generators", 2014).
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
   package init(seed: UInt64) { state = seed }

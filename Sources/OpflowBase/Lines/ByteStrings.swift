@@ -50,7 +50,6 @@ package struct ByteStrings: Equatable, Sendable {
 
   package subscript(place: Int) -> [UInt8] { Array(bytes[start(of: place)..<ends[place]]) }
 
-  /// Formats a string for messages (`NameCharacters`).
   package func text(_ place: Int) -> String {
     NameCharacters.text(bytes[start(of: place)..<ends[place]])
   }
@@ -61,7 +60,7 @@ package struct ByteStrings: Equatable, Sendable {
     return bytes.withUnsafeBytes { ByteOrder($0.part(start, end), $0.part(otherStart, otherEnd)) }
   }
 
-  /// Indexes in byte order, the first of equal strings; nil if already sorted without equals.
+  /// Indexes in byte order, without duplicates; nil if already so.
   package func ordered() -> [Int32]? {
     var place = 1
     while place < count, order(place - 1, place) == .before { place += 1 }
@@ -95,7 +94,7 @@ package struct ByteStrings: Equatable, Sendable {
   }
 }
 
-/// The characters of a file name; a byte that is not UTF-8 counts as one above Unicode.
+/// The characters of a file name; a byte that is not UTF-8 becomes one above Unicode.
 package enum NameCharacters {
   private static let firstByte: UInt32 = 0x11_0000
   package static let last = firstByte + 0xFF

@@ -1,13 +1,13 @@
 internal import CHash
 
 extension UnsafeRawBufferPointer {
-  /// The first position of `byte` (not zero); `count` if there is none.
+  /// `byte` must not be zero. Returns `count` without a hit.
   @inlinable @inline(__always)
   public func position(of byte: UInt8, from start: Int) -> Int {
     position(of: byte, from: start, to: count)
   }
 
-  /// The first position of `byte` (not zero); `end` if there is none before it.
+  /// `byte` must not be zero. Returns `end` without a hit.
   @inlinable @inline(__always)
   public func position(of byte: UInt8, from start: Int, to end: Int) -> Int {
     var position = start
@@ -64,11 +64,10 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// Lets a `switch` tell words apart.
+/// Allows a `switch` over words.
 @inlinable @inline(__always)
 public func ~= (word: StaticString, field: UnsafeRawBufferPointer) -> Bool { field.equals(word) }
 
-/// The order of two byte strings as unsigned bytes.
 package enum ByteOrder: Equatable, Sendable {
   case before
   case same
@@ -80,14 +79,14 @@ package enum ByteOrder: Equatable, Sendable {
   }
 }
 
-/// The bytes around a line, for loading eight at a time across its end.
+/// Loads eight bytes at a time, also across the end of a line.
 ///
 /// SAFETY: valid as long as the underlying bytes; every access stays within them.
 public struct ByteWindow {
   @usableFromInline let base: UnsafeRawPointer
   public let count: Int
 
-  /// Nil for an empty buffer without an address.
+  /// nil without an address.
   @inlinable @inline(__always)
   public init?(_ bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress else { return nil }
@@ -104,7 +103,7 @@ public struct ByteWindow {
     return base.load(fromByteOffset: position, as: UInt8.self)
   }
 
-  /// The eight bytes from `position` (at most `count`), with zeros after the end.
+  /// The bytes from `position` (at most `count`), with zeros after the end.
   @inlinable @inline(__always)
   public func eight(at position: Int) -> EightBytes {
     if position <= count &- 8 {
@@ -162,9 +161,8 @@ public struct EightBytes: Sendable {
   @inlinable static var ones: UInt64 { 0x0101_0101_0101_0101 }
   @inlinable static var highBits: UInt64 { 0x8080_8080_8080_8080 }
 
-  /// The first position of `byte`; 8 if there is none.
-  ///
-  /// The subtraction sets the high bit of the lowest match for sure; higher bits may be wrong.
+  /// 8 without a hit. The subtraction is certain to set the high bit of the lowest match; higher
+  /// bits may be wrong.
   @inlinable @inline(__always)
   public func position(of byte: UInt8) -> Int {
     let difference = bits ^ (UInt64(byte) &* Self.ones)
@@ -245,7 +243,7 @@ public struct EightBytes: Sendable {
 
   // MARK: - Hexadecimal
 
-  /// The value of the first `count` (1 to 8) lower-case digits; nil for other bytes.
+  /// The value of 1 to 8 lower-case digits; nil for other bytes.
   @inlinable @inline(__always)
   public func hexadecimal(_ count: Int) -> UInt32? {
     if count == 8 { return Self.hexadecimal(bits) }

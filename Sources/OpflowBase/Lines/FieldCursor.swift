@@ -29,7 +29,7 @@ public struct FieldCursor {
       ? word.begins(with: key.name, UInt8(ascii: "=")) : standsLong(key)
   }
 
-  /// For keys of eight bytes and more.
+  /// The key has eight bytes or more.
   @usableFromInline @inline(never)
   func standsLong(_ key: Key) -> Bool {
     let width = Self.width(key)
@@ -63,7 +63,7 @@ public struct FieldCursor {
     return bytes.part(start, position &- 1)
   }
 
-  /// For values of more than sixteen bytes.
+  /// Fast for values of more than sixteen bytes.
   @inlinable @inline(__always)
   public mutating func longText(_ key: Key) -> UnsafeRawBufferPointer {
     let start = position &+ Self.width(key)
@@ -99,7 +99,7 @@ public struct FieldCursor {
   @usableFromInline
   mutating func setBroken() { isBroken = true }
 
-  /// If the number has not one digit, returns nil and does not move.
+  /// Does not move unless the number has one digit.
   @inlinable @inline(__always)
   public mutating func digit(_ key: Key) -> Int64? {
     let stop = position &+ Self.width(key) &+ 1
@@ -110,7 +110,7 @@ public struct FieldCursor {
     return Int64(value)
   }
 
-  /// If the number has not 1 to 7 digits, returns nil and does not move.
+  /// Does not move unless the number has 1 to 7 digits.
   @inlinable @inline(__always)
   mutating func shortNumber(_ key: Key) -> Int64? {
     let value = bytes.eight(at: position &+ Self.width(key))
@@ -135,7 +135,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// All fields of a line, also with unknown keys.
+/// Includes unknown keys.
 public struct LineFields: Sequence, IteratorProtocol {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -154,7 +154,7 @@ public struct LineFields: Sequence, IteratorProtocol {
 }
 
 public struct LineField {
-  /// Possibly of a later opflow.
+  /// May be a key of a later opflow.
   public let name: UnsafeRawBufferPointer
   /// Escaped.
   public let value: UnsafeRawBufferPointer
@@ -168,16 +168,16 @@ public struct LineField {
 
   public var key: Key? { Key(name: name) }
 
-  /// Unescaped, with U+FFFD for bytes that are not UTF-8.
+  /// Bytes that are not UTF-8 become U+FFFD.
   public var text: String { Field.text(value) ?? "" }
 
-  /// At most 18 digits; otherwise 0.
+  /// At most 18 digits; else 0.
   public var natural: Int64 { value.natural ?? 0 }
 
   public var small: Int32? { Field.number(value) }
 }
 
-/// Lines without their line feeds; the last one need not end with one.
+/// Excludes line feeds, which the last line need not have.
 package struct LineSlices: Sequence, IteratorProtocol {
   private var rest: ArraySlice<UInt8>
 
@@ -195,7 +195,6 @@ package struct LineSlices: Sequence, IteratorProtocol {
 }
 
 package enum LastLines {
-  /// The last line gets a newline.
   package static func of(_ bytes: [UInt8], count: Int) -> [UInt8] {
     var end = bytes.count
     if bytes.last == Field.lineFeed { end -= 1 }

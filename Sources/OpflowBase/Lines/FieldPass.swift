@@ -1,11 +1,10 @@
-/// Goes through the list of a message's fields, which names each one once: to write all of them, or
-/// to read one. An invalid value changes nothing.
+/// Writes all fields of a message, or reads one field, by one list that names each field once.
+/// Ignores invalid values.
 package struct FieldPass {
   private var writer = FieldWriter()
-  /// The field to read; nil to write all.
+  /// nil to write all.
   private let field: LineField?
   private let key: Key?
-  /// The list has the field to read.
   package private(set) var isKnown = false
   package private(set) var isValid = true
 
@@ -44,7 +43,6 @@ package struct FieldPass {
     }
   }
 
-  /// A value with a text; written if it has one.
   package mutating func text<Value>(
     _ key: Key, _ value: inout Value, _ parse: (String) -> Value?, _ text: (Value) -> String?
   ) {
@@ -57,7 +55,6 @@ package struct FieldPass {
     each(key, &texts, read: { $0.text }, write: { $1.escaped($0) })
   }
 
-  /// A field for each value.
   package mutating func each<Value>(
     _ key: Key, _ values: inout [Value], read: (LineField) -> Value?,
     write: (Value, inout FieldWriter) -> Void
@@ -88,7 +85,7 @@ package struct FieldPass {
     }
   }
 
-  /// Written if there is one.
+  /// Omits nil.
   package mutating func number<Value: FixedWidthInteger>(
     _ key: Key, _ number: inout Value?, atLeast least: Value = .min
   ) {
@@ -123,7 +120,7 @@ package struct FieldPass {
     value(key, &flag, read: { $0.natural != 0 }) { if $0 { $1.field(key, 1) } }
   }
 
-  /// Sixteen digits; nothing for 0.
+  /// Sixteen digits; omits 0.
   package mutating func hash(_ key: Key, _ hash: inout UInt64) {
     value(key, &hash, read: { Hexadecimal.value($0.value) }) { hash, writer in
       if hash == 0 { return }

@@ -60,7 +60,6 @@ public struct FieldWriter {
 
   public mutating func escaped(_ text: String) { escaped(text.utf8) }
 
-  /// Appends a tab, the key and `=`; the caller appends the value.
   public mutating func begin(_ key: Key) {
     tab()
     raw(key.name)
@@ -99,7 +98,7 @@ public struct FieldWriter {
     bytes.append(addingCapacity: capacity) { body(&$0) }
   }
 
-  /// Writes nothing if the value is empty.
+  /// Omits an empty value.
   public mutating func pair(_ key: StaticString, _ value: String) {
     if value.isEmpty { return }
     tab()
@@ -110,7 +109,7 @@ public struct FieldWriter {
 
   public mutating func removeLast(_ count: Int) { bytes.removeLast(count) }
 
-  /// For a checksum that precedes what it covers.
+  /// Fills in a checksum that precedes its data.
   public mutating func overwrite(at offset: Int, with replacement: some Collection<UInt8>) {
     bytes.replaceSubrange(offset..<(offset + replacement.count), with: replacement)
   }
@@ -153,7 +152,7 @@ public enum Field {
 
   public static func escapeLetter(_ byte: UInt8) -> UInt8? { FieldEscape(rawValue: byte)?.letter }
 
-  /// Undoes escapes; nil if an escape is invalid.
+  /// nil if an escape is invalid.
   public static func unescaped(_ field: some Sequence<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     result.reserveCapacity(field.underestimatedCount)
@@ -172,7 +171,7 @@ public enum Field {
     return pending ? nil : result
   }
 
-  /// Decodes UTF-8, with U+FFFD for invalid bytes. Nil if an escape is invalid.
+  /// Invalid bytes become U+FFFD; nil if an escape is invalid.
   public static func text(_ field: some Sequence<UInt8>) -> String? {
     let plain = field.withContiguousStorageIfAvailable { bytes in
       bytes.contains(backslash) ? nil : String(decoding: bytes, as: UTF8.self)
@@ -312,7 +311,6 @@ extension OutputSpan<UInt8> {
     return rest >= 10 ? count + 1 : count
   }
 
-  /// Appends the lowest `digitCount` digits in lower case.
   @inlinable @inline(__always)
   public mutating func appendHexadecimal(_ value: UInt64, digitCount: Int) {
     var shift = UInt64(digitCount * 4)

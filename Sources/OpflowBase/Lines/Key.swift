@@ -1,4 +1,4 @@
-/// All keys of `KEY=VALUE`; JournalFormat.swift and MessageCodec.swift say which line has which.
+/// All keys of `KEY=VALUE`; JournalFormat.swift and MessageCodec.swift have the keys of each line.
 public enum Key: UInt8, CaseIterable, Sendable {
   // The end of an attempt
   case exit, signal, reason, errno
@@ -33,8 +33,8 @@ public enum Key: UInt8, CaseIterable, Sendable {
   case node, gpus, incarnation, lease, until
   case time, job, step
 
-  /// Transparent, so that the switch folds for constants; the compiler rarely inlines one of this
-  /// size.
+  /// Transparent, so that the switch folds for constants; the compiler rarely inlines such a large
+  /// one.
   @_transparent
   public var name: StaticString {
     switch self {

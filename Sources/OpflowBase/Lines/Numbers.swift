@@ -1,4 +1,4 @@
-/// Lower-case hexadecimal of fixed width, as in journals and plan keys.
+/// Lower-case, of fixed width, as in journals and plan keys.
 public enum Hexadecimal {
   public static let digits: [UInt8] = Array("0123456789abcdef".utf8)
 
@@ -27,7 +27,7 @@ public enum Hexadecimal {
     }
   }
 
-  /// The value of 1 to 16 lower-case digits; nil for other input.
+  /// 1 to 16 lower-case digits; nil for other input.
   public static func value(_ bytes: some Collection<UInt8>) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }
     var value: UInt64 = 0
@@ -41,7 +41,7 @@ public enum Hexadecimal {
     return value
   }
 
-  /// Like the other `value`, eight bytes at a time without unpredictable branches.
+  /// Reads eight bytes at a time without unpredictable branches.
   public static func value(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
     if bytes.isEmpty || bytes.count > 16 { return nil }
     guard let high = bytes.eight(at: 0).hexadecimal(min(bytes.count, 8)) else { return nil }
@@ -54,7 +54,7 @@ public enum Hexadecimal {
 }
 
 extension FixedWidthInteger {
-  /// A saturating sum: numbers in a journal are untrusted and must not trap a view.
+  /// Saturates: numbers in a journal are untrusted and must not trap a view.
   public func plus(_ other: Self) -> Self {
     let (sum, isTooMuch) = addingReportingOverflow(other)
     return !isTooMuch ? sum : other < 0 ? .min : .max

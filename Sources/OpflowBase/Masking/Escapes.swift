@@ -1,4 +1,3 @@
-/// The escapes that programs use.
 enum Escape: CaseIterable {
   /// `%2F`. The automaton handles `+` for a space.
   case percent
@@ -12,7 +11,7 @@ enum Escape: CaseIterable {
   case quotes
   /// Line breaks in an encoding, with indentation.
   case lineBreak
-  /// What `CleanText` removes.
+  /// Characters that `CleanText` removes.
   case hidden
 
   var leads: [UInt8] {
@@ -38,13 +37,13 @@ enum EscapeStep: Equatable {
   case plain
   case byte(UInt8, count: Int)
   case scalar(UInt32, count: Int)
-  /// `count` bytes stand for `times` equal bytes.
+  /// `count` bytes mean `times` equal bytes.
   case repeated(UInt8, times: Int, count: Int)
   case nothing(count: Int)
 }
 
 extension Escape {
-  /// - Parameter isIndenting: whether a line break and spaces precede.
+  /// `isIndenting`: a line break and spaces precede.
   func step(_ bytes: [UInt8], isIndenting: Bool) -> EscapeStep {
     let first = bytes[0]
     if self == .lineBreak, isIndenting, first == 32 || first == 9 { return .nothing(count: 1) }
@@ -174,7 +173,7 @@ extension Escape {
     return .scalar(0x10000 + (value - 0xD800) << 10 + (low - 0xDC00), count: lowEnd)
   }
 
-  /// Nil if more digits may follow.
+  /// nil if more digits may follow.
   private static func hexadecimal(
     _ bytes: [UInt8], from start: Int, atMost limit: Int
   ) -> (value: UInt32, end: Int)? {
@@ -190,15 +189,15 @@ extension Escape {
   }
 }
 
-/// Recognizes byte by byte what `CleanText` removes.
+/// Recognizes, byte by byte, the sequences that `CleanText` removes.
 enum HiddenText {
-  /// `CleanText` shows an ellipsis for longer ones.
+  /// `CleanText` shows an ellipsis for longer sequences.
   private static let longestSequenceBytes = 4096
 
-  /// Control characters except TAB and LF, and first bytes of those in UTF-8.
+  /// Control characters except TAB and LF, and their first bytes in UTF-8.
   static let leads: [UInt8] = Array(0...8) + Array(11...31) + [127, 0xC2, 0xE2, 0xEF, 0xF3]
 
-  /// Called for each new byte, so it looks at the last ones only.
+  /// Called for each new byte, so it checks the last bytes only.
   static func step(_ bytes: [UInt8]) -> EscapeStep {
     switch bytes[0] {
     case 27: return bytes.count > 1 ? sequence(bytes) : .needsMore

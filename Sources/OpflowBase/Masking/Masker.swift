@@ -11,15 +11,15 @@ package struct Masker: Sendable {
   private var borders = Borders()
 
   private var place = 0
-  /// Held back, before `place`.
+  /// Bytes held back, before `place`.
   private var held: [UInt8] = []
-  /// Ranges in `held`, sorted and disjoint.
+  /// Sorted and disjoint.
   private var finds: [Find] = []
   private var output: [UInt8] = []
 
   private struct Find {
     var range: Range<Int>
-    /// The mark is written, but the range's end is not reached.
+    /// The mark is written, but the end of the range is not reached.
     var isMarked: Bool
   }
 
@@ -29,7 +29,6 @@ package struct Masker: Sendable {
       words: SecretWords.words(of: secrets.map(\.bytes)), leads: Escape.allCases.flatMap(\.leads))
   }
 
-  /// Calls `write` at most once.
   package mutating func mask(
     _ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Void
   ) {
@@ -43,7 +42,7 @@ package struct Masker: Sendable {
     release(upTo: hold, write)
   }
 
-  /// Writes all held bytes. The next bytes start a new stream.
+  /// The next bytes start a new stream.
   package mutating func finish(_ write: (UnsafeRawBufferPointer) -> Void) {
     endViews()
     release(upTo: place, write)
@@ -64,7 +63,7 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Masks the names of processes. The kernel cuts a name at 15 bytes, so that it may end within a
+  /// Masks the names of processes. The kernel cuts a name at 15 bytes, so a name may end within a
   /// secret.
   package func masked(names: String) -> String {
     var copy = self
@@ -84,7 +83,7 @@ package struct Masker: Sendable {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Fewer bytes at the end of a name are mostly not of a secret.
+  /// Fewer bytes are mostly not part of a secret.
   private static let fewestOfCut = 4
 
   package func finds(_ text: String) -> Bool {
@@ -131,7 +130,7 @@ package struct Masker: Sendable {
     self.state = state
   }
 
-  /// For a byte that may start an escape or end a word, or while views differ.
+  /// Handles a byte that may start an escape or end a word, or any byte while views differ.
   private mutating func take(
     _ byte: UInt8, from state: WordAutomaton.State, to next: WordAutomaton.State
   ) {
@@ -211,7 +210,7 @@ package struct SecretValue: Equatable, Sendable {
   /// Shorter values would match everywhere.
   package static let shortestBytes = 4
   package static let longestBytes = 64 << 10
-  /// For all secrets of a run: every worker holds them.
+  /// Limits all secrets of a run together: every worker holds them.
   package static let longestTotalBytes = 1 << 20
 
   package let name: String

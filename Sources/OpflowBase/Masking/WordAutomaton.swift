@@ -9,7 +9,7 @@
 // A value can have 64 KiB and needs ten words, so the automaton holds only their heads;
 // `TailReader` compares the rest.
 //
-// Space and `+` count as the same byte: forms encode one as the other.
+// Space and `+` are the same byte: forms encode one as the other.
 
 /// Finds words in streams. Immutable, and a class so that all maskers share it.
 final class WordAutomaton: @unchecked Sendable {
@@ -17,7 +17,7 @@ final class WordAutomaton: @unchecked Sendable {
 
   typealias State = Int32
   static let headBytes = 32
-  /// So that the rows stay in the processor's caches.
+  /// Keeps the rows in the processor's caches.
   private static let mostRowEntries = 1 << 17
   /// A flag in `classes`: the byte can start an escape.
   static let lead: UInt16 = 1 << 15
@@ -31,10 +31,10 @@ final class WordAutomaton: @unchecked Sendable {
   private let edgeTargets: [State]
   private let fallbacks: [State]
   private let reaches: [UInt8]
-  /// By state: the length of the longest word that ends there; the maximum if a head ends there.
+  /// Per state: the length of the longest word that ends there; the maximum if a head ends there.
   private let ends: UnsafeMutablePointer<UInt8>
   private let longest: [UInt8]
-  /// By state: the first of `tails` with a head that ends there; -1 for none.
+  /// Per state: the first of `tails` with a head that ends there; -1 for none.
   private let firstTails: [Int32]
   private let tails: [(word: Int, next: Int32)]
   let longWords: [[UInt8]]
@@ -96,7 +96,6 @@ final class WordAutomaton: @unchecked Sendable {
   @inline(__always)
   func entry(_ byte: UInt8) -> UInt16 { classes[Int(byte)] }
 
-  /// Whether a word or head ends there.
   @inline(__always)
   func isEnd(_ state: State) -> Bool { ends[Int(state)] != 0 }
 
@@ -132,7 +131,6 @@ final class WordAutomaton: @unchecked Sendable {
   }
 }
 
-/// The words as a tree of bytes, in insertion order.
 struct Trie {
   struct Node {
     let byte: UInt8
@@ -192,7 +190,6 @@ struct TrieLayout {
   }
 
   mutating func lay(_ classOf: (UInt8) -> UInt16) {
-    // Parents come before their children.
     var order: [Int32] = [0]
     order.reserveCapacity(trie.nodes.count)
     var state = 0
@@ -261,7 +258,7 @@ struct TailReader: Equatable, Sendable {
 
   var longest: Int { followers.lazy.map(\.matched).max() ?? 0 }
 
-  /// Returns the length of the longest word that ends with the byte, or 0.
+  /// The length of the longest word that ends with the byte, or 0.
   mutating func take(_ byte: UInt8, _ automaton: WordAutomaton, _ borders: inout Borders) -> Int {
     let byte = WordAutomaton.folded(byte)
     var found = 0
@@ -315,15 +312,15 @@ struct Borders: Sendable {
 
 /// The byte strings (words) that reveal a secret.
 ///
-/// Escapes are decoded before. Hexadecimal and base64 at its three alignments are words of their
-/// own; a base64 word has only the digits that the value determines, so up to four bits at its ends
-/// stay visible.
+/// Escapes are decoded before. Hexadecimal and base64 at its three alignments are separate words; a
+/// base64 word has only the digits that the value determines, so up to four bits at its ends stay
+/// visible.
 package enum SecretWords {
   /// Encodings of shorter values would match everywhere.
   static let shortestEncodedBytes = 8
 
-  /// For encoded lines of all values. Each costs a worker up to 5 KB, and a bundle of certificates
-  /// has a thousand.
+  /// Limits encoded lines of all values. Each costs a worker up to 5 KB, and a bundle of
+  /// certificates has a thousand.
   static let mostEncodedLines = 4096
 
   static func words(of values: [[UInt8]]) -> [[UInt8]] {
@@ -353,7 +350,7 @@ package enum SecretWords {
     }
   }
 
-  /// Adds the word; its form from `echo $KEY`, with each run of spaces as one; and its forms in
+  /// Adds the word, its form from `echo $KEY`, with each run of spaces as one, and its forms in
   /// names, where a byte that is not UTF-8 is replaced.
   private static func add(_ word: [UInt8], leastBytes: Int, to words: inout [[UInt8]]) {
     words.append(word)
@@ -378,7 +375,7 @@ package enum SecretWords {
         let first = (before * 8 + 5) / 6
         let last = (before + value.count) * 8 / 6
         let own = Array(digits[first..<last])
-        // Otherwise both alphabets give the same word.
+        // Else both alphabets give the same word.
         if place == 1, !own.contains(where: { marks.utf8.contains($0) }) { continue }
         words.append(own)
       }

@@ -1,12 +1,10 @@
 /// Makes untrusted text safe to show: replaces invalid UTF-8 by U+FFFD and removes control
 /// characters except TAB, and escape sequences. Colors may be kept and end with the line.
-///
 /// `HiddenText` recognizes the same sequences: keep both in sync.
 package enum CleanText {
-  /// More removed characters in a row are replaced by an ellipsis.
+  /// More removed characters in a row become an ellipsis.
   private static let mostHidden = 1000
 
-  /// Shows the first five of many texts.
   package static func list(
     _ texts: [String], _ show: (String) -> String = { string($0) }
   ) -> String {
@@ -80,7 +78,6 @@ package enum CleanText {
     return [27] + sequence.map { UInt8(truncatingIfNeeded: $0.value) }
   }
 
-  /// `ESC [ m` or `ESC [ 0 m`.
   private static func isReset(_ color: [UInt8]) -> Bool {
     color.dropFirst(2).dropLast().allSatisfy { $0 == 48 }
   }
@@ -96,7 +93,7 @@ package enum CleanText {
     line.allSatisfy { ($0 >= 32 && $0 < 127) || $0 == 9 }
   }
 
-  /// Whether a character without width can disguise or hide text. Not joiners, which many languages
+  /// A character without width can disguise or hide text. Excludes joiners, which many languages
   /// need.
   package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
@@ -105,7 +102,7 @@ package enum CleanText {
     }
   }
 
-  /// ECMA-48, 5.4 and 5.6. Of an unterminated string only the introducer is removed, so that it
+  /// ECMA-48, 5.4 and 5.6. For an unterminated string, only the introducer is removed, so that it
   /// cannot hide the rest.
   private static func endOfEscape(_ scalars: [Unicode.Scalar], after start: Int) -> Int {
     guard start < scalars.count else { return start }
@@ -142,7 +139,7 @@ package enum QuotedWords {
 
   package static func split(_ text: String) throws(Failure) -> [String] {
     var words: [String] = []
-    /// Nil between words; empty if quoted.
+    /// nil between words.
     var word: [UInt8]?
     var quote: UInt8?
     var rest = Array(text.utf8)[...]
@@ -154,7 +151,6 @@ package enum QuotedWords {
         }
         if next != 0x0A { word = (word ?? []) + [next] }
       case (UInt8(ascii: "\\"), UInt8(ascii: "\"")):
-        // Literal, except before these characters.
         switch rest.first {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "$"), UInt8(ascii: "`"):
           word?.append(rest.removeFirst())
@@ -217,18 +213,16 @@ package enum QuotedWords {
   }
 }
 
-/// How progress is shown on standard error.
 package enum OutputMode: String, Sendable, CaseIterable {
   /// Running tasks, redrawn at the bottom of a terminal.
   case live
-  /// A line per start and end, and output as it comes.
+  /// A line per start and end, and output at once.
   case line
-  /// A task's output in one block when it ends.
+  /// A task's output in one block when the task ends.
   case group
   /// Like `group`, folded for GitHub's log, with annotations for failures.
   case gitHub = "github"
   /// Like `group`, in sections of GitLab's log.
   case gitLab = "gitlab"
-  /// Failures and the summary only.
   case quiet
 }

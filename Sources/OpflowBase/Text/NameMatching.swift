@@ -1,6 +1,5 @@
-/// Corrects a misspelled word.
 package enum NearestName {
-  /// The first candidate with the fewest edits. One that differs only in case wins.
+  /// A candidate that differs only in case wins.
   package static func of(_ word: String, among candidates: some Sequence<String>) -> String? {
     let length = word.utf8.count
     guard length <= 64 else { return nil }

@@ -30,7 +30,7 @@ package enum SizeText {
     return tenth == 0 ? "\(whole)\(units[unit])" : "\(whole).\(tenth)\(units[unit])"
   }
 
-  /// `512.0MiB`, `1.5GiB`: a constant width for a size that changes. Bytes have no fraction.
+  /// `512.0MiB`, `1.5GiB`: a constant width for a size that changes. Bytes do not have a fraction.
   package static func steady(bytes: UInt64) -> String {
     let (whole, tenth, unit) = parts(bytes)
     return unit == 0 ? "\(whole)B" : "\(whole).\(tenth)\(units[unit])"
@@ -49,10 +49,9 @@ package enum SizeText {
   }
 }
 
-/// Formats durations.
 package enum DurationText {
   /// `0.12s`, `3.4s`, `42.0s`, `3m05s`, `2h07m`, `3d04h`. A negative value, from a clock set back,
-  /// counts as zero.
+  /// becomes zero.
   package static func text(milliseconds: Int64) -> String {
     let value = max(0, milliseconds)
     switch value {

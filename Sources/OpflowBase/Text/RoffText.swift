@@ -1,10 +1,9 @@
 /// Writes a manual page for man(7).
 package struct RoffText {
   package private(set) var text: String
-  /// A paragraph after a heading starts by itself.
+  /// A heading already starts the paragraph after it.
   private var isBelowHeading = false
 
-  /// - Parameter date: such as `2026-12-31`; empty to omit it.
   package init(_ name: String, section: Int, date: String) {
     text = ".TH \"\(name)\" \(section) \"\(date)\" \"opflow \(Version.text)\" \"opflow\"\n"
   }
@@ -22,7 +21,7 @@ package struct RoffText {
     isBelowHeading = false
   }
 
-  /// Separated by empty lines; indented lines are verbatim.
+  /// Empty lines separate paragraphs; indented lines are verbatim.
   package mutating func paragraphs(_ words: String) {
     var isVerbatim = false
     var isAfterBlank = true
@@ -64,7 +63,7 @@ package struct RoffText {
     text += "\\fB\(Self.escaped(line))\\fR\n"
   }
 
-  /// In the form that whatis(1) parses.
+  /// Writes the form that whatis(1) parses.
   package mutating func name(_ name: String, _ meaning: String) {
     section("NAME")
     text += "\(Self.escaped(name)) \\- \(Self.escaped(meaning))\n"

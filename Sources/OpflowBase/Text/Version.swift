@@ -1,4 +1,4 @@
 package enum Version {
-  /// Stands in every journal and is part of every plan's key.
+  /// Part of every journal and every plan's key.
   package static let text = "0.1.0"
 }

@@ -14,7 +14,7 @@ package struct WebAddress: Hashable, Sendable {
   }
 
   package enum ParseError: Error, Equatable, Sendable {
-    /// It lacks `scheme:` or `//`.
+    /// `scheme:` or `//` is missing.
     case notAbsolute
     case scheme(String)
     case host
@@ -36,9 +36,9 @@ package struct WebAddress: Hashable, Sendable {
   /// In lower case; IPv6 in brackets. Empty for a file.
   package let host: String
   package let port: Int?
-  /// From the first slash on; invalid characters are percent-encoded.
+  /// Starts with the first slash; invalid characters are percent-encoded.
   package let pathAndQuery: String
-  /// Without credentials and fragment.
+  /// Excludes credentials and fragment.
   package let text: String
 
   private init(scheme: Scheme, userInfo: String?, host: String, port: Int?, pathAndQuery: String) {
@@ -65,7 +65,7 @@ package struct WebAddress: Hashable, Sendable {
     try self.init(scheme: scheme, authorityAndPath: rest.dropFirst(2))
   }
 
-  /// Parses `file:/PATH`, `file:///PATH` and `file://localhost/PATH`.
+  /// `file:/PATH`, `file:///PATH` and `file://localhost/PATH`.
   private init(file rest: ArraySlice<UInt8>) throws(ParseError) {
     var path = rest
     if path.starts(with: "//".utf8) {
@@ -209,7 +209,7 @@ package struct WebAddress: Hashable, Sendable {
     return bytes
   }
 
-  /// Nil if another delimiter precedes it.
+  /// nil if another delimiter precedes the colon.
   private static func schemeEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
     let colon = UInt8(ascii: ":")
     guard let end = bytes.firstIndex(where: { $0 == colon || endsAuthority($0) }),
@@ -240,7 +240,8 @@ package struct WebAddress: Hashable, Sendable {
     isAlphanumeric(byte) || ":.%".utf8.contains(byte)
   }
 
-  /// With a leading slash, without the fragment; invalid characters and stray percent signs as %XX.
+  /// Adds a leading slash and removes the fragment; invalid characters and stray percent signs
+  /// become %XX.
   private static func encoded(_ bytes: ArraySlice<UInt8>) -> String {
     let bytes = bytes.prefix { $0 != UInt8(ascii: "#") }
     if bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ isPlain($0) }) {
@@ -262,7 +263,7 @@ package struct WebAddress: Hashable, Sendable {
 
   private static let upperDigits = Array("0123456789ABCDEF".utf8)
 
-  /// For path and query, `%` excluded.
+  /// Allowed in path and query, except `%`.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case 0...32, 127..., UInt8(ascii: "%"), UInt8(ascii: "\""), UInt8(ascii: "<"),
@@ -282,7 +283,7 @@ package struct WebAddress: Hashable, Sendable {
 package struct ServiceAddress: Equatable, Sendable {
   package let host: String
   package let port: UInt16
-  /// With the query; at least `/`.
+  /// Includes the query; at least `/`.
   package let path: String
   package let isIPv6: Bool
 
@@ -317,7 +318,7 @@ package struct ServiceAddress: Equatable, Sendable {
   }
 }
 
-/// Hides user names and passwords of URLs in output.
+/// Hides user names and passwords of URLs.
 package enum Credentials {
   package static let mark = "***"
 
@@ -334,7 +335,7 @@ package enum Credentials {
     return String(decoding: result + bytes[place...], as: UTF8.self)
   }
 
-  /// For one URL. In an invalid one, everything up to the last `@` may be a password.
+  /// Expects one URL. In an invalid one, everything up to the last `@` may be a password.
   package static func hidden(inAddress text: String) -> String {
     if let address = try? WebAddress(text) { return address.text }
     let bytes = Array(text.utf8)
@@ -344,14 +345,13 @@ package enum Credentials {
     return String(decoding: bytes[..<start] + Array(mark.utf8) + bytes[at...], as: UTF8.self)
   }
 
-  /// For the record of a partial download.
   package static func removed(from text: String) -> String {
     guard let address = try? WebAddress(text), address.userInfo != nil else { return text }
     return address.text
   }
 
-  /// From `://` to the last `@` before the host's end, or of the line if that end may be within a
-  /// password.
+  /// Returns the range from `://` to the last `@` before the host's end, or to the last `@` of the
+  /// line if that end may be within a password.
   package static func ranges(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var place = 0
@@ -374,7 +374,6 @@ package enum Credentials {
     return ranges
   }
 
-  /// The position after the first `://`.
   private static func authorityStart(in bytes: UnsafeRawBufferPointer) -> Int? {
     var index = 0
     while index + 2 < bytes.count {

@@ -5,14 +5,14 @@ package import OpflowWire
 package struct DownloadProgress: Equatable, Sendable {
   package var doneBytes: Int64
   package var totalBytes: Int64?
-  /// Over the last seconds before `toldMilliseconds`.
+  /// The mean of the seconds before `toldMilliseconds`.
   package var bytesPerSecond: Int64
-  /// In the part file when the attempt began.
+  /// The size of the part file when the attempt began.
   package var resumedBytes: Int64 = 0
-  /// The worker's last report, since the epoch.
+  /// The worker's last report.
   package var toldMilliseconds: Int64
 
-  /// Bounds values from outside against overflow.
+  /// Bounds untrusted values, so that sums do not overflow.
   private static let limit: Int64 = 1 << 60
   /// Workers report every 0.1 s; a reader may lag by a second.
   private static let lateMilliseconds: Int64 = 1000
@@ -29,7 +29,7 @@ package struct DownloadProgress: Equatable, Sendable {
     self.toldMilliseconds = toldMilliseconds
   }
 
-  /// 0 to 100; nil if the size is unknown.
+  /// nil if the size is unknown.
   package var percent: Int? { fraction(of: 100) }
 
   package func fraction(of steps: Int) -> Int? {
@@ -48,7 +48,7 @@ package struct DownloadProgress: Equatable, Sendable {
     now.subtractingReportingOverflow(toldMilliseconds).partialValue
   }
 
-  /// Fades without reports, to 0 when the download counts as stalled.
+  /// Decreases without reports, to 0 when the download is stalled.
   package func bytesPerSecond(at now: Int64) -> Int64 {
     let silence = silence(at: now)
     if silence <= Self.lateMilliseconds { return bytesPerSecond }
@@ -85,7 +85,6 @@ package struct DownloadTotals {
   }
 }
 
-/// The reported progress of running downloads.
 package struct RunningDownloads: Sendable {
   package struct Entry: Equatable, Sendable {
     package var attempt: Int32
@@ -97,7 +96,6 @@ package struct RunningDownloads: Sendable {
     }
   }
 
-  /// With or without a report.
   private var attempts: [TaskID: Int32] = [:]
   package private(set) var entries: [TaskID: Entry] = [:]
 
@@ -131,14 +129,14 @@ package struct RunningDownloads: Sendable {
 // Progress of running downloads, for other processes (`progress` in a run's folder)
 // =================================================================================
 //
-// A line `progress<TAB>1` with the format's version, and one for each download that has reported,
-// escaped as in the journal:
+// A line `progress<TAB>1` with the format's version, then a line for each download that has
+// reported, escaped as in the journal:
 //
 //   ATTEMPT<TAB>TIME<TAB>DONE<TAB>TOTAL<TAB>SPEED<TAB>RESUMED<TAB>TASK<LF>
 //
 // Times are milliseconds since the epoch; an unknown TOTAL is -1. The coordinator replaces the file
 // by a rename at most once a second and removes it at the end. The attempt reveals a file that a
-// killed coordinator left. No decision depends on it.
+// killed coordinator left. Decisions do not depend on the file.
 
 package enum ProgressNotes {
   private static let version = 1
@@ -188,13 +186,11 @@ package enum ProgressNotes {
   }
 }
 
-/// The last success of each download in journals.
 package struct LastDownloads: Sendable {
   private var bySource: [UInt64: (milliseconds: Int64, record: FetchRecord)] = [:]
 
   package init() {}
 
-  /// In a damaged journal only intact lines count.
   package mutating func read(_ journal: UnsafeRawBufferPointer) {
     guard var reader = try? JournalReader(journal) else { return }
     while let line = reader.next() {

@@ -6,26 +6,23 @@ package import OpflowWire
 /// reopens the plan.
 ///
 /// Bytes after the last intact line are read again: they may be a line in progress, or damage that
-/// a resume cuts off. opflow never changes what precedes them, so a shorter or different file needs
-/// a new follower.
+/// a resume cuts off. opflow never changes the bytes before, so a shorter or different file needs a
+/// new follower.
 package struct JournalFollower: Sendable {
   package private(set) var model: RunModel
   private let fresh: RunModel
   package private(set) var plan: Plan
-  /// Skipped lines may be about tasks that only the new plan has: the journal must be reread.
+  /// Skipped lines may be about tasks that only the new plan has.
   package private(set) var mustReread = false
   private let grown: GrownPlan
   private var place = JournalPlace()
 
-  /// Reopens the plan with at least `taskCount` tasks. `earlier` is the open plan if the new one
+  /// Reopens the plan with at least `taskCount` tasks. `earlier` is the open plan if the new plan
   /// extends it.
   package typealias GrownPlan = @Sendable (_ taskCount: Int, _ earlier: Plan?) -> Plan?
 
-  /// - Parameters:
-  ///   - keepingAttempts: fill `attempts` and `details`.
-  ///   - absolutePlan: the plan with fingerprints of older versions (`FingerprintStyle`).
-  ///   - grown: called after a line that adds tasks.
-  ///   - beforeFilling: called with the memory of the model's records.
+  /// `keepingAttempts` fills `attempts` and `details`. `absolutePlan` has the fingerprints of older
+  /// versions (`FingerprintStyle`). `beforeFilling` gets the memory of the model's records.
   package init(
     plan: Plan, keepingDetails: Bool = false, keepingAttempts: Bool = false,
     absolutePlan: Plan? = nil, grown: @escaping GrownPlan = { _, _ in nil },
@@ -39,7 +36,7 @@ package struct JournalFollower: Sendable {
     model = fresh
   }
 
-  /// From the start of the journal, with the present plan.
+  /// Starts again, with the present plan.
   package var anew: JournalFollower {
     var anew = self
     anew.model = fresh
@@ -52,16 +49,16 @@ package struct JournalFollower: Sendable {
 
   package typealias EachLine = (JournalLine, RunModel, Plan) -> Void
 
-  /// Complete lines only; `bytes` start at `offset`.
+  /// Reads complete lines only; `bytes` start at `offset`.
   package mutating func read(
     growing bytes: UnsafeRawBufferPointer, each: EachLine? = nil
   ) throws(JournalError) {
-    // Without a line feed it is a line in progress.
+    // Bytes without a line feed are a line in progress.
     guard let end = bytes.lastIndex(of: Field.lineFeed) else { return }
     _ = try replay(UnsafeRawBufferPointer(rebasing: bytes[...end]), each)
   }
 
-  /// With an unfinished last line; `bytes` start at `offset`. Returns the damage in the whole
+  /// Includes an unfinished last line; `bytes` start at `offset`. Returns the damage in the whole
   /// journal.
   @discardableResult
   package mutating func read(
@@ -100,7 +97,6 @@ package struct JournalFollower: Sendable {
 }
 
 extension RunModel {
-  /// Applies lines up to one that changes the plan, and returns that line's event.
   fileprivate mutating func apply(_ reader: inout JournalReader, plan: Plan) -> JournalEvent? {
     while let line = reader.next() {
       apply(line, plan: plan)
@@ -111,8 +107,8 @@ extension RunModel {
 }
 
 extension RunModel {
-  /// Processes that opflow could not end, of tasks that have not started again: each the entry of
-  /// its worker with the pid and start time of the process.
+  /// Processes that opflow could not end, of tasks that have not started again. An entry is the
+  /// worker's, with pid and start time of the process.
   package var processesLeft: [WorkerEntry] { leftAlive.values.flatMap { $0 } }
 
   @inline(__always)
@@ -135,11 +131,7 @@ extension RunModel {
     }
   }
 
-  /// Replays a whole journal.
-  ///
-  /// - Parameters:
-  ///   - absolutePlan: the plan with fingerprints of older versions (`FingerprintStyle`).
-  ///   - beforeFilling: called with the memory of the model's records.
+  /// The parameters are as in `JournalFollower`.
   package static func read(
     _ bytes: UnsafeRawBufferPointer, plan: Plan, keepingDetails: Bool = false,
     keepingAttempts: Bool = false, absolutePlan: Plan? = nil, beforeFilling: BeforeFilling? = nil
@@ -151,7 +143,6 @@ extension RunModel {
     return (follower.model, recovery)
   }
 
-  /// Only lines about the run.
   package static func readRun(_ bytes: UnsafeRawBufferPointer) throws(JournalError) -> RunModel {
     var reader = try JournalReader(bytes)
     var history = RunModel()

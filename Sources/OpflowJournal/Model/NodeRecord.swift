@@ -1,12 +1,11 @@
 package import OpflowPlan
 
-/// A node of a session, as told by the journal.
 package struct NodeRecord: Sendable, Equatable {
   package let session: Int
   package let node: NodeID
-  /// As it joined; only its host if that line is lost.
+  /// The entry of the joining; if that line is lost, only the host is known.
   package internal(set) var offer: NodeEntry
-  /// Since the epoch; of its first known line if that is lost.
+  /// The time of the node's first known line.
   package let joinedMilliseconds: Int64
   package internal(set) var state: NodeState
   package internal(set) var stateMilliseconds: Int64
@@ -15,18 +14,18 @@ package struct NodeRecord: Sendable, Equatable {
   package var host: String { offer.host }
   package var isInUse: Bool { state.isInUse }
 
-  /// Of a resource that each node has its own of; unlimited if unknown.
+  /// For a resource that each node has of its own; unlimited if unknown.
   package func capacity(of resource: UInt32) -> UInt64 {
     switch resource {
     case ResourceEntry.cpu: offer.cores == 0 ? .max : offer.cores
     case ResourceEntry.memory: offer.memoryBytes == 0 ? .max : offer.memoryBytes
-    // GPUs are counted in thousandths, as all resources of a manifest.
+    // GPUs are counted in thousandths, like all resources of a manifest.
     default: offer.gpus * 1000
     }
   }
 }
 
-/// The nodes of all sessions, in the order of joining.
+/// In the order of joining.
 package struct NodeRecords: Sendable {
   package private(set) var all: [NodeRecord] = []
   private var places: [Place: Int] = [:]
@@ -65,7 +64,7 @@ package struct NodeRecords: Sendable {
 
 /// Each session numbers its workers from the start.
 struct WorkerNodes: Sendable {
-  /// From this line on, the worker is on this node; nil for none known.
+  /// The node of a worker from this line on.
   private struct Stay: Sendable {
     let sequence: UInt64
     let record: Int?
@@ -75,7 +74,6 @@ struct WorkerNodes: Sendable {
 
   var isEmpty: Bool { stays.isEmpty }
 
-  /// - Parameter record: the index of its node in `NodeRecords`.
   mutating func note(_ worker: WorkerID, _ record: Int, from sequence: UInt64) {
     stays[worker, default: []].append(Stay(sequence: sequence, record: record))
   }
@@ -86,7 +84,6 @@ struct WorkerNodes: Sendable {
     }
   }
 
-  /// Of the worker that started a task by this line.
   func record(of worker: WorkerID, at sequence: UInt64) -> Int? {
     stays[worker]?.last { $0.sequence < sequence }?.record
   }

@@ -1,6 +1,5 @@
 package import OpflowPlan
 
-/// The requests of a run, and which of them still hold.
 package struct RequestRecords: Sendable {
   package struct Record: Sendable {
     package let verb: ControlAction
@@ -12,7 +11,6 @@ package struct RequestRecords: Sendable {
     let sequence: UInt64
     let fingerprints: [UInt64]
 
-    /// Of the approval that it answers, if recorded.
     func fingerprint(of task: TaskID) -> UInt64? {
       if fingerprints.isEmpty { return nil }
       return tasks.firstIndex(of: task).map { fingerprints[$0] }
@@ -20,7 +18,7 @@ package struct RequestRecords: Sendable {
   }
 
   package private(set) var all: [Record] = []
-  /// Tasks selected by each request of all sessions.
+  /// The number of tasks that each request selected.
   package private(set) var counts: [RequestID: Int] = [:]
 
   private struct Standing {
@@ -41,9 +39,9 @@ package struct RequestRecords: Sendable {
 
   private var standing: [ControlAction: Standing] = [:]
 
-  /// Nil if a request came first.
+  /// nil if a request came first.
   package private(set) var stopSignal: Int32?
-  /// Why the run stops without a signal.
+  /// The reason for a stop without a signal.
   package private(set) var stopReason = ""
 
   package init() {}
@@ -84,7 +82,6 @@ package struct RequestRecords: Sendable {
     endHolds()
   }
 
-  /// A stop overrides what holds tasks back.
   private mutating func endHolds() {
     for verb in Self.holding { standing[verb] = nil }
   }
@@ -103,7 +100,6 @@ package struct RequestRecords: Sendable {
     standing[verb]?.ofTasks[task].map { all[$0] }
   }
 
-  /// Unordered.
   package func tasks(_ verb: ControlAction) -> [TaskID] {
     standing[verb].map { Array($0.ofTasks.keys) } ?? []
   }
@@ -113,7 +109,6 @@ package struct RequestRecords: Sendable {
     return Self.phrases.compactMap { verb, phrase in of(task, verb).map { ($0, phrase) } }
   }
 
-  /// Who keeps the task from continuing.
   package func holder(of task: TaskID) -> Requester? {
     Self.holding.lazy.compactMap { of(task, $0)?.requester }.first
   }
@@ -125,18 +120,16 @@ package struct RequestRecords: Sendable {
       verb in verb.row.phrase.map { (verb, $0) }
     }
 
-  /// The request that is ending the run.
   package var stoppedBy: Record? { ofRun(.cancel) }
 
-  /// The request because of which no task starts.
   package var pausedBy: Record? { ofRun(.pause) }
 
-  /// From any session.
+  /// May be from an earlier session.
   package var closedBy: Record? { ofRun(.close) }
 
   package func answer(to task: TaskID) -> Record? { of(task, .approve) ?? of(task, .reject) }
 
-  /// Replace the manifest's, from any session.
+  /// Replace the manifest's priorities; may be from earlier sessions.
   package var priorities: [TaskID: Int16] {
     standing[.priority].map { $0.ofTasks.mapValues { all[$0].carried.priority } } ?? [:]
   }
@@ -151,13 +144,12 @@ package struct RequestRecords: Sendable {
   }
 }
 
-/// Requests of a crashed session that hold in the one that continues it.
+/// Requests of a crashed session that hold in the next one.
 package struct StandingRequests: Equatable, Sendable {
-  /// No task starts.
   package var isPaused = false
-  /// Some may have ended.
+  /// Some of these tasks may have ended.
   package var onHold: [TaskID] = []
-  /// Those without an end were running, and must not run again.
+  /// Tasks without an end were running, and must not run again.
   package var cancelled: [TaskID] = []
   /// By the resource's number in the plan.
   package var capacities: [Int: UInt64] = [:]
@@ -188,7 +180,7 @@ extension RequestRecords {
 
 package struct GrowthRecord: Sendable {
   package let entry: ExtendEntry
-  /// The generator, which the plan may lack by now; nil if no task added the tasks.
+  /// nil if the user added the tasks; the plan may lack the generator by now.
   package let generator: String?
   package let session: Int
   package let milliseconds: Int64
@@ -196,10 +188,8 @@ package struct GrowthRecord: Sendable {
 
 struct GrowthRecords: Sendable {
   private(set) var all: [GrowthRecord] = []
-  /// Requests whose tasks have left the run.
   private var dropped: Set<String> = []
   private var earlier = 0
-  /// Of the plan, by the last line that tells it.
   private(set) var taskCount: Int?
   private var countSequence: UInt64 = 0
 
@@ -222,7 +212,7 @@ struct GrowthRecords: Sendable {
     dropped.isEmpty ? all : all.filter { !dropped.contains($0.entry.id.text) }
   }
 
-  /// Lines are missing after the last one that tells `taskCount`.
+  /// Lines are missing after the line of `taskCount`.
   func isBefore(_ gap: Range<UInt64>?) -> Bool {
     gap.map { $0.lowerBound > countSequence } ?? false
   }
@@ -236,10 +226,10 @@ struct GrowthRecords: Sendable {
 
 extension RunModel {
   package var additions: [GrowthRecord] { growth.all }
-  /// Without dropped ones, whose generator adds them again.
+  /// Excludes dropped additions, whose generator adds the tasks again.
   package var standingAdditions: [GrowthRecord] { growth.standing }
   package var extensions: [ExtendEntry] { growth.standing.map(\.entry) }
-  /// Of the plan, by the last line that tells it; nil if none were added.
+  /// nil if no tasks were added.
   package var taskCount: Int? { growth.taskCount }
   func addedInSession(_ plan: Plan) -> Range<Int> { growth.addedInSession(plan) }
 }

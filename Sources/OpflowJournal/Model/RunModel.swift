@@ -4,27 +4,25 @@ package import OpflowWire
 
 /// The state of a run: the replay of its journal.
 ///
-/// Replaying lines twice changes nothing. A task counts as ended only if an intact line says so. If
+/// Replaying a line twice changes nothing. A task has ended only if an intact line says so. If
 /// `resume` lines at the start of a session are missing, any of them may have discarded a result:
 /// earlier results are then `unproven`, and the tasks run again.
 package struct RunModel: Sendable {
   package private(set) var open: OpenEntry?
-  /// Of the newest session; nil in the first.
+  /// nil in the first session.
   package private(set) var resume: ResumeEntry?
   /// One per session whose first line exists.
   package private(set) var selections: [SessionSelection] = []
-  /// Of the newest session; nil while it runs or if it died.
+  /// nil while the newest session runs or if it crashed.
   package private(set) var close: CloseEntry?
-  /// Of the first and the last line, since the epoch.
+  /// Since the epoch.
   package private(set) var openedMilliseconds: Int64 = 0
   package private(set) var lastMilliseconds: Int64 = 0
-  /// The start of the newest session, since the epoch; of the line before if its first line is
-  /// lost.
+  /// The start of the newest session, or the line before if its first line is lost.
   package private(set) var sessionMilliseconds: Int64 = 0
-  /// Of earlier sessions, each up to its last line.
   private var earlierMilliseconds: Int64 = 0
   private var beforeMilliseconds: Int64 = 0
-  /// The prefetched task started last, and SEQ of the line that ended the one before it.
+  /// The prefetched task started last, and SEQ of the line that ended the task before it.
   package private(set) var begun: (task: TaskID, sequence: UInt64) = (.none, 0)
   /// Includes sessions whose first line is lost.
   package private(set) var sessions = 0
@@ -34,29 +32,27 @@ package struct RunModel: Sendable {
   package private(set) var orders = RequestRecords()
   private(set) var growth = GrowthRecords()
   package private(set) var hasStarts = false
-  /// Only if requested.
+  /// Filled only if requested.
   package private(set) var details = TaskDetails()
   package private(set) var tries = TryRecords()
   private let keepsDetails: Bool
-  /// Only if requested.
+  /// Filled only if requested.
   package private(set) var attempts = TaskAttempts()
   private let keepsAttempts: Bool
   private let beforeFilling: BeforeFilling?
   package private(set) var values = ValueRecords()
   private var hasArguments = false
-  /// Of results that stand, for a plan with `inputs`.
+  /// The origins of kept results, in a plan with `inputs`.
   package private(set) var origins: [TaskID: UInt64] = [:]
-  /// With fingerprints of older versions.
   private let absolutePlan: Plan?
-  /// Fingerprints of an older version could not be compared, and count as equal.
+  /// Fingerprints of an older version could not be compared, and are treated as equal.
   package private(set) var hasAbsoluteFingerprints = false
   package private(set) var workers: [WorkerEntry] = []
-  /// By escaped task name: processes of its newest attempt that may still run.
+  /// By escaped task ID: processes of the task's newest attempt that may still run.
   package internal(set) var leftAlive: [[UInt8]: [WorkerEntry]] = [:]
-  /// Of all sessions, in the order in which they joined.
   package private(set) var nodes = NodeRecords()
   private(set) var workerSites = WorkerNodes()
-  /// Empty until a line is about a task: a million take 64 MB.
+  /// Empty until a line is about a task: a million records take 64 MB.
   private var records: [TaskRecord] = []
   private var names = NameGuesses()
   private var prefetched = PrefetchedTasks()
@@ -66,12 +62,9 @@ package struct RunModel: Sendable {
   private var lastSequence: UInt64 = 0
   private var missingBefore: UInt64 = 0
 
-  /// Of a run that never began.
   package init() { self.init(keepingDetails: false, keepingAttempts: false, absolutePlan: nil) }
 
-  /// - Parameters:
-  ///   - keepingAttempts: fill `attempts` and `details`.
-  ///   - beforeFilling: called with the memory of all records before the first write.
+  /// `beforeFilling` is called with the memory of all records before the first write.
   init(
     keepingDetails: Bool, keepingAttempts: Bool, absolutePlan: Plan?,
     beforeFilling: BeforeFilling? = nil
@@ -95,7 +88,7 @@ package struct RunModel: Sendable {
     return sequence > 0 && sequence < lost.trustedFrom ? .waiting : records[task.index].state
   }
 
-  /// SEQ of the start of a task whose success is proven and needs no check.
+  /// SEQ of the start, if the success is proven and does not need a check.
   @inline(__always)
   func startOfPlainSuccess(_ task: TaskID) -> UInt64? {
     if records.isEmpty { return nil }
@@ -104,7 +97,7 @@ package struct RunModel: Sendable {
       ? records[task.index].startSequence : nil
   }
 
-  /// 0 if the task has not ended or that is unproven.
+  /// 0 if the task has not ended, or its end is unproven.
   @inline(__always)
   package func settleSequence(_ task: TaskID) -> UInt64 {
     if records.isEmpty { return 0 }
@@ -112,13 +105,11 @@ package struct RunModel: Sendable {
     return sequence < lost.trustedFrom ? 0 : sequence
   }
 
-  /// Not in the plan; in order of appearance, without those reported by a resume.
+  /// In order of appearance, without tasks that a resume reported.
   package var removed: [String] { gone.names }
   package var attemptsOfRemoved: [String: Int32] { gone.attempts }
 
-  /// The start of the newest session.
   package var sessionSequence: UInt64 { lost.head.sequence }
-  /// More `resume` lines of the newest session's start follow.
   package var isInHead: Bool { lost.head.isOpen }
 
   func tells(of task: TaskID) -> Bool {
@@ -127,14 +118,14 @@ package struct RunModel: Sendable {
     return record.state != .waiting || record.attempts > 0 || record.timesResumed > 0
   }
 
-  /// The last one; nil for the coordinator's host.
+  /// nil for the coordinator's host.
   package func node(of task: TaskID) -> NodeRecord? {
     if workerSites.isEmpty || records.isEmpty { return nil }
     let record = records[task.index]
     return workerSites.record(of: record.worker, at: record.startSequence).map { nodes.all[$0] }
   }
 
-  /// Only the run's lock tells whether it is live.
+  /// Only the run's lock shows whether the run is live.
   package func state(isHeld: Bool) -> RunState {
     isHeld ? .running : close?.state ?? .interrupted
   }
@@ -143,7 +134,7 @@ package struct RunModel: Sendable {
     JournalEncoder(nextSequence: lastSequence + 1, session: Swift.max(1, sessions))
   }
 
-  /// An old line changes nothing. The plan may change only by `grow`.
+  /// Ignores an old line. The plan may change only by `grow`.
   @inline(__always)
   package mutating func apply(_ line: JournalLine, plan: Plan) {
     guard line.sequence > lastSequence else { return }
@@ -215,7 +206,6 @@ package struct RunModel: Sendable {
     for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
   }
 
-  /// For a line about the run, neither a request nor a transition.
   mutating func applyToRun(_ line: JournalLine) {
     if line.event != .open, line.event != .resume {
       enter(session: line.session, at: line.sequence)
@@ -278,18 +268,16 @@ package struct RunModel: Sendable {
     sessionRecords[sessionRecords.count - 1].note(effect, at: line.milliseconds)
   }
 
-  /// Of the session that ended with the line before. Ignores a clock that was set back.
+  /// Ignores a clock that was set back.
   private mutating func addSession() {
     let took = Swift.max(0, beforeMilliseconds - sessionMilliseconds)
     earlierMilliseconds = earlierMilliseconds.plus(took)
   }
 
-  /// Without the gaps between sessions.
   func sessionsMilliseconds(until now: Int64) -> Int64 {
     earlierMilliseconds.plus(Swift.max(0, now.minus(sessionMilliseconds)))
   }
 
-  /// Requests stay if the new session continues the last one.
   private mutating func beginSession(continues: Bool = false) {
     isSuspended = false
     growth.beginSession()
@@ -322,8 +310,8 @@ package struct RunModel: Sendable {
     record.settleSequence > 0 && record.settleSequence < lost.trustedFrom
   }
 
-  /// Transitions whose usual line affects only the task's record and the worker's queue. Changed by
-  /// other lines only.
+  /// Transitions whose usual line affects only the task's record and the worker's queue. Only other
+  /// lines change these flags.
   private struct PlainKinds {
     var start = false
     var success = false
@@ -335,7 +323,7 @@ package struct RunModel: Sendable {
       && !(keepsDetails && details.hears(event, plan))
   }
 
-  /// For usual starts; false, without effect, for other lines.
+  /// False, without effect, for an unusual line.
   @inline(never)
   private mutating func applyPlainStart(_ line: JournalLine, _ plan: Plan) -> Bool {
     guard let fields = PlainStart(line), fields.session <= sessions,
@@ -347,7 +335,6 @@ package struct RunModel: Sendable {
     return true
   }
 
-  /// For usual successes; false, without effect, for other lines.
   @inline(never)
   private mutating func applyPlainSuccess(_ line: JournalLine, _ plan: Plan) -> Bool {
     guard let fields = PlainSuccess(line), fields.session <= sessions,
@@ -355,7 +342,7 @@ package struct RunModel: Sendable {
       fields.fingerprint.hasWhole(plan.fingerprint(task).whole)
     else { return false }
     let next = prefetched.isEmpty ? nil : takeNext(of: records[task.index].worker, line)
-    // One uniqueness check of the array for both.
+    // One uniqueness check of the array for both records.
     var records = records.mutableSpan
     if let next { records[next.index].begin(line) }
     records[task.index].apply(fields, line)
@@ -426,7 +413,7 @@ package struct RunModel: Sendable {
     attempts.apply(event, task, line, fields, plan, begun: next)
   }
 
-  /// A worker runs its tasks in order: after a success the next one starts.
+  /// A worker runs its tasks in order: a success starts the next one.
   @inline(never)
   private mutating func follow(
     _ event: TransitionKind, _ line: JournalLine, _ task: TaskID, of worker: WorkerID
@@ -474,7 +461,7 @@ extension RunModel {
     return orders.closedBy == nil ? .open : .closed
   }
 
-  /// A resume's own values hold for its session only.
+  /// A resume's own selection holds for its session only.
   package var only: [String] { open?.only ?? [] }
   package var skip: [String] { open?.skip ?? [] }
 
@@ -482,12 +469,12 @@ extension RunModel {
   package var tasks: [String] { open?.tasks ?? [] }
   package var environment: [String] { resume?.environment ?? open?.environment ?? [] }
   package var limits: SessionLimits { resume?.limits ?? open?.limits ?? SessionLimits() }
-  /// At the start of the newest session; nil if unknown.
+  /// The value at the start of the newest session.
   package func maxParallel(_ plan: Plan) -> UInt32? {
     limits.capacity(of: Int(ResourceEntry.cpu), plan).flatMap { UInt32(exactly: $0) }
   }
   package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
-  /// At present; nil if opflow chose it and did not record it.
+  /// nil if opflow chose the capacity and did not record it.
   package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
     let ordered = orders.capacity(plan.string(plan.resources[resource].name))
     return ordered?.carried.number.map { UInt64(clamping: $0) }
@@ -498,11 +485,11 @@ extension RunModel {
 
 package struct SessionRecord: Sendable {
   package let number: Int
-  /// Since the epoch; of its first known line if the first is lost.
+  /// The time of the session's first known line.
   package let begunMilliseconds: Int64
   package let trace: TraceParent?
   package let reused: Int
-  /// Since the epoch; nil while it runs or if it died.
+  /// nil while the session runs or if it crashed.
   package internal(set) var close: (milliseconds: Int64, entry: CloseEntry)?
   package internal(set) var signals: [Signal] = []
 

@@ -1,14 +1,13 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// Missing lines of a journal, and the results in doubt because of them.
 struct LostLines: Sendable {
   private(set) var head = SessionHead()
   private var gaps: [Range<UInt64>] = []
   /// Results from before this SEQ are unproven for good, unless discarded since.
   private var provenFrom: UInt64 = 0
 
-  /// Results from before this SEQ are unproven until further lines tell what the newest session
+  /// Results from before this SEQ are unproven until further lines show what the newest session
   /// discards.
   @inline(__always)
   var trustedFrom: UInt64 {
@@ -22,18 +21,15 @@ struct LostLines: Sendable {
     head.lose(sequences.upperBound - sequences.lowerBound)
   }
 
-  /// - Parameters:
-  ///   - expected: the number of tasks' `resume` lines that follow.
-  ///   - isNext: no session is missing before it.
+  /// `expected` is the number of tasks' `resume` lines that follow. `isNext`: no session is missing
+  /// before it.
   mutating func beginSession(at sequence: UInt64, expected: Int, isNext: Bool) {
     provenFrom = trustedFrom
     if !isNext { distrust(before: sequence) }
     head = SessionHead(sequence: sequence, expected: expected)
   }
 
-  /// The line is of a session whose first line is lost.
-  ///
-  /// - Parameter isAlone: only that line is lost so far.
+  /// Begins a session whose first line is lost. `isAlone`: no other line is lost so far.
   mutating func enterSession(at sequence: UInt64, isAlone: Bool) {
     provenFrom = trustedFrom
     if isAlone {
@@ -52,7 +48,7 @@ struct LostLines: Sendable {
     if event == .resume, !isLate { head.seen += 1 }
   }
 
-  /// - Parameter settled: SEQ of the line that ended the task; 0 if it has not ended.
+  /// `settled` is SEQ of the task's end; 0 if it has not ended.
   mutating func hear(_ event: TransitionKind, isLate: Bool, settled: UInt64) {
     // Only a `resume` line reopens a task; an unseen one is lost.
     let wasTakenOut =
@@ -61,8 +57,8 @@ struct LostLines: Sendable {
     if wasTakenOut { head.seen += 1 }
   }
 
-  /// A lower bound for the SEQ of a lost start: the first missing one after the task's known lines;
-  /// 0 if none.
+  /// A lower bound for the SEQ of a lost start: the first missing SEQ after the task's known lines,
+  /// or 0.
   func start(after record: TaskRecord) -> UInt64 {
     let known = Swift.max(record.startSequence, record.settleSequence)
     var low = 0
@@ -93,17 +89,15 @@ struct SessionHead: Sendable {
     if seen < expected { missing += count }
   }
 
-  /// A crash within the head loses no lines: no task had started.
+  /// A crash within the head does not lose lines: no task had started.
   var isIncomplete: Bool { missing > 0 && seen < expected }
 
   var isOpen: Bool { missing == 0 && seen < expected && expected != .max }
 }
 
-/// Tasks that the plan does not have.
 struct GoneTasks: Sendable {
   private var places: [String: Int] = [:]
   private var nextPlace = 0
-  /// Per started task: its stand-in ID in `PrefetchedTasks`.
   private var standIns: [String: TaskID] = [:]
   private var workers: [TaskID: WorkerID] = [:]
   private(set) var attempts: [String: Int32] = [:]
@@ -120,7 +114,7 @@ struct GoneTasks: Sendable {
     for name in names { places[name] = nil }
   }
 
-  /// Returns a stand-in ID, which no task of the plan has.
+  /// Returns a stand-in ID, which the plan does not contain.
   mutating func start(
     _ escapedName: UnsafeRawBufferPointer, _ attempt: Int32, on worker: WorkerID
   ) -> TaskID? {
@@ -132,7 +126,6 @@ struct GoneTasks: Sendable {
     return standIn
   }
 
-  /// Nil if the task never started.
   func holder(of escapedName: UnsafeRawBufferPointer) -> (standIn: TaskID, worker: WorkerID)? {
     guard let standIn = Field.text(escapedName).flatMap({ standIns[$0] }),
       let worker = workers[standIn]
@@ -145,7 +138,6 @@ struct GoneTasks: Sendable {
 
 /// The prefetched tasks of each worker, in starting order. A damaged journal may name a task twice.
 package struct PrefetchedTasks: Sendable {
-  /// The tasks before `first` have started.
   private struct Queue {
     var tasks: [TaskID] = []
     var first = 0

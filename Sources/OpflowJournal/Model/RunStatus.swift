@@ -1,7 +1,6 @@
 package import OpflowPlan
 package import OpflowWire
 
-/// The state of a run for `status` and `runs`.
 package struct RunStatus {
   package let run: String
   package let state: RunState
@@ -10,16 +9,15 @@ package struct RunStatus {
   package let lastMilliseconds: Int64
   package let plan: Plan
   package let history: RunModel
-  /// Without those that `--only` excludes.
+  /// Excludes tasks that `--only` excludes.
   package let included: TaskSet
   private let isHeld: Bool
   package var told: [TaskID: RunningDownloads.Entry] = [:]
   package var inner: [TaskID: InnerRun] = [:]
   package var awaited: String?
-  /// Of part files, where `mayHavePart`.
   package var keptBytes: [TaskID: Int64] = [:]
 
-  /// - Parameter isHeld: the run is live.
+  /// `isHeld`: the run is live.
   package init(run: String, plan: Plan, history: RunModel, included: TaskSet, isHeld: Bool) {
     self.run = run
     self.plan = plan
@@ -37,20 +35,19 @@ package struct RunStatus {
     self.counts = counts
   }
 
-  /// Without the gaps between sessions: until now if live, else until the end.
+  /// Excludes the gaps between sessions.
   package func sessionsMilliseconds(at now: Int64) -> Int64 {
     history.sessionsMilliseconds(until: state == .running ? now : lastMilliseconds)
   }
 
-  /// Empty for a run that was never resumed.
   package var sessionWords: String { history.sessions > 1 ? " in \(history.sessions) drives" : "" }
 
-  /// An attempt failed and the next is due, or never came.
+  /// An attempt failed, and the next one is due or never came.
   package func awaitsNextTry(_ task: TaskID) -> Bool {
     state(task) == .waiting && history.tries.next[task] != nil
   }
 
-  /// The task was interrupted while it ran or waited for its next attempt, and the run is not live.
+  /// The run is not live, and the task ran or waited for its next attempt when interrupted.
   package func isCut(_ task: TaskID) -> Bool {
     !isHeld && state(task) == .waiting && (history[task].isInterrupted || awaitsNextTry(task))
   }
@@ -68,7 +65,6 @@ package struct RunStatus {
     return entry.progress
   }
 
-  /// A part file may exist.
   package func mayHavePart(_ task: TaskID) -> Bool {
     guard plan.kind(task) == .download, history[task].attempts > 0 else { return false }
     switch state(task) {
@@ -81,7 +77,7 @@ package struct RunStatus {
     state(task) == .succeeded ? history.details.downloads[task]?.report : nil
   }
 
-  /// In a run that is not live, running tasks wait for a resume.
+  /// If the run is not live, running tasks wait for a resume.
   @inline(__always)
   package static func state(
     _ task: TaskID, _ plan: Plan, _ history: RunModel, isHeld: Bool
@@ -121,12 +117,10 @@ package struct RunStatus {
     }
   }
 
-  /// Nil if the run is not live.
   package func nextTry(_ task: TaskID) -> Int64? {
     isHeld && state(task) == .waiting ? history.tries.next[task] : nil
   }
 
-  /// The task stays failed until the user requests it.
   package func waitsForRerun(_ task: TaskID) -> Bool {
     let record = history[task]
     return record.state == .failed && plan.flags(task).contains(.failWhenInterrupted)
@@ -147,15 +141,13 @@ package struct RunStatus {
 }
 
 package struct TaskCounts: Equatable, Sendable {
-  /// With prefetched tasks.
   package private(set) var pending = 0
   package private(set) var running = 0
   package private(set) var suspended = 0
-  /// Waiting approvals, if counted apart; else part of `running`.
+  /// Waiting approvals, if not counted as `running`.
   package private(set) var asking = 0
   package private(set) var succeeded = 0
   package private(set) var upToDate = 0
-  /// These fail the run.
   package private(set) var failed = 0
   package private(set) var failedAllowed = 0
   package private(set) var skipped = 0
@@ -165,7 +157,7 @@ package struct TaskCounts: Equatable, Sendable {
 
   package var total: Int { ended + cancelled + pending + begun }
   package var begun: Int { running + suspended + asking }
-  /// Tasks that a resume does not repeat, plus failed ones.
+  /// Includes failures, which a resume repeats.
   package var ended: Int { succeeded + upToDate + allFailed + skipped }
   package var allFailed: Int { failed + failedAllowed }
 
@@ -193,7 +185,6 @@ package struct TaskCounts: Equatable, Sendable {
   }
 }
 
-/// A run that a task of another run started.
 package struct InnerRun: Equatable, Sendable {
   package let run: RunID
   package let counts: TaskCounts
@@ -208,9 +199,8 @@ package enum JointEnd: Equatable, Sendable {
   case open(count: Int, first: TaskID)
   /// Includes allowed failures and skips.
   case good
-  /// This task failed, or was skipped because of a failure.
+  /// The task failed, or a failure caused its skip.
   case failed(TaskID)
-  /// No task failed, and this one was cancelled.
   case cancelled(TaskID)
 }
 
@@ -236,7 +226,7 @@ extension RunModel {
     return cancelled.isNone ? .good : .cancelled(cancelled)
   }
 
-  /// The chain of skips leads to a failure. An unneeded failure handler is skipped too.
+  /// The chain of skips leads to a failure, not to an unneeded failure handler.
   private func isSkippedByFailure(_ task: TaskID) -> Bool {
     var task = task
     // A damaged journal may contain a cycle.

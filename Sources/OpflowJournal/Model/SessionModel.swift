@@ -1,33 +1,29 @@
 package import OpflowPlan
 package import OpflowWire
 
-/// The state of a running session, from the engine's transitions.
-///
-/// Unlike `RunModel`, it keeps only a task's state. But it knows more of running tasks: starts of
-/// prefetched tasks, and the progress of downloads.
+/// The state of a running session, from the engine's transitions. Unlike `RunModel` it keeps only
+/// the state of a finished task, but it knows of starts of prefetched tasks and of download
+/// progress.
 package struct SessionModel {
   package private(set) var plan: Plan
   package private(set) var scope: SessionScope
   private var states: [TaskState]
-  /// Of the session's tasks, without those already done.
+  /// Excludes tasks already done.
   package private(set) var counts = TaskCounts()
   package private(set) var running: [RunningTask] = []
   package private(set) var interrupted: [TaskID] = []
-  /// Skipped because of a failure or cancellation.
   package private(set) var unmet: Set<TaskID> = []
   package private(set) var beganMilliseconds: Int64 = 0
   package private(set) var lastMilliseconds: Int64 = 0
   package private(set) var hasOutput = false
   package private(set) var downloads = DownloadTotals()
   package private(set) var orders: RequestRecords
-  /// A signal has stopped the coordinator.
   package private(set) var isStopped = false
   package private(set) var suspendedCount = 0
   package var machines = SessionMachines()
-  /// Services that have been running since an earlier session.
   private var stayed: Set<TaskID> = []
   private var stopping: Set<TaskID> = []
-  /// Per matrix: tasks that run, have ended, and are part of the session.
+  /// Per matrix: running tasks, ended tasks, and tasks in the session.
   private var instances: [(running: Int, ended: Int, total: Int)]
 
   package struct RunningTask {
@@ -36,7 +32,7 @@ package struct SessionModel {
     package var download: DownloadProgress?
   }
 
-  /// - Parameter orders: requests that still hold from a continued session.
+  /// `orders` still hold from a continued session.
   package init(plan: Plan, scope: SessionScope, orders: RequestRecords = RequestRecords()) {
     self.plan = plan
     self.scope = scope
@@ -46,7 +42,6 @@ package struct SessionModel {
     enter()
   }
 
-  /// Adds the new tasks of a plan that has grown.
   package mutating func grow(to grown: Plan, _ initial: [InitialState]) {
     precondition(initial.count == grown.taskCount - states.count)
     scope.grow(initial, from: states.count)
@@ -139,7 +134,6 @@ package struct SessionModel {
     }
   }
 
-  /// A service has been running since before the session.
   package func hasStayed(_ service: TaskID) -> Bool { stayed.contains(service) }
 
   package mutating func apply(_ transition: Transition, atMilliseconds now: Int64) {
@@ -148,7 +142,6 @@ package struct SessionModel {
     if task.isNone, transition.event == .pause { isStopped = true }
     if task.isNone, transition.event == .proceed { isStopped = false }
     guard !task.isNone, task.index < states.count else { return }
-    // A discarded task is not part of the session any more.
     if transition.event == .skip(.retracted) { return }
     if transition.event == .resume(.skippedBefore), scope.reused.contains(task) { reopen(task) }
     let old = states[task.index]
@@ -190,8 +183,7 @@ package struct SessionModel {
     }
   }
 
-  /// A skip goes back to a failure or cancellation. A failure handler whose task succeeded is
-  /// skipped too.
+  /// A failure or cancellation caused the skip, not the success of a failure handler's task.
   private func isUnmet(_ why: Why?) -> Bool {
     guard case .skipped(.upstream(let need)) = why, !need.isNone, need.index < states.count else {
       return false
@@ -225,9 +217,7 @@ package struct SessionModel {
     orders.apply(order, atMilliseconds: now, session: 1)
   }
 
-  /// Removes pending tasks, since their generator runs again.
-  ///
-  /// - Parameter renamed: the plan with their new names.
+  /// Removes pending tasks, since their generator runs again. `renamed` has their new names.
   package mutating func retract(_ tasks: some Sequence<TaskID>, _ renamed: Plan) {
     grow(to: renamed, [])
     for task in tasks where isOpen(task) {
@@ -239,7 +229,6 @@ package struct SessionModel {
     }
   }
 
-  /// `grow` adds the tasks.
   package mutating func apply(_ entry: ExtendEntry) { orders.note(entry) }
 
   package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop) }
@@ -252,7 +241,7 @@ package struct SessionModel {
     case (false, true): running.append(RunningTask(task: task, startedMilliseconds: now))
     case (true, false): if let place = place(of: task) { running.remove(at: place) }
     case (true, true):
-      // Do not count the suspension as stalled.
+      // The suspension must not count as a stall.
       if old == .suspended, new == .running, let place = place(of: task) {
         running[place].download?.toldMilliseconds = now
       }
@@ -275,7 +264,7 @@ package struct SessionModel {
 
   package func isSuspended(_ task: TaskID) -> Bool { states[task.index] == .suspended }
 
-  /// Nil if the download does not run.
+  /// nil if the download does not run.
   package mutating func note(_ task: TaskID, _ progress: DownloadProgress) -> RunningTask? {
     guard let place = place(of: task) else { return nil }
     running[place].download = progress
@@ -315,7 +304,6 @@ package struct SessionModel {
   }
 }
 
-/// The tasks of a session, by their initial states.
 package struct SessionScope: Sendable {
   package private(set) var selected: TaskSet
   package private(set) var reused: TaskSet
@@ -334,7 +322,6 @@ package struct SessionScope: Sendable {
     add(initial, from: 0)
   }
 
-  /// - Parameter first: the number of the first added task.
   mutating func grow(_ initial: [InitialState], from first: Int) {
     let count = first + initial.count
     selected.grow(to: count)
@@ -366,21 +353,17 @@ package struct SessionScope: Sendable {
   }
 }
 
-/// The nodes of a running session and the tasks on them.
 package struct SessionMachines {
   private var nodes = NodeRecords()
   private var session = 1
   private var workers: [WorkerID: NodeID] = [:]
-  /// Not for tasks on the coordinator's host.
   private var places: [TaskID: NodeID] = [:]
   private var cut: [NodeID: [TaskID]] = [:]
   package private(set) var awaited: [Int: String] = [:]
 
   init() {}
 
-  /// Joins a running session.
-  ///
-  /// - Parameter begun: the tasks that run or are prefetched.
+  /// `begun` are the running and prefetched tasks.
   init(joining history: RunModel, begun: some Sequence<TaskID>) {
     nodes = history.nodes
     session = history.sessions
@@ -402,18 +385,18 @@ package struct SessionMachines {
 
   package subscript(node: NodeID) -> NodeRecord? { nodes[node, session: session] }
 
-  /// The last one; nil for the coordinator's host.
+  /// nil for the coordinator's host.
   package func machine(of task: TaskID) -> NodeRecord? {
     places.isEmpty ? nil : places[task].flatMap { self[$0] }
   }
 
-  /// The end of its node is reported in place of the task's own.
+  /// Views report the end of the node in place of the task's end.
   package func isToldWithMachine(_ task: TaskID) -> Bool {
     guard let machine = machine(of: task) else { return false }
     return machine.state == .leaving || machine.state == .lost
   }
 
-  /// Running tasks, and those interrupted before because the node was leaving.
+  /// Includes tasks interrupted before because the node was leaving.
   package func tasks(lostWith node: NodeID, running: some Sequence<TaskID>) -> [TaskID] {
     (cut[node] ?? []) + running.filter { places[$0] == node }
   }
@@ -437,7 +420,7 @@ package struct SessionMachines {
     if worker != .none { places[task] = workers[worker] }
   }
 
-  /// `what` is nil if opflow no longer waits there. Returns whether this is new.
+  /// nil `detail`: opflow no longer waits there. Returns true for a change.
   package mutating func wait(_ place: Int, for detail: String?) -> Bool {
     if awaited[place] == detail { return false }
     awaited[place] = detail

@@ -1,7 +1,7 @@
 internal import OpflowBase
 package import OpflowPlan
 
-/// An attempt as told by the journal. It holds no text: a run may have millions.
+/// An attempt, without strings: a run may have millions of attempts.
 package struct TaskAttempt: Sendable, Equatable {
   package let task: TaskID
   package let number: Int32
@@ -10,12 +10,12 @@ package struct TaskAttempt: Sendable, Equatable {
   package let session: Int32
   /// Since the epoch; computed from the end if the start is lost.
   package let begunMilliseconds: Int64
-  /// Since the epoch; 0 while it runs. If its session died, of the last line.
+  /// 0 while the attempt runs. If its session crashed, the time of the last line.
   package internal(set) var endedMilliseconds: Int64 = 0
   package internal(set) var wallMicroseconds: Int64 = 0
-  /// CPU time, with children.
+  /// Includes child processes.
   package internal(set) var cpuMicroseconds: Int64 = 0
-  /// Stopped by requests, without a stop that lasts.
+  /// Excludes a suspension that still lasts.
   package internal(set) var suspendedMilliseconds: Int64 = 0
   package internal(set) var delayMilliseconds: Int64 = 0
   package internal(set) var peakKibibytes: UInt32 = 0
@@ -30,33 +30,30 @@ package struct TaskAttempt: Sendable, Equatable {
   }
 
   package enum End: UInt8, Sendable, CaseIterable {
-    /// It runs, or the run is not live any more.
+    /// The attempt runs, or the run is not live any more.
     case none
     case succeeded, failed, failedAllowed
-    /// It failed and was to be tried again.
     case retried
     case cancelled
-    /// By a stop or a lost worker, as a line says.
+    /// Stopped, or its worker was lost.
     case interrupted
-    /// Its session died; its end is unknown.
+    /// The session crashed; the end is unknown.
     case lost
   }
 }
 
-/// The attempts of all tasks, in starting order.
-///
-/// Accepts any order of lines: an end without a start is an attempt of the told length; a start
-/// without an end lasts until the task's next attempt or the end of its session.
+/// In starting order. Accepts any order of lines: an end without a start becomes an attempt of the
+/// recorded length; a start without an end lasts until the task's next attempt or the end of its
+/// session.
 package struct TaskAttempts: Sendable {
   package private(set) var all: [TaskAttempt] = []
-  /// Per task: its index; -1 for none.
+  /// Per task: the index of its running attempt; -1 for none.
   private var running: [Int32] = []
   private var sessionStart = 0
   /// Attempts of earlier sessions that continued in this one.
   private var wentOn: [Int] = []
   private var suspended: [TaskID: Int64] = [:]
   private var lastMilliseconds: Int64 = 0
-  /// Except the coordinator's.
   private var hosts: [SessionWorker: String] = [:]
 
   private struct SessionWorker: Hashable, Sendable {
@@ -90,7 +87,7 @@ package struct TaskAttempts: Sendable {
     suspended.removeAll()
   }
 
-  /// - Parameter begun: the prefetched task started by this line.
+  /// `begun` is a prefetched task.
   mutating func apply(
     _ event: TransitionKind, _ task: TaskID, _ line: JournalLine, _ fields: TransitionFields,
     _ plan: Plan, begun: (task: TaskID, attempt: Int32, worker: WorkerID)?
@@ -133,7 +130,7 @@ package struct TaskAttempts: Sendable {
         task: task, number: number, worker: worker, session: session, begunMilliseconds: now))
   }
 
-  /// A service of an earlier session continues.
+  /// Continues a service of an earlier session.
   private mutating func goOn(_ task: TaskID, _ number: Int32) {
     guard running[task.index] < 0, let place = all.lastIndex(where: { $0.task == task }),
       all[place].number == number, all[place].end == .lost
@@ -149,7 +146,7 @@ package struct TaskAttempts: Sendable {
   ) {
     let usage = fields.end.usage
     if running[task.index] < 0 {
-      // Never ran: an undecided condition, or not started.
+      // Not an attempt: an undecided condition, or a task that did not start.
       guard fields.attempt > 0, end != .interrupted || usage.wallMicroseconds > 0 else { return }
       let wall = min(usage.wallMicroseconds / 1000, max(0, now))
       begin(task, fields.attempt, .none, Int32(clamping: fields.session), at: now - wall)
@@ -164,7 +161,7 @@ package struct TaskAttempts: Sendable {
     all[place].peakKibibytes = UInt32(clamping: usage.peakKibibytes)
   }
 
-  /// If the clock was set back, an end is no earlier than its start.
+  /// If the clock was set back, an attempt ends when it started.
   private mutating func close(_ place: Int, _ end: TaskAttempt.End, at now: Int64) {
     let task = all[place].task
     let now = max(now, all[place].begunMilliseconds)

@@ -2,22 +2,19 @@ internal import OpflowBase
 package import OpflowPlan
 package import OpflowWire
 
-/// Details for views; most tasks have none.
 package struct TaskDetails: Sendable {
   package private(set) var downloads: [TaskID: FetchRecord] = [:]
   package private(set) var complaints: [TaskID: String] = [:]
-  /// Why the newest session discarded results.
   package private(set) var reruns: [TaskID: RerunReason] = [:]
 
-  /// What was out of date for tasks that ran.
+  /// The changed files of tasks that ran.
   package private(set) var staleness: [TaskID: String] = [:]
 
-  /// Of services that are or were ready.
   package private(set) var ports: [TaskID: ServicePorts] = [:]
 
   package private(set) var stopping: Set<TaskID> = []
 
-  /// Followed by another one, since the task's last `resume` line.
+  /// Failures followed by another attempt, since the task's last `resume` line.
   package private(set) var failedTries: [TaskID: [FailedTry]] = [:]
 
   mutating func beginSession() {
@@ -25,7 +22,7 @@ package struct TaskDetails: Sendable {
     stopping.removeAll()
   }
 
-  /// Most lines change nothing here.
+  /// False for most lines.
   @inline(__always)
   func hears(_ event: TransitionKind, _ plan: Plan) -> Bool {
     switch event {
@@ -87,11 +84,10 @@ package struct FailedTry: Sendable {
   package let detail: String
 }
 
-/// Used attempts; most tasks have no entry.
 package struct TryRecords: Sendable {
-  /// When the next attempt is due, since the epoch.
+  /// The due time of the next attempt.
   package private(set) var next: [TaskID: Int64] = [:]
-  /// Failed attempts that count, in the newest session and those that it continues.
+  /// Failed attempts that count, in the newest session and sessions that it continues.
   private(set) var used: [TaskID: Int32] = [:]
 
   mutating func beginSession(continues: Bool) {
@@ -100,7 +96,6 @@ package struct TryRecords: Sendable {
     used.removeAll()
   }
 
-  /// Tasks that are retried, or whose name goes to another task.
   mutating func forget(_ tasks: [TaskID]) {
     for task in tasks {
       next[task] = nil
@@ -108,7 +103,6 @@ package struct TryRecords: Sendable {
     }
   }
 
-  /// Most lines change nothing here.
   @inline(__always)
   func hears(_ event: TransitionKind, isAllowed: Bool) -> Bool {
     switch event {
@@ -140,7 +134,6 @@ package struct TryRecords: Sendable {
   }
 }
 
-/// Used attempts of a task's policy, over sessions that continue each other.
 package struct TriesUsed: Equatable, Sendable {
   package var count: Int32 = 0
   package var delayMilliseconds: Int64 = 0
@@ -152,19 +145,16 @@ package struct TriesUsed: Equatable, Sendable {
 }
 
 extension TaskPolicy {
-  /// Counts a failed attempt against `retries`, except a download's whose part file grew, if there
-  /// are retries.
+  /// A failed attempt counts against `retries`, unless a download's part file grew.
   package func costsTry(_ reason: EndReason?, _ fetch: FetchRecord?) -> Bool {
     guard retryMax > 0, reason == .fetch else { return true }
     return (fetch?.report.gainedBytes ?? 0) <= 0
   }
 }
 
-/// Values that tasks leave for each other.
 package struct ValueRecords: Sendable {
-  /// Without texts. Missing for tasks whose values no task was to read.
+  /// Hashes only. Missing for tasks whose values no task was to read.
   package private(set) var left: [TaskID: ValueSet] = [:]
-  /// A hash of the values that an ended task read.
   private var read: [TaskID: UInt64] = [:]
 
   mutating func apply(

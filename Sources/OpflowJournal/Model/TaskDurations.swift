@@ -2,11 +2,11 @@ internal import OpflowBase
 package import OpflowPlan
 
 /// The expected duration of each task, from earlier runs (`EarlierDurations`). An unknown task gets
-/// the median of its matrix, else of all known tasks. If no task is known, each counts as one unit.
+/// the median of its matrix, else of all known tasks. Without known tasks, each takes one unit.
 package struct TaskDurations: Sendable {
   /// Per task; empty if no task is known.
   private var microseconds: [Int64]
-  /// Per task; empty if no or all tasks are known.
+  /// Per task; empty if no task or all tasks are known.
   private var guessed: [Bool]
   private var guessOfAdded: Int64?
   package let knownCount: Int
@@ -22,7 +22,7 @@ package struct TaskDurations: Sendable {
     self.knownCount = knownCount
   }
 
-  /// - Parameter measured: per task, in microseconds; negative if unknown.
+  /// `measured` is negative if unknown.
   package init(measured: [Int64], plan: Plan) {
     precondition(measured.count == plan.taskCount)
     let knownCount = measured.count { $0 >= 0 }
@@ -53,7 +53,6 @@ package struct TaskDurations: Sendable {
     self.init(microseconds: microseconds, guessed: guessed, knownCount: knownCount)
   }
 
-  /// Added tasks get the median.
   package mutating func grow(to plan: Plan) {
     let count = microseconds.count
     if count == 0 || count >= plan.taskCount { return }
@@ -68,10 +67,9 @@ package struct TaskDurations: Sendable {
     }
   }
 
-  /// Else `subscript` gives units.
   package var areKnown: Bool { knownCount > 0 }
 
-  /// Microseconds, at least one; or one unit.
+  /// At least 1.
   @inline(__always) package subscript(task: TaskID) -> Int64 {
     microseconds.isEmpty ? 1 : microseconds[task.index]
   }
@@ -88,7 +86,6 @@ private struct DurationGuess {
 
   init(measured: [Int64], plan: Plan) {
     median = Self.median(measured.filter { $0 >= 0 }) ?? 1
-    // Only for matrices with an unknown task.
     var members: [UInt64: [Int64]] = [:]
     for task in plan.tasks where measured[task] < 0 {
       if let matrixGroup = Self.matrixGroup(of: TaskID(task), plan: plan) {
@@ -112,7 +109,6 @@ private struct DurationGuess {
     values.isEmpty ? nil : values.sorted()[values.count / 2]
   }
 
-  /// Hashes `build` for `build[arch=arm,os=linux]`.
   private static func matrixGroup(of task: TaskID, plan: Plan) -> UInt64? {
     let name = plan.nameBytes(task)
     let end = name.position(of: UInt8(ascii: "["), from: 0)
@@ -120,19 +116,18 @@ private struct DurationGuess {
   }
 }
 
-/// The durations of tasks in earlier runs, read newest run first.
-///
-/// Tasks are matched by ID: an edited command usually takes about as long. The last end in the
-/// newest run counts; a failure only until a success is found.
+/// The durations of tasks in earlier runs, read newest run first. Matched by ID: an edited command
+/// usually takes about as long. The last end in the newest run counts; a failure only until a
+/// success is found.
 package struct EarlierDurations {
   private let plan: Plan
   private var names = NameGuesses()
-  /// Per task, in microseconds; -1 if unknown.
+  /// Per task; -1 if unknown.
   private var measured: [Int64]
   /// Per task: the journal of `measured`, and whether the task failed.
   private var sources: [Source]
   private var journal: UInt16 = 0
-  /// Without a success so far.
+  /// Tasks without a success so far.
   private var missing: Int
 
   private struct Source: Equatable {
@@ -150,7 +145,7 @@ package struct EarlierDurations {
   /// Older runs cannot add anything.
   package var isComplete: Bool { missing == 0 }
 
-  /// For reading journals before a run. A task has two lines in a run, about 300 bytes.
+  /// Bounds what is read before a run. A task has two lines in a run, about 300 bytes.
   package static func byteLimit(taskCount: Int) -> Int { (1 << 20) + taskCount * 512 }
 
   /// The bytes may begin anywhere in an older journal.
@@ -172,7 +167,6 @@ package struct EarlierDurations {
     guard case .transition(let event) = line.event, event == .success || event == .failure,
       let task = names.task(of: line, plan: plan)
     else { return }
-    // A person's response time is not predictable.
     if plan.hasApprovals, plan.kind(task) == .approve { return }
     let fields = TransitionFields(line)
     if fields.isRestored { return }

@@ -1,9 +1,8 @@
 package import OpflowPlan
 
-/// One task as of the last line. 64 bytes: touching a million records costs more than parsing.
+/// A task as of the last line. 64 bytes: touching a million records costs more than parsing.
 package struct TaskRecord: Sendable {
-  // Ordered to avoid padding.
-  /// Of the last end, or of the `resume` line.
+  // The order avoids padding.
   package internal(set) var why: Why?
   /// `waiting` before any line, and after a resume, a retry or an interruption.
   package internal(set) var state: TaskState = .waiting
@@ -11,34 +10,31 @@ package struct TaskRecord: Sendable {
   var marks: Marks = []
   private var statusKind: StatusKind = .unknown
   package internal(set) var timesResumed: UInt16 = 0
-  /// The highest started one. A retracted prefetch does not count.
+  /// A retracted prefetch does not count.
   package internal(set) var attempts: Int32 = 0
   private var statusCode: Int32 = 0
-  /// The present or last one; `none` if unknown.
   package internal(set) var worker = WorkerID.none
-  /// SEQ of the last start; 0 for none.
+  /// 0 for none.
   package internal(set) var startSequence: UInt64 = 0
-  /// SEQ of the line that ended it; 0 if it has not ended.
+  /// 0 if the task has not ended.
   package internal(set) var settleSequence: UInt64 = 0
-  /// Since the epoch, of the last start; 0 for none.
+  /// The last start; 0 for none.
   package internal(set) var startedMilliseconds: Int64 = 0
-  /// Since the epoch, of the last end; 0 if it started since.
+  /// 0 if the task started since the last end.
   package internal(set) var endedMilliseconds: Int64 = 0
   package internal(set) var wallMicroseconds: Int64 = 0
 
   struct Marks: OptionSet {
     var rawValue: UInt8
-    /// No attempt ended since.
     static let interrupted = Marks(rawValue: 1 << 0)
-    /// A lost line may have discarded its result.
+    /// A lost line may have discarded the result.
     static let unproven = Marks(rawValue: 1 << 1)
-    /// It ended with another definition than the plan's.
+    /// The task ended with another definition than the plan's.
     static let changed = Marks(rawValue: 1 << 2)
     /// Interrupted, and no attempt started since, even after a skip.
     static let cutShort = Marks(rawValue: 1 << 3)
-    /// By a request before it started.
+    /// Cancelled by request before the task started.
     static let cancelledPending = Marks(rawValue: 1 << 4)
-    /// Succeeded without running.
     static let restored = Marks(rawValue: 1 << 5)
     /// Failed before its start, e.g. for a missing file or value.
     static let unstarted = Marks(rawValue: 1 << 6)
@@ -71,7 +67,8 @@ package struct TaskRecord: Sendable {
     set { part = newValue.map { UInt8(truncatingIfNeeded: $0.rawValue) } ?? .max }
   }
 
-  /// Started and not ended: it runs, the run died, or a stop or a lost worker interrupted it.
+  /// Started and not ended: the task runs, the run crashed, or a stop or a lost worker interrupted
+  /// it.
   package var isInterrupted: Bool {
     switch state {
     case .prefetched, .running, .suspended: true
@@ -81,14 +78,14 @@ package struct TaskRecord: Sendable {
     }
   }
 
-  /// Its last attempt was interrupted; false after the user requested it again.
+  /// The last attempt was interrupted, and the user did not request the task since.
   var isCutShort: Bool {
     if isInterrupted || marks.contains(.cutShort) { return true }
     return state == .failed && !marks.contains(.unstarted)
       && (why == .ended(.interrupted) || why == .ended(.workerLost))
   }
 
-  /// Succeeded with its present definition, nothing else to report.
+  /// Succeeded with the present definition; nothing else to report.
   @inline(__always)
   var isPlainSuccess: Bool { state == .succeeded && marks.isEmpty && why == nil }
 
@@ -98,7 +95,6 @@ package struct TaskRecord: Sendable {
 
   package var isRestored: Bool { marks.contains(.restored) }
 
-  /// A service.
   package var isReady: Bool { state.isRunning && marks.contains(.ready) }
 
   package var wasCancelledPending: Bool { marks.contains(.cancelledPending) }
@@ -107,7 +103,7 @@ package struct TaskRecord: Sendable {
 }
 
 extension TaskRecord {
-  /// Resets all but the attempts: another task takes over the name.
+  /// Keeps the attempts: another task takes over the name.
   mutating func beginAnew() {
     let attempts = attempts
     self = TaskRecord()
@@ -222,7 +218,6 @@ extension TaskRecord {
     }
   }
 
-  /// Without the end of an attempt.
   private mutating func settleUnended(_ next: TaskState, _ line: JournalLine) {
     let wasCutShort = isCutShort
     settle(next, line)
@@ -236,14 +231,13 @@ extension TaskRecord {
     if wasCutShort, reason != .asked { marks.insert(.cutShort) }
   }
 
-  /// The worker has started the prefetched task.
+  /// A worker starts its prefetched task without a line.
   mutating func begin(_ line: JournalLine) {
     guard state == .prefetched else { return }
     state = .running
     startedMilliseconds = line.milliseconds
   }
 
-  /// If its result is in doubt: never ended.
   var unproven: TaskRecord {
     var record = self
     record.waitAgain(with: .unproven)
@@ -301,7 +295,7 @@ extension TaskRecord {
   }
 }
 
-/// Called with memory before it is written for the first time.
+/// Called with memory before its first write.
 package typealias BeforeFilling = @Sendable (UnsafeMutableRawBufferPointer) -> Void
 
 extension [TaskRecord] {
@@ -313,9 +307,7 @@ extension [TaskRecord] {
     }
   }
 
-  /// Resets tasks that were added again.
-  ///
-  /// - Parameter removed: the tasks that the session did not have.
+  /// Resets tasks that were added again. The session did not have `removed`.
   mutating func beginAnew(_ removed: [String], of plan: Plan) {
     if isEmpty || plan.firstTaskCount == plan.taskCount { return }
     for name in removed {
@@ -325,7 +317,6 @@ extension [TaskRecord] {
   }
 }
 
-/// The effects of transitions, for `TaskRecord` and `SessionModel`.
 extension TransitionKind {
   /// Prefetched tasks start without a line: see `PrefetchedTasks`.
   @inline(__always)
@@ -345,7 +336,7 @@ extension TransitionKind {
     }
   }
 
-  /// A retracted prefetch never ran, and an unneeded service has done its work.
+  /// A retracted prefetch never ran, and an unneeded service is done.
   func cutsShort(_ reason: EndReason?) -> Bool {
     self == .interrupt && reason != .revoked && reason != .stopped(.unneeded)
   }

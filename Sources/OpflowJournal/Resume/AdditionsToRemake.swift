@@ -2,30 +2,27 @@ internal import OpflowBase
 package import OpflowPlan
 
 /// The dynamic tasks that must be added again: matrix tasks of generators that rerun, and tasks
-/// that others gave to `opflow add`.
+/// that other tasks gave to `opflow add`.
 ///
-/// A task that reruns adds new tasks, so the earlier ones must go first. No result is lost: added
-/// tasks rerun together with that task unless their files say otherwise, and these say the same of
-/// new tasks.
+/// A task that reruns adds new tasks, so the earlier ones must go first. Results are not lost:
+/// added tasks rerun together with that task unless their files are up to date, which then holds
+/// for new tasks too.
 ///
-/// If only later checks of files decide, `Foresight` is asked. If that is open too, matrix tasks
-/// are generated again if each that succeeded is checked by its files. Other additions stay, and a
-/// task that reruns and adds something else fails.
+/// If only later checks of files decide, `Foresight` is asked. If the answer is unknown, matrix
+/// tasks are generated again if each that succeeded is checked by its files. Other additions stay,
+/// and a task that reruns and adds something else fails.
 package struct AdditionsToRemake {
-  /// Names of generators that must run again.
+  /// Generators that must run again.
   package private(set) var makers: Set<String> = []
-  /// IDs of the requests that added the tasks.
   package private(set) var orders: Set<String> = []
   package private(set) var names: Set<String> = []
 
   package var isEmpty: Bool { makers.isEmpty && orders.isEmpty }
 
-  /// What is known before the session.
   package enum Foresight {
     case starts, staysDone, unknown
   }
 
-  /// The tasks that one request of a task added.
   package struct Addition {
     let order: String
     let generator: TaskID
@@ -38,9 +35,8 @@ package struct AdditionsToRemake {
     }
   }
 
-  /// - Parameters:
-  ///   - additions: the `opflow add` requests of tasks, in order.
-  ///   - foresee: predicts tasks for which the decision is open.
+  /// `additions` are the `opflow add` requests of tasks, in order. `foresee` predicts tasks for
+  /// which the decision is open.
   package init(
     of plan: Plan, _ additions: [Addition], _ history: RunModel, _ decision: ResumeDecision,
     foresee: (Set<TaskID>) -> (TaskID) -> Foresight
@@ -62,7 +58,7 @@ package struct AdditionsToRemake {
     _ makers: [TaskID], _ plan: Plan, _ history: RunModel, _ decision: ResumeDecision,
     _ fate: (TaskID) -> Foresight
   ) {
-    // It stays failed until the user asks for it.
+    // The task stays failed until the user requests it.
     let fails = makers.contains {
       plan.instances(madeBy: $0)?.contains { decision[TaskID($0)] == .fail } == true
     }
@@ -88,7 +84,7 @@ package struct AdditionsToRemake {
   private mutating func take(
     _ additions: [Addition], _ plan: Plan, _ decision: ResumeDecision, _ fate: (TaskID) -> Foresight
   ) {
-    // Likewise: nothing of its adder is removed.
+    // Likewise: the tasks of its generator stay.
     let failing = additions.filter { $0.tasks.contains { decision[TaskID($0)] == .fail } }
     let kept = Set(failing.map(\.generator))
     var again = TaskSet(taskCount: plan.taskCount)
@@ -104,7 +100,7 @@ package struct AdditionsToRemake {
     }
   }
 
-  /// Generators with matrix tasks, grouped if these may depend on each other.
+  /// Grouped if matrix tasks may depend on each other.
   private static func groups(of plan: Plan) -> [[TaskID]] {
     let makers = plan.topologicalOrder.lazy.map { TaskID($0) }.filter {
       plan.instances(madeBy: $0) != nil
@@ -122,7 +118,6 @@ package struct AdditionsToRemake {
 }
 
 extension ResumeDecision {
-  /// Unknown if a later check of files decides.
   fileprivate func fate(of task: TaskID) -> AdditionsToRemake.Foresight {
     switch self[task] {
     case .run, .fail: .starts
@@ -144,7 +139,6 @@ package struct RenamedMatrixGroups {
   package let matrixGroups: [MatrixGroup]
   private let names: Set<String>
 
-  /// - Parameter last: the run's previous plan.
   package init(from last: Plan, to plan: Plan) {
     var matrixGroups: [MatrixGroup] = []
     var known: [String: MatrixGroupID] = [:]
@@ -166,7 +160,6 @@ package struct RenamedMatrixGroups {
     names = Set(matrixGroups.map(\.name))
   }
 
-  /// The ID belongs to a task of such a matrix.
   package func contains(_ id: String) -> Bool {
     guard let open = id.utf8.firstIndex(of: UInt8(ascii: "[")) else { return false }
     return names.contains(String(id[..<open]))

@@ -1,37 +1,36 @@
 package import OpflowPlan
 
-/// What a session does with each task, given the journal. Without a history, everything runs.
+/// The decision of a session for each task, given the journal. Without a history, everything runs.
 ///
 /// A result is *settled* if it is a success, an allowed failure, or a skip whose reason still
 /// holds. A task is kept if its result is settled, its fingerprint is unchanged, its dependencies
-/// are kept and settled before it started, its outputs exist, and the user did not ask for it.
-/// Otherwise it runs, for the first of these reasons: asked, interrupted, failed before, changed,
-/// output missing, after rerun of another task, new.
+/// are kept and settled before it started, its outputs exist, and the user did not request it. Else
+/// it runs, for the first of these reasons: asked, interrupted, failed before, changed, output
+/// missing, after rerun of another task, new.
 ///
 /// Skips by `if` or `--skip` hold as long as these do; a skip because of a dependency, if kept
 /// tasks make it certain. An interrupted task with `on_interrupted: fail` fails, and stays failed
-/// until the user asks for it. `finally` tasks run in each session that runs anything or owes them.
+/// until the user requests it. `finally` tasks run in each session that runs anything or owes them.
 package struct ResumeDecision: Sendable {
   package enum Verdict: Equatable, Sendable {
     case outside
-    /// Excluded by `--only`: keeps its state. `waiting` if it has no valid end: the run is
+    /// Excluded by `--only`: the task keeps its state. `waiting` without a valid end: the run is
     /// incomplete.
     case leave(TaskState, SkipReason?)
     case keep(TaskState, SkipReason?)
-    /// Keeps its state if inputs and outputs are unchanged; checked when ready.
+    /// The task keeps its state if inputs and outputs are unchanged; checked when ready.
     case check
-    /// Keeps its state if all dependencies do, some of which are checked first; a `finally` task,
-    /// if nothing starts.
+    /// The task keeps its state if all dependencies do, some of which are checked first; a
+    /// `finally` task, if no task starts.
     case later(TaskState, SkipReason?)
-    /// The engine decides whether it is skipped then.
+    /// The engine decides whether the task is then skipped.
     case run(RerunReason)
-    /// A running service of this process: stays up unless a check makes one of its dependencies
+    /// A running service of this process stays up unless a check makes one of its dependencies
     /// rerun.
     case stay
-    /// At once, with reason `interrupted`.
+    /// Fails at once, with reason `interrupted`.
     case fail
 
-    /// Keeps an end that is not a failure, for certain or depending on checks.
     fileprivate var keepsEnd: Bool {
       switch self {
       case .keep(let state, _), .later(let state, _): state != .failed
@@ -45,13 +44,13 @@ package struct ResumeDecision: Sendable {
   }
 
   package private(set) var verdicts: [Verdict]
-  /// Lines directly after the `resume` line, in this order: for each task that leaves the state of
-  /// an earlier session or is new in the manifest.
+  /// Written directly after the `resume` line, in order: one per task that leaves the state of an
+  /// earlier session or is new in the manifest.
   package private(set) var transitions: [Transition] = []
   package let removed: [String]
   package private(set) var keptCount = 0
   package private(set) var keepsFailures = false
-  /// Verdicts `run`, including tasks that will be skipped again.
+  /// Includes tasks that will be skipped again.
   package private(set) var runCount = 0
   package private(set) var failCount = 0
   package private(set) var checkCount = 0
@@ -60,10 +59,9 @@ package struct ResumeDecision: Sendable {
   /// `finally` tasks run even if nothing else starts: an earlier session ended before them.
   package private(set) var owesFinally = false
 
-  /// A task keeps its result only depending on checks, or if nothing starts.
   private var leavesToChecks = false
 
-  /// By task: a dependency makes it certain that it is skipped.
+  /// Per task: a dependency makes its skip certain.
   private(set) var lacksNeeds: [Bool]
   /// The same if all checked tasks keep their results. Empty in plans without checks.
   private(set) var lacksNeedsThen: [Bool]
@@ -75,7 +73,7 @@ package struct ResumeDecision: Sendable {
     forgetNeeds()
   }
 
-  /// Free `lacksNeeds` and `lacksNeedsThen` with `forgetNeeds()`.
+  /// The caller must free `lacksNeeds` and `lacksNeedsThen` with `forgetNeeds()`.
   init(deciding input: Input) {
     let (plan, history, request) = (input.plan, input.history, input.request)
     verdicts = [Verdict](repeating: .outside, count: plan.taskCount)
@@ -138,7 +136,7 @@ package struct ResumeDecision: Sendable {
         guard request.skips(TaskID(index)) else { return .run }
         return request.isSkippedOnce(TaskID(index)) ? .skipOnce : .skipOption
       case .keep(.skipped, .skipOption) where request.isSkippedOnce(TaskID(index)): return .leftOpen
-      // It must not start even if a new dependent needs it.
+      // Must not start even for a new dependent.
       case .keep(.skipped, .unused) where request.skips(TaskID(index)): return .skipped
       case .keep(let state, let reason):
         return request.keepsEnds
@@ -188,7 +186,7 @@ package struct ResumeDecision: Sendable {
     case .failed: .failed
     case .skipped where reason == .unused: .unused
     case .skipped: reason?.isUpstream ?? false ? .skippedUpstream : .skipped
-    // Such states are never kept.
+    // Never kept.
     case .waiting, .ready, .checking, .prefetched, .running, .suspended, .cancelled: .run
     }
   }
@@ -217,7 +215,7 @@ package struct ResumeDecision: Sendable {
     }
   }
 
-  /// Whether it restarts is decided after its dependents.
+  /// The restart of a service is decided after its dependents.
   private mutating func decideService(_ task: TaskID, _ input: Input) {
     let verdict = verdict(for: task, input)
     if verdict == .run(.interrupted), mayStayUp(task, input) {
@@ -231,7 +229,7 @@ package struct ResumeDecision: Sendable {
     noteNeeds(of: task, input)
   }
 
-  /// Services that no task will use are no reason to run anything.
+  /// A service without a user is not a reason to run anything.
   private mutating func keepServices(_ input: Input) {
     for index in input.plan.topologicalOrder.reversed() {
       let task = TaskID(index)
@@ -257,7 +255,7 @@ package struct ResumeDecision: Sendable {
     case .later, .check:
       leavesToChecks = true
       if verdict == .check { checkCount += 1 }
-      // Certain ends of dependencies may exclude it, whatever checks find.
+      // Certain ends of dependencies may exclude the task, whatever checks find.
       return noteNeeds(of: task, input)
     case .keep, .stay:
       keptCount += 1
@@ -277,10 +275,8 @@ package struct ResumeDecision: Sendable {
     transitions.append(Transition(.resume(reason), task))
   }
 
-  /// - Parameters:
-  ///   - tasks: the selected `finally` tasks in topological order.
-  ///   - firstStarted: starts unless a check or an `if` prevents it.
-  ///   - firstCertain: starts in any case.
+  /// `tasks` are the selected `finally` tasks in topological order. `firstStarted` starts unless a
+  /// check or an `if` prevents it; `firstCertain` starts in any case.
   private mutating func decide(
     _ tasks: [TaskID], _ input: Input, firstStarted: TaskID?, firstCertain: TaskID?
   ) {
@@ -294,7 +290,7 @@ package struct ResumeDecision: Sendable {
         && (!follows || firstNeedThatStarts(task, input) != nil)
       let state = input.history[task].state
       let mayFollow = follows && needsWhatMayStart(task, input)
-      // A failed one reruns if another task starts, which checks may decide.
+      // A failed task reruns if another task starts, which checks may decide.
       let mayBeDue = state == .failed && (follows ? mayFollow : firstStarted != nil)
       var verdict = verdict(for: task, input)
       if isDue, verdict.keepsEnd {
@@ -302,7 +298,6 @@ package struct ResumeDecision: Sendable {
       } else if !isDue, !mayBeDue, state.isTerminal, state != .cancelled {
         verdict = .keep(input.history[task])
       }
-      // Checks or an `if` decide if anything starts.
       let mayStart =
         firstStarted != nil && (input.plan.hasChecks || firstCertain == nil || mayFollow)
       if case .keep(let state, let reason) = verdict, state != .failed, !isDue,
@@ -317,38 +312,37 @@ package struct ResumeDecision: Sendable {
 }
 
 package struct ResumeRequest: Sendable {
-  /// With dependencies; nil for all tasks.
+  /// Includes dependencies; nil for all tasks.
   package var selected: TaskSet?
-  /// Of the run: `selected` and those of earlier sessions; nil for all tasks.
+  /// The run's tasks: `selected` and the tasks of earlier sessions; nil for all tasks.
   package var scope: TaskSet?
-  /// Named `finally` tasks run even if no other task does.
+  /// Run even if no other task does.
   package var namedFinally: TaskSet?
   /// With named tasks, a `finally` task runs only if a dependency ran.
   package var finallyFollowsNeeds = false
   package var rerun: TaskSet?
   package var skip: TaskSet?
-  /// Skipped by the whole run; a later session can run others of `skip`. Nil if there are no
-  /// others.
+  /// Tasks that the whole run skips; a later session can run the others of `skip`. nil if there are
+  /// no others.
   package var runSkip: TaskSet?
   /// Keeps failures too: the session continues a crashed one, for a client that knows these ends.
   /// Requests stay in force. Services and `finally` tasks are treated as usual.
   package var keepsEnds = false
-  /// Not in the previous session's plan.
   package var added: TaskSet?
   package var outputMissing: TaskSet?
 
-  /// Generators whose generated matrix tasks are missing from the plan.
+  /// Generators whose matrix tasks are missing from the plan.
   package var withoutInstances: TaskSet?
 
-  /// Of finished tasks, with the strings that an `if` may read.
+  /// The values of finished tasks, with the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
 
   package var arguments: TaskArguments?
-  /// They run until the user stops them, and are done then.
+  /// Services that run until the user stops them, and are then done.
   package var standing: TaskSet?
   package var namedServices: TaskSet?
 
-  /// They run under this process with an unchanged definition.
+  /// Services that run under this process with an unchanged definition.
   package var held: TaskSet?
 
   package init() {}
@@ -366,7 +360,6 @@ package struct ResumeRequest: Sendable {
   func holds(_ service: TaskID) -> Bool { held?.contains(service) ?? false }
   func reruns(_ task: TaskID) -> Bool { rerun?.contains(task) ?? false }
   package func skips(_ task: TaskID) -> Bool { skip?.contains(task) ?? false }
-  /// Only this session excludes the task, not the run.
   func isSkippedOnce(_ task: TaskID) -> Bool { runSkip.map { !$0.contains(task) } ?? false }
   func isNew(_ task: TaskID) -> Bool { added?.contains(task) ?? false }
   func lacksInstances(_ task: TaskID) -> Bool { withoutInstances?.contains(task) ?? false }
@@ -374,12 +367,9 @@ package struct ResumeRequest: Sendable {
 }
 
 extension ResumeDecision {
-  /// Decides until no task that runs reads missing values of a kept task: such a kept task reruns.
-  /// Values may be lost, or not stored because no task read them.
-  ///
-  /// - Parameters:
-  ///   - request: gets the tasks with missing values in `outputMissing`.
-  ///   - areThere: whether a task's values are unchanged. Called at most once per task with values.
+  /// Decides until no running task reads missing values of a kept task: such a kept task reruns.
+  /// Values may be lost, or not stored because no task read them. Adds to `outputMissing`.
+  /// `areThere`: a task's values are unchanged; called at most once per task.
   package static func heedingValues(
     plan: Plan, history: RunModel, request: inout ResumeRequest, areThere: (TaskID) -> Bool
   ) -> ResumeDecision {

@@ -1,6 +1,5 @@
 package import OpflowPlan
 
-/// The rules for one task, after its dependencies are decided.
 extension ResumeDecision {
   /// The usual case of a large run: a success is kept because its dependencies are. Requires a
   /// request without special tasks. If false, `verdict(for:)` decides.
@@ -45,7 +44,7 @@ extension ResumeDecision {
     }
   }
 
-  /// A service has no result: it restarts, until its dependents are decided.
+  /// A service does not keep a result: it restarts, until its dependents are decided.
   private func service(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
     switch record.state {
     case .failed: .run(.failedBefore)
@@ -61,10 +60,9 @@ extension ResumeDecision {
     }
   }
 
-  /// For itself or for a dependent. Requires that its dependents are decided.
+  /// The service is wanted for itself or for a dependent. Requires decided dependents.
   func isWanted(_ service: TaskID, _ input: Input) -> Bool {
     if input.request.stays(service), !input.request.skips(service) { return true }
-    // It runs until the user stops it, and is done then.
     if isForItself(service, input) { return !input.history.state(service).isSuccess }
     return input.plan.dependents(service).contains { edge in
       let user = input.plan.dependent(edge)
@@ -79,7 +77,6 @@ extension ResumeDecision {
     input.plan.dependents(service).isEmpty || input.request.names(service)
   }
 
-  /// The dependencies of a running service allow it.
   func mayStayUp(_ service: TaskID, _ input: Input) -> Bool {
     guard input.request.holds(service), input.history.state(service) == .running,
       !willSkipByWish(service, input)
@@ -94,7 +91,7 @@ extension ResumeDecision {
     }
   }
 
-  /// For itself, for another service that stays up, or for a task that starts.
+  /// The service stays for itself, for another service that stays, or for a task that starts.
   func isStaying(_ service: TaskID, _ input: Input) -> Bool {
     input.request.stays(service)
       || input.plan.dependents(service).contains { edge in
@@ -105,7 +102,7 @@ extension ResumeDecision {
       }
   }
 
-  /// Applies `on_interrupted`; nil if the task was not interrupted.
+  /// nil if the task was not interrupted.
   @inline(__always)
   private func interruption(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict? {
     let fails =
@@ -131,7 +128,7 @@ extension ResumeDecision {
     if input.request.missesOutput(task), record.state != .failedAllowed {
       return .run(.outputMissing)
     }
-    // A task that would be skipped gets its end before checks tell whether its dependencies rerun.
+    // A task that would be skipped gets its end before checks show whether its dependencies rerun.
     let isApart = input.plan.hasChecks && willSkipByWish(task, input)
     if !isApart, let culprit = needThatRuns(task, startedAt: record.decidedSequence, input) {
       return .run(.afterRerun(culprit))
@@ -140,8 +137,8 @@ extension ResumeDecision {
     return waitsForChecks(task, input) ? .later(record.state, nil) : .keep(record)
   }
 
-  /// Checks of dependencies decide if it keeps its result. A task that would be skipped keeps it in
-  /// any case.
+  /// Checks of dependencies decide whether the task keeps its result. A task that would be skipped
+  /// keeps it in any case.
   private func waitsForChecks(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.hasChecks && !willSkipByWish(task, input)
       && input.plan.needs(task).contains { edge in
@@ -152,14 +149,14 @@ extension ResumeDecision {
       }
   }
 
-  /// A check of its files decides if it keeps its result.
+  /// A check of its files decides whether the task keeps its result.
   private func isChecked(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.hasChecks && input.plan.isChecked(task) && !willSkipByWish(task, input)
       && !input.request.missesOutput(task)
   }
 
-  /// Approvals granted just before the session crashed, which have no end. They do not ask again if
-  /// they are unchanged and no dependency reruns.
+  /// Approvals granted just before the crash, without an end. They do not ask again if they are
+  /// unchanged and no dependency reruns.
   package func approved(_ plan: Plan, _ history: RunModel, _ request: ResumeRequest) -> Set<TaskID>
   {
     let input = Input(plan: plan, history: history, request: request)
@@ -176,7 +173,6 @@ extension ResumeDecision {
     return approved
   }
 
-  /// For a task of the run that this session excludes.
   func leftOut(_ task: TaskID, _ input: Input) -> Verdict {
     let record = input.history[task]
     switch record.state {
@@ -203,19 +199,18 @@ extension ResumeDecision {
         && (!willSkipByWish(task, input) || meetsTheSameHoweverSkipped(task, input))
       : willSkipByWish(task, input)
     if holds { return .keep(record) }
-    // If checks find that dependencies keep their results, the skip holds.
     let mayHold =
       record.isSkippedUpstream && !willSkipByWish(task, input)
       && input.plan.hasChecks && isCertainToLackNeeds(task, input, ifChecksHold: true)
     return mayHold ? .later(.skipped, record.why?.skipReason) : .run(.skippedBefore)
   }
 
-  /// No dependent looks at why the task was skipped, so a new reason does not make them rerun.
+  /// Dependents do not depend on the reason of the skip, so a new reason does not make them rerun.
   private func meetsTheSameHoweverSkipped(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.dependents(task).allSatisfy { input.plan.dependentCondition($0) == .finished }
   }
 
-  /// Its late `if` was false and still is: all dependencies keep their results.
+  /// The late `if` was false and still is: all dependencies keep their results.
   private func holdsLate(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Bool {
     guard record.why == .skipped(.condition), let condition = input.plan.lateCondition(task),
       needThatRuns(task, startedAt: record.settleSequence, input) == nil
@@ -230,7 +225,7 @@ extension ResumeDecision {
     input.plan.flags(task).contains(.conditionFalse) || input.request.skips(task)
   }
 
-  /// Not kept, or settled after the task had started.
+  /// The first dependency that is not kept, or settled after the task had started.
   @inline(__always)
   private func needThatRuns(_ task: TaskID, startedAt start: UInt64, _ input: Input) -> TaskID? {
     for edge in input.plan.needs(task) {
@@ -246,9 +241,8 @@ extension ResumeDecision {
     return nil
   }
 
-  /// Ends that are certain already exclude the task.
-  ///
-  /// - Parameter ifChecksHold: assume that all checked tasks keep their results.
+  /// True if certain ends already exclude the task. `ifChecksHold` assumes that all checked tasks
+  /// keep their results.
   func isCertainToLackNeeds(_ task: TaskID, _ input: Input, ifChecksHold: Bool = false) -> Bool {
     func willBeSkipped(_ need: TaskID) -> Bool {
       ifChecksHold ? lacksNeedsThen[need.index] : lacksNeeds[need.index]
@@ -296,8 +290,8 @@ extension ResumeDecision {
     }
   }
 
-  /// Unless a check prevents it. Skipped tasks are mostly skipped again; otherwise one without its
-  /// values fails, and the next resume repairs that.
+  /// True unless a check prevents the start. Skipped tasks are mostly skipped again; one that
+  /// starts without its values fails, and the next resume repairs that.
   func mayStart(_ task: TaskID, _ input: Input) -> Bool {
     switch verdicts[task.index] {
     case .run: starts(task, input)
@@ -307,7 +301,7 @@ extension ResumeDecision {
     }
   }
 
-  /// With its values in the run. A check provides them again.
+  /// The task keeps its success and the run has its values. A check provides values again.
   func keepsSuccess(_ task: TaskID) -> Bool {
     switch verdicts[task.index] {
     case .keep(let state, _), .later(let state, _): state.holdsValues
@@ -315,8 +309,8 @@ extension ResumeDecision {
     }
   }
 
-  /// Whatever checks find. Excluded are tasks with a check, which may find a success from before a
-  /// crash, with a late `if`, or with open ends of dependencies. A service of its own may be
+  /// True whatever checks find. False for tasks with a check (it may find a success from before a
+  /// crash), with a late `if`, or with open ends of dependencies. A service for itself may be
   /// stopped before it starts.
   func startsForCertain(_ task: TaskID, _ input: Input) -> Bool {
     guard starts(task, input), input.plan.lateCondition(task) == nil else { return false }
@@ -354,7 +348,6 @@ extension ResumeDecision {
     }
   }
 
-  /// As far as known.
   func needsWhatMayStart(_ task: TaskID, _ input: Input) -> Bool {
     input.plan.needs(task).contains { edge in
       let need = TaskID(input.plan.needTargets[edge])
@@ -365,7 +358,7 @@ extension ResumeDecision {
     }
   }
 
-  /// An earlier session ended without this `finally` task, or the user asks for it.
+  /// An earlier session ended without this `finally` task, or the user requests it.
   func isOwed(_ task: TaskID, _ input: Input) -> Bool {
     let record = input.history[task]
     if input.request.namesFinally(task), !record.state.isTerminal { return true }
@@ -388,20 +381,19 @@ extension ResumeDecision {
 }
 
 extension TaskRecord {
-  /// From here its dependencies counted: its start, or an earlier failure.
+  /// The line from which the dependencies counted: the start, or an earlier failure.
   fileprivate var decidedSequence: UInt64 {
     hasFailedUnstarted ? settleSequence : startSequence
   }
 
   fileprivate var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
 
-  /// The reason of an earlier resume, if any.
   fileprivate var reasonToRun: RerunReason {
     switch why {
     case .rerun(let reason): reason
     case .ended(.interrupted): .interrupted
     case .ended(.revoked): .new
-    // It waits for a retry if an attempt has ended.
+    // The task waits for a retry if an attempt has ended.
     case nil, .ended, .skipped: endedMilliseconds > 0 ? .failedBefore : .new
     }
   }

@@ -4,8 +4,8 @@ package import OpflowPlan
 /// The tasks of a run: selected in any session, mentioned in the journal, or dynamic and not
 /// retracted. `--only` of a resume selects for that session and adds to the run.
 package enum RunScope {
-  /// Nil for all tasks if none is `manual`. Ignores selectors that no task matches any more;
-  /// without any other, all tasks are in scope.
+  /// nil for all tasks if none is `manual`. Ignores selectors without a match; without any other,
+  /// all tasks are in scope.
   package static func of(_ history: RunModel, _ plan: Plan) -> TaskSet? {
     let named = ofSelections(history, plan)
     if history.additions.isEmpty { return named }
@@ -19,7 +19,6 @@ package enum RunScope {
   }
 
   private static func ofSelections(_ history: RunModel, _ plan: Plan) -> TaskSet? {
-    // The same for all sessions.
     let named = fitting(history.tasks, plan)
     if named.isEmpty, !plan.hasManual, history.selections.contains(where: { $0.only.isEmpty }) {
       return nil
@@ -28,7 +27,8 @@ package enum RunScope {
     var isKnown = false
     for selection in history.selections {
       let only = fitting(selection.only, plan)
-      // All its selectors are gone; or it had none and means all tasks that are not `manual`.
+      // All selectors of the session are gone, or it had none and selects all tasks that are not
+      // `manual`.
       if only.isEmpty, named.isEmpty, !selection.only.isEmpty || !plan.hasManual { continue }
       let skip = fitting(selection.skip, plan)
       guard let tasks = try? Selection(tasks: named, only: only, skip: skip, of: plan) else {
@@ -45,7 +45,6 @@ package enum RunScope {
     return scope
   }
 
-  /// Adds those that run without being named.
   static func add(_ added: Range<Int>, to scope: inout TaskSet, _ plan: Plan) {
     if added.isEmpty { return }
     let unnamed = plan.hasManual ? try? Selection(only: [], skip: [], of: plan) : nil
@@ -59,7 +58,7 @@ package enum RunScope {
     return (try? Selector.tasks(selectors, of: plan)) ?? TaskSet(taskCount: plan.taskCount)
   }
 
-  /// Selected by the user for this session, without dependencies; nil if no tasks were named.
+  /// Excludes dependencies; nil if the user did not name tasks.
   package static func named(
     by history: RunModel, only: [String], skip: [String], _ plan: Plan
   ) -> TaskSet? {
@@ -68,11 +67,8 @@ package enum RunScope {
       .namedForItself(of: plan)
   }
 
-  /// The services that run until the user stops them.
-  ///
-  /// - Parameters:
-  ///   - named: selected by the user; nil for none.
-  ///   - selected: the tasks of the session; nil for all.
+  /// Services that run until the user stops them. The user selected `named`; nil `selected` means
+  /// all tasks.
   package static func standing(_ named: TaskSet?, selected: TaskSet?, _ plan: Plan) -> TaskSet {
     var standing = TaskSet(taskCount: plan.taskCount)
     for index in plan.tasks {
@@ -158,16 +154,13 @@ package enum EnteredSession {
   }
 }
 
-/// What a session takes over from a crashed one.
 extension RunModel {
-  /// The last session crashed and a resume continues it.
   package func isContinued(by request: ResumeRequest) -> Bool {
     request.keepsEnds && close == nil
   }
 
   /// The attempts of unfinished tasks and the rest of their retry delays; services restart at once.
-  ///
-  /// - Parameter wall: milliseconds since the epoch. If that clock was set back, delays are capped.
+  /// `wall` is milliseconds since the epoch. If that clock was set back, delays are capped.
   package func triesUsed(
     _ plan: Plan, for request: ResumeRequest, at wall: Int64
   ) -> [TaskID: TriesUsed] {
@@ -184,8 +177,8 @@ extension RunModel {
     return used
   }
 
-  /// The requests in force: a cancel request only if the task has not ended or was cancelled, and
-  /// the user does not rerun it.
+  /// The requests in force. A cancel request counts only if the task has not ended or was
+  /// cancelled, and the user does not rerun it.
   package func standing(_ plan: Plan, for request: ResumeRequest) -> StandingRequests {
     guard isContinued(by: request) else { return StandingRequests() }
     var standing = orders.standing(plan)

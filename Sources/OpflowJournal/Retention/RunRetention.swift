@@ -2,7 +2,7 @@ package import OpflowPlan
 
 /// Decides which runs of a state folder are removed.
 ///
-/// Runs are counted per manifest, newest first. The newest `keep` runs stay, and those younger than
+/// Runs are counted per manifest, newest first. The newest `keep` runs stay, and runs younger than
 /// the age limit. Of the others, these stay:
 ///
 /// - live runs;
@@ -10,12 +10,12 @@ package import OpflowPlan
 /// - without an age limit, runs that can be resumed, for a week after their last line, unless a
 ///   newer run of the manifest started with the same values and tasks.
 ///
-/// A run that never started goes after an hour, before which it may be about to start.
+/// A run that never started is removed after an hour; before that, it may be about to start.
 package struct RunRetention: Sendable {
   package struct Limits: Equatable, Sendable {
     /// Per manifest; nil for the manifest's own setting.
     package var keep: Int?
-    /// The minimum to remove a run, since its last line; nil for none.
+    /// The age counts from a run's last line; nil for no limit.
     package var ageMilliseconds: Int64?
 
     package init(keep: Int? = nil, ageMilliseconds: Int64? = nil) {
@@ -24,9 +24,7 @@ package struct RunRetention: Sendable {
     }
   }
 
-  /// Not among the newest of its manifest.
   package struct Candidate: Equatable, Sendable {
-    /// By a newer run with the same values and tasks.
     let isSuperseded: Bool
   }
 
@@ -47,11 +45,9 @@ package struct RunRetention: Sendable {
 
   package init(_ limits: Limits) { self.limits = limits }
 
-  /// Counts a run; call it newest first. Nil if the run stays because of its rank.
-  ///
-  /// - Parameters:
-  ///   - manifest: identifies the manifest in this state folder.
-  ///   - keep: the manifest's own setting; called for its newest run.
+  /// Counts runs newest first; nil if the run stays because of its rank. `manifest` identifies the
+  /// manifest in this state folder. `keep` returns the manifest's own setting; called for its
+  /// newest run.
   package mutating func count(_ run: OpenEntry, of manifest: String, keep: () -> Int) -> Candidate?
   {
     // An age without a number covers all older runs.
@@ -64,11 +60,7 @@ package struct RunRetention: Sendable {
     return group.count > group.keep ? Candidate(isSuperseded: !isNew) : nil
   }
 
-  /// For a candidate that is not live.
-  ///
-  /// - Parameters:
-  ///   - end: of its last session; nil if that crashed or is unknown.
-  ///   - ageMilliseconds: since its last line.
+  /// `end` is nil if the last session crashed or is unknown. The age counts from the last line.
   package func verdict(_ candidate: Candidate, end: RunState?, ageMilliseconds: Int64) -> Verdict {
     if let limit = limits.ageMilliseconds { return ageMilliseconds >= limit ? .goes : .young }
     if end == .succeeded || candidate.isSuperseded { return .goes }
@@ -83,7 +75,7 @@ package struct RunRetention: Sendable {
   private static let beginningMilliseconds: Int64 = 3_600_000
 }
 
-/// The selection of a run, regardless of order. A resume of the newest run looks for an equal one.
+/// Regardless of order. A resume of the newest run looks for an equal one.
 package struct RunOrigin: Hashable, Sendable {
   private let set: [String]
   private let tasks: Set<String>
@@ -112,7 +104,8 @@ extension OpenEntry {
     return moved(manifestPath, to: folder)
   }
 
-  /// By path, or relative to the state folder, which may have moved with the manifest.
+  /// Compares the path, or the path relative to the state folder, which may have moved with the
+  /// manifest.
   package func isRun(ofManifest path: String, stateFolder folder: String) -> Bool {
     if manifestPath == path { return true }
     guard manifestPath != "-", path != "-", !stateFolder.isEmpty else { return false }

@@ -31,7 +31,7 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
     self = id
   }
 
-  /// Without creating a string per run folder.
+  /// Avoids a string per run folder.
   package init?(bytes: UnsafeRawBufferPointer) {
     let dash = UInt8(ascii: "-")
     guard bytes.count == Self.byteCount, bytes[8] == dash, bytes[15] == dash,
@@ -123,7 +123,7 @@ package struct RunID: Hashable, Comparable, Sendable, CustomStringConvertible {
   }
 }
 
-/// `--run NAME` accepts it in place of the ID of an open run.
+/// `--run NAME` accepts the name in place of the ID of an open run.
 package enum RunName {
   package static let mostBytes = 100
 
@@ -140,22 +140,21 @@ package enum RunName {
   }
 }
 
-/// The state of a run, as `status` prints it.
 package enum RunState: String, Sendable, CaseIterable {
   case running, succeeded, failed, cancelled, interrupted
 }
 
-/// Whether a run waits for tasks to be added (`opflow serve`).
+/// A run that `opflow serve` started waits for more tasks.
 package enum RunOpenness: Sendable {
-  /// Ends when nothing is left.
+  /// Ends when no task is left.
   case ordinary
-  /// Ends when it is closed and nothing is left.
+  /// Ends when it is closed and no task is left.
   case open
   /// Only the run's own tasks can add tasks.
   case closed
 }
 
-/// The last value of a name counts; the order of names does not matter.
+/// The last value of a name counts, in any order of names.
 package enum SetValues {
   /// One `NAME=VALUE` per name, sorted.
   package static func normal(_ values: [String]) -> [String] {
@@ -170,7 +169,7 @@ package enum SetValues {
   }
 }
 
-/// `--durability`: when a journal is synced to disk.
+/// When a journal is synced to disk.
 package enum Durability: String, CaseIterable, Sendable {
   case none
   /// At most 10 ms after a write.

@@ -4,18 +4,15 @@ package import OpflowBase
 /// runs `opflow run`.
 package struct RunsAround: Equatable, Sendable {
   package static let variable = "OPFLOW_RUNS"
-  /// The innermost run.
   package static let ownVariable = "OPFLOW_RUN"
-  /// Of the innermost run; absolute.
+  /// Absolute.
   package static let folderVariable = "OPFLOW_RUN_DIR"
 
   private let words: [String]
   /// Bounds the environment of a run that starts itself.
   private static let most = 64
 
-  /// - Parameters:
-  ///   - text: `OPFLOW_RUNS`.
-  ///   - own: `OPFLOW_RUN`.
+  /// `text` is `OPFLOW_RUNS`, `own` is `OPFLOW_RUN`.
   package init(_ text: String?, own: String?) {
     guard let text = text ?? own, !text.isEmpty else {
       words = []
@@ -29,22 +26,19 @@ package struct RunsAround: Equatable, Sendable {
 
   package func contains(_ run: RunID) -> Bool { words.contains(run.description) }
 
-  /// For the tasks of a run started here.
   package func text(with run: String) -> String {
     var text = ""
     for word in words.filter({ $0 != run }).suffix(Self.most - 1) { text += word + " " }
     return text + run
   }
 
-  /// For the workers of a run started here, whose processes they identify; empty if no run encloses
-  /// it.
+  /// The variables identify processes of workers of a run started here; empty without an enclosing
+  /// run.
   package func variables(with run: String) -> [String] {
     isEmpty ? [] : ["\(Self.ownVariable)=\(run)", "\(Self.variable)=\(text(with: run))"]
   }
 
-  /// Whether a process belongs to the run or to one nested in it.
-  ///
-  /// - Parameter environment: the content of /proc/PID/environ.
+  /// Includes nested runs. `environment` is /proc/PID/environ.
   package static func isOf(_ run: String, _ environment: [UInt8]) -> Bool {
     environment.split(separator: 0).contains { entry in
       entry.elementsEqual("\(ownVariable)=\(run)".utf8) || names(run, entry)
@@ -73,7 +67,7 @@ package struct RunsAround: Equatable, Sendable {
   }
 }
 
-/// An attempt of a task, which the environment of its processes names.
+/// Named in the environment of its processes.
 package struct AttemptAround: Equatable, Sendable {
   private let entries: [[UInt8]]
 
@@ -86,31 +80,24 @@ package struct AttemptAround: Equatable, Sendable {
 
   package static let variable = "OPFLOW_ATTEMPT"
 
-  /// - Parameter environment: the content of /proc/PID/environ.
   package func isNamed(in environment: [UInt8]) -> Bool {
     let named = environment.split(separator: 0)
     return entries.allSatisfy { entry in named.contains { $0.elementsEqual(entry) } }
   }
 }
 
-/// The tasks that enclose a process, by manifest and name. Prevents a task from running itself
-/// recursively.
+/// Prevents a task from running itself recursively.
 package struct TasksAround: Equatable, Sendable {
-  /// Around the innermost run.
   package static let variable = "OPFLOW_TASKS"
-  /// Of the innermost run; absolute.
+  /// Absolute.
   package static let manifestVariable = "OPFLOW_MANIFEST"
 
   /// Hashes, outermost first.
   private var words: [String]
   private static let most = 32
-  /// The path of a manifest from standard input, which its plan's key tells from others.
+  /// The path of a manifest from standard input, which is identified by its plan's key.
   private static let unnamed = "-"
 
-  /// - Parameters:
-  ///   - text: `OPFLOW_TASKS`.
-  ///   - manifest: `OPFLOW_MANIFEST`.
-  ///   - task: `OPFLOW_TASK`.
   package init(_ text: String?, manifest: String?, task: String?) {
     words = (text ?? "").split(separator: " ").map { String($0) }
     let key = words.last?.hasPrefix(Self.unnamed) == true ? words.removeLast() : nil
@@ -122,12 +109,10 @@ package struct TasksAround: Equatable, Sendable {
 
   package var isEmpty: Bool { words.isEmpty }
 
-  /// - Parameter manifest: its path.
   package func contains(_ task: String, of manifest: String, _ key: PlanKey) -> Bool {
     words.contains(Self.word(manifest == Self.unnamed ? "-\(key)" : manifest, task))
   }
 
-  /// For the workers of a run of this manifest.
   package func variables(of manifest: String, _ key: PlanKey) -> [String] {
     let words = words + (manifest == Self.unnamed ? ["-\(key)"] : [])
     let own = "\(Self.manifestVariable)=\(manifest)"
@@ -139,8 +124,8 @@ package struct TasksAround: Equatable, Sendable {
   }
 }
 
-/// A command that the manifest has opflow run outside of its tasks, to print an input or a secret.
-/// A word of `OPFLOW_TASKS` marks its processes, so that opflow does not run it within itself.
+/// A command that opflow runs outside of tasks to print an input or a secret. A word of
+/// `OPFLOW_TASKS` marks its processes, so that opflow does not run the command within itself.
 package struct CommandAround: Equatable, Sendable {
   private let word: String
 
@@ -148,12 +133,10 @@ package struct CommandAround: Equatable, Sendable {
     word = Hexadecimal.text(Hash.xxh3(Array(([folder] + words).joined(separator: "\0").utf8)))
   }
 
-  /// - Parameter text: `OPFLOW_TASKS`.
   package func isNamed(in text: String?) -> Bool {
     (text ?? "").split(separator: " ").contains { $0 == word }
   }
 
-  /// - Parameter environment: the content of /proc/PID/environ.
   package func isNamed(inEnvironment environment: [UInt8]) -> Bool {
     let start = Array("\(TasksAround.variable)=".utf8)
     return environment.split(separator: 0).contains { entry in
@@ -162,7 +145,7 @@ package struct CommandAround: Equatable, Sendable {
     }
   }
 
-  /// The environment of the command. The mark comes first: the last word may stand for a manifest.
+  /// The environment of the command. The mark comes first: the last word may represent a manifest.
   package func marking(_ environment: [[UInt8]]) -> [[UInt8]] {
     let start = Array("\(TasksAround.variable)=".utf8)
     let text = environment.first { $0.starts(with: start) }?.dropFirst(start.count) ?? []
@@ -171,7 +154,6 @@ package struct CommandAround: Equatable, Sendable {
   }
 }
 
-/// The task that a process belongs to, from its environment.
 package struct TaskAround: Hashable, Sendable {
   package let run: RunID
   package let task: String
@@ -181,7 +163,7 @@ package struct TaskAround: Hashable, Sendable {
     self.task = task
   }
 
-  /// In the journal: run, space, task.
+  /// Parses the journal's form: run, space, task.
   package init?(_ text: String) {
     guard let end = text.firstIndex(of: " "), let run = RunID(String(text[..<end])) else {
       return nil
@@ -189,7 +171,7 @@ package struct TaskAround: Hashable, Sendable {
     self.init(run: run, task: String(text[text.index(after: end)...]))
   }
 
-  /// The content of /proc/PID/environ; nil if the process belongs to no task.
+  /// Reads /proc/PID/environ; nil if the process does not belong to a task.
   package init?(environment: [UInt8]) {
     var (run, task): (RunID?, String) = (nil, "")
     for entry in environment.split(separator: 0) {
@@ -231,8 +213,8 @@ package struct TraceParent: Hashable, Sendable {
     self.flags = flags & Self.known
   }
 
-  /// Nil for an invalid text: a new trace begins. Of a later version it reads the fields of version
-  /// 00.
+  /// nil for an invalid string: a new trace begins. Reads the fields of version 00 from later
+  /// versions too.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     let dash = UInt8(ascii: "-")
@@ -285,6 +267,6 @@ extension SpanID {
     SpanID(Hash.combine(value, UInt64(truncatingIfNeeded: number)))
   }
 
-  /// For a span that a damaged journal contains twice.
+  /// The ID of a span that a damaged journal contains twice.
   package func repeated(_ number: Int) -> SpanID { SpanID(Hash.combine(~value, UInt64(number))) }
 }

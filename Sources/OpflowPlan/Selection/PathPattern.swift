@@ -1,11 +1,11 @@
 internal import OpflowBase
 
 /// A pattern for file names: `*` is any part of a name, `?` a character, `[a-z]` one of a set,
-/// `[!a-z]` one outside it, `**` any number of folders. A leading dot must be written. With a
-/// trailing `/` it matches folders, otherwise files.
+/// `[!a-z]` one outside it, `**` any number of folders. A leading dot must be written. A pattern
+/// with a trailing `/` matches folders, else files.
 ///
 /// `\*`, `\?`, `\[`, `\\`, `[*]`, `[?]` and `[[]` are literal, and so is any other `\`. The exact
-/// name matches too, so a folder `[slug]` needs no escapes.
+/// name matches too, so a folder `[slug]` does not need escapes.
 package struct PathPattern: Sendable {
   package enum Part: Sendable {
     case literal([UInt8])
@@ -18,7 +18,7 @@ package struct PathPattern: Sendable {
   package let isAbsolute: Bool
   package let fitsFolders: Bool
 
-  /// Nil if a `[` is not closed.
+  /// nil if a `[` is not closed.
   package init?(_ text: String) {
     isAbsolute = text.utf8.first == UInt8(ascii: "/")
     fitsFolders = text.utf8.last == UInt8(ascii: "/")
@@ -60,7 +60,7 @@ package struct PathPattern: Sendable {
     return place
   }
 
-  /// The name of a path without pattern characters, without escapes.
+  /// Removes the escapes of a path without pattern characters.
   package static func name(of path: UnsafeRawBufferPointer) -> [UInt8] {
     var name: [UInt8] = []
     name.reserveCapacity(path.count)
@@ -73,7 +73,7 @@ package struct PathPattern: Sendable {
     return name
   }
 
-  /// The last `[` in the last component that no `]` closes.
+  /// The last unclosed `[` in the last component.
   package static func openSet(in path: UnsafeRawBufferPointer) -> Int? {
     var open: Int?
     var first = 0
@@ -104,7 +104,7 @@ package struct PathPattern: Sendable {
 
   package static func isEscaped(_ byte: UInt8) -> Bool { isSpecial(byte) || byte == backslash }
 
-  /// 1 if there is no escape.
+  /// 1 without an escape.
   private static func escapeLength(_ path: UnsafeRawBufferPointer, at place: Int) -> Int {
     if path.count - place > 2, path[place] == UInt8(ascii: "["),
       path[place + 2] == UInt8(ascii: "]"), isSpecial(path[place + 1])
@@ -125,14 +125,13 @@ package struct PathPattern: Sendable {
     byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
   }
 
-  /// Whether the path matches or equals the pattern; does not read the file system. The time is
+  /// True if the path matches or equals the pattern; does not read the file system. The time is
   /// bounded by the product of both lengths.
   package func matches(_ names: some RandomAccessCollection<[UInt8]>) -> Bool {
     let names = Array(names)
     return fits(names) || names == written
   }
 
-  /// As a pattern only.
   package func fits(_ names: [[UInt8]]) -> Bool {
     var part = 0
     var position = 0
@@ -152,7 +151,6 @@ package struct PathPattern: Sendable {
         return false
       }
     }
-    // `a/**/` matches `a` too.
     while part < parts.count, case .anyFolders = parts[part] { part += 1 }
     return part == parts.count
   }
@@ -165,18 +163,16 @@ package struct PathPattern: Sendable {
     }
   }
 
-  /// Whether this pattern matches all that the other one matches, from the same folder. It misses
-  /// only cases that no single choice of folders for each `**` shows.
+  /// True if this pattern matches all paths that the other one matches, from the same folder. May
+  /// be false if that needs different choices of folders for a `**`.
   package func covers(_ other: PathPattern) -> Bool {
     fitsFolders == other.fitsFolders && covers(other.parts[...])
   }
 
-  /// Every path of the other pattern lies in a folder that this one matches.
   package func holds(_ other: PathPattern) -> Bool {
     fitsFolders && other.parts.indices.contains { $0 > 0 && covers(other.parts[..<$0]) }
   }
 
-  /// The path lies in a folder that the pattern matches.
   package func holds(_ names: [[UInt8]]) -> Bool {
     fitsFolders && names.indices.contains { $0 > 0 && matches(names[..<$0]) }
   }
@@ -200,12 +196,11 @@ package struct PathPattern: Sendable {
 
 /// A run is a piece that takes any number of pieces.
 private enum PatternPieces {
-  /// The time is bounded by the product of both lengths.
   static func covers<Piece>(
     _ own: [Piece], _ other: some Sequence<Piece>, takes: (_ own: Piece, _ other: Piece) -> Bool,
     isRun: (Piece) -> Bool
   ) -> Bool {
-    // By number of own pieces: whether they take the pieces of `other` so far.
+    // Per number of own pieces: they take the pieces of `other` so far.
     var ends = [Bool](repeating: false, count: own.count + 1)
     ends[0] = true
     for piece in other {
@@ -223,7 +218,6 @@ private enum PatternPieces {
   }
 }
 
-/// A pattern for one path component.
 package struct NamePattern: Sendable {
   private enum Token: Equatable {
     case run, any
@@ -270,7 +264,7 @@ package struct NamePattern: Sendable {
     return bytes
   }
 
-  /// Returns the position of the set's `]`. One at the start is literal.
+  /// Returns the position of the set's `]`. A `]` at the start is literal.
   private mutating func appendSet(_ scalars: [Unicode.Scalar], from start: Int) -> Int? {
     var position = start
     let isNegated =
@@ -338,7 +332,6 @@ package struct NamePattern: Sendable {
         place += 1
         position += 1
       } else if let last = retry {
-        // The last `*` takes one more character.
         retry = (last.place, last.position + 1)
         (place, position) = (last.place, last.position + 1)
       } else {
@@ -359,10 +352,9 @@ package struct NamePattern: Sendable {
 
   private static let dot = UInt32(UInt8(ascii: "."))
 
-  /// Matches names with a leading dot, and no others.
   fileprivate var matchesHidden: Bool { tokens.first == .one(Self.dot) }
 
-  /// Misses only cases that no single choice of characters for each `*` shows.
+  /// May be false if that needs different choices of characters for a `*`.
   fileprivate func covers(_ other: NamePattern) -> Bool {
     if other.matchesHidden, !matchesHidden { return false }
     return PatternPieces.covers(tokens, other.tokens) { own, token in
@@ -392,7 +384,6 @@ package struct NamePattern: Sendable {
   }
 }
 
-/// Why the matches of a file pattern cannot be determined.
 package struct FileNameFault: Error, Equatable, Sendable {
   /// Ends an error message.
   package var text: String

@@ -1,18 +1,16 @@
 internal import OpflowBase
 
-/// The tasks of a run, selected by names, `--only` and `--skip`.
 package struct Selection: Equatable, Sendable {
-  /// Run or are skipped; the others are not part of the run.
+  /// Tasks that run or are skipped; other tasks are not part of the run.
   package private(set) var included: TaskSet
-  /// By `--skip`: dependents run as if these had succeeded.
+  /// `--skip` excludes these: dependents run as if they had succeeded.
   package private(set) var skipped: TaskSet
-  /// Named `finally` tasks: they run even if no other task does.
   package private(set) var namedFinally: TaskSet?
   /// `finally` tasks that run only if a dependency ran, because tasks were named.
   private var followers: TaskSet
   private var named: TaskSet?
   private var onlyNamed: TaskSet?
-  /// Nothing is named, so `manual` tasks run only if needed.
+  /// The user did not name tasks, so `manual` tasks run only for dependents.
   private var leavesManualOut = false
 
   package init(all plan: Plan) {
@@ -23,11 +21,10 @@ package struct Selection: Equatable, Sendable {
 
   /// Selects tasks with their dependencies.
   ///
-  /// - Parameters:
-  ///   - tasks: if any, only these and the `finally` tasks that depend on one of them. Without
-  ///     these and `only`, all tasks but `manual` ones.
-  ///   - only: if any, only these and all `finally` tasks; intersected with `tasks`.
-  ///   - skip: overrides both, and does not select dependencies.
+  /// - `tasks`: if any, only these and the `finally` tasks that depend on one of them. Without
+  ///   `tasks` and `only`, all tasks but `manual` ones.
+  /// - `only`: if any, only these and all `finally` tasks; intersected with `tasks`.
+  /// - `skip`: overrides both, and does not select dependencies.
   package init(
     tasks: [String] = [], only: [String], skip: [String], of plan: Plan
   ) throws(SelectionError) {
@@ -82,7 +79,8 @@ package struct Selection: Equatable, Sendable {
     included.addNeeds(of: plan) { !skipped.contains($0) }
   }
 
-  /// Those that directly or indirectly depend on a selected task, without their other dependencies.
+  /// Adds `finally` tasks that directly or indirectly depend on a selected task, without their
+  /// other dependencies.
   private mutating func includeFinally(of plan: Plan) {
     var open = plan.tasks.map { TaskID($0) }.filter { included.contains($0) }
     while let task = open.popLast() {
@@ -94,8 +92,8 @@ package struct Selection: Equatable, Sendable {
     }
   }
 
-  /// Selected by the user. Services among them outlive their dependents. Of `--only`, services
-  /// count that no other task of the run needs.
+  /// Tasks that the user selected. Services among them outlive their dependents. A service of
+  /// `--only` is included if no other task of the run depends on it.
   package func namedForItself(of plan: Plan) -> TaskSet? {
     guard let onlyNamed, plan.hasServices else { return named }
     var all = named ?? TaskSet(taskCount: plan.taskCount)
@@ -111,7 +109,6 @@ package struct Selection: Equatable, Sendable {
     return all
   }
 
-  /// An error names the flag.
   package static func tasks(
     _ flag: String, _ selectors: [String], _ plan: Plan
   ) throws(SelectionError) -> TaskSet {
@@ -141,12 +138,10 @@ package struct Selection: Equatable, Sendable {
   }
 }
 
-/// A selector that matches no task of the plan.
 package struct UnfitSelector: Error, Equatable, Sendable {
   package var selector: String
-  /// A task or tag.
   package var nearest: String?
-  /// Of the selector, if its tasks are generated only during the run.
+  /// The selector's matrix, if its tasks are generated only during the run.
   package var laterMatrix: String?
 
   package var hint: String? {
@@ -162,18 +157,12 @@ package struct UnfitSelector: Error, Equatable, Sendable {
 }
 
 package enum SelectionError: Error, Equatable, Sendable {
-  /// No task matches a selector of this flag or argument.
   case unfit(flag: String, UnfitSelector)
-  /// `--only` excludes all named tasks.
   case nothingInCommon
-  /// `--skip` excludes all selected tasks.
   case allSkipped
-  /// The manifest no longer has the tasks that the run was started for.
   case nothingRemains([String])
-  /// `--rerun` selects only tasks that `--only` and `--skip` exclude.
   case rerunLeftOut
   case noArguments(task: String, why: String)
-  /// All tasks are `manual`, and none is named.
   case onlyManual
 
   package var message: String {
@@ -195,7 +184,7 @@ package enum SelectionError: Error, Equatable, Sendable {
 
 /// Resolves IDs, matrices, matrix tasks by value, patterns for IDs, and `tag:NAME`.
 package enum Selector {
-  /// The tasks that match any selector. Throws if one matches none.
+  /// Throws if a selector does not match any task.
   package static func tasks(_ selectors: [String], of plan: Plan) throws(UnfitSelector) -> TaskSet {
     var set = TaskSet(taskCount: plan.taskCount)
     for selector in selectors {
@@ -218,7 +207,7 @@ package enum Selector {
     return set
   }
 
-  /// `work` for `work[part=a]`, if a generator has yet to add its tasks.
+  /// Returns `work` for `work[part=a]`, if a generator has yet to add its tasks.
   private static func laterMatrix(of selector: String, _ plan: Plan) -> String? {
     guard selector.utf8.last == UInt8(ascii: "]"), let open = selector.firstIndex(of: "[") else {
       return nil
@@ -228,7 +217,6 @@ package enum Selector {
     return name
   }
 
-  /// For a hint in a plan of a million tasks.
   private static let maxCandidates = 10_000
 
   private static func nearest(to selector: String, _ plan: Plan) -> String? {
@@ -304,7 +292,6 @@ extension Plan {
     return instances.isEmpty ? nil : Array(instances)
   }
 
-  /// `NAME=VALUE` pairs; nil if invalid.
   private func values(
     _ text: ArraySlice<UInt8>, of matrixGroup: MatrixGroupID
   ) -> [(axis: Int, value: [UInt8])]? {
@@ -340,7 +327,7 @@ extension Plan {
 }
 
 extension TaskArguments {
-  /// Nil without arguments. Throws for several tasks, and for one that runs no command.
+  /// nil without arguments. Throws for several tasks, and for a task without a command.
   package init?(_ words: [String], of names: [String], in plan: Plan) throws(SelectionError) {
     guard !words.isEmpty else { return nil }
     let found = try Selection.tasks("run", names, plan)
@@ -375,8 +362,8 @@ extension TaskArguments {
 }
 
 extension Plan {
-  /// Skipped whatever happens: by `--skip`, by a false `if`, because of such a dependency, or as a
-  /// `finally` task of named tasks without a dependency that can run.
+  /// Tasks that are certain to be skipped: by `--skip`, by a false `if`, because of such a
+  /// dependency, or as a `finally` task of named tasks without a dependency that can run.
   package func skippedFromTheStart(_ initial: [InitialState]) -> TaskSet {
     var skipped = TaskSet(taskCount: taskCount)
     var upstream = TaskSet(taskCount: taskCount)

@@ -14,12 +14,9 @@ struct PageData {
   private let numbers: PageNumbers
   private let comparison: RunComparison?
   private let tracks: AttemptTracks
-  /// The lanes' entries with tasks of the page.
   private let entries: [Int]
   private let ready: ReadyTimes
-  /// The reasons for the states of tasks.
   private let notes: PageStrings
-  /// The ends of attempts.
   private let outcomes: PageStrings
   private var texts: PageTexts
   private var part = Part.run
@@ -127,7 +124,7 @@ struct PageData {
     }
   }
 
-  /// Nil if unknown, and for what each of several nodes has its own of.
+  /// nil if unknown, and for a resource that each of several nodes has of its own.
   private func capacity(of resource: Int) -> UInt64? {
     let gpu = status.plan.gpuResource ?? -1
     if ResourceEntry.isOfMachine(resource, gpu: gpu), !status.history.nodes.all.isEmpty {
@@ -267,7 +264,7 @@ struct PageTexts {
       actions.add(hasRoom ? Array(ActionText.text(task, plan: plan).utf8) : [])
       descriptions.add(hasRoom ? description(of: task) : [])
     }
-    // The script has no texts of this block, and starts with an empty one.
+    // The script starts with an empty text.
     lastAction = actions.hasText ? actions.last : []
     lastDescription = descriptions.hasText ? descriptions.last : []
     if actions.hasText {
@@ -288,10 +285,9 @@ struct PageTexts {
   }
 }
 
-/// A text for each of several items, stored once. What has no room gets the first, empty text.
+/// Stores each text once. Beyond the limits, items get the first, empty text.
 struct PageStrings {
   private(set) var texts = [""]
-  /// Per item.
   private(set) var numbers: [Int] = []
 
   init<Items: Collection>(
@@ -339,8 +335,8 @@ extension PageData {
 }
 
 /// Per task: the number of ranges of consecutive numbers. Per range: its distance from the task, or
-/// from the range before, with the lowest bit set if it has more than one number; then how many
-/// more. So a whole matrix takes a few bytes.
+/// from the range before, with the lowest bit set if the range has more than one number; then the
+/// number of further numbers. So a whole matrix takes a few bytes.
 enum PageNeeds {
   static func digits(_ rows: Range<Int>, _ status: RunStatus, _ numbers: PageNumbers) -> PageDigits
   {
@@ -363,7 +359,6 @@ enum PageNeeds {
     return digits
   }
 
-  /// - Parameter numbers: sorted; may contain duplicates.
   private static func runs(of numbers: [Int]) -> [ClosedRange<Int>] {
     var runs: [ClosedRange<Int>] = []
     for number in numbers {
@@ -405,8 +400,8 @@ struct ReadyTimes {
     milliseconds = ready
   }
 
-  /// The starts of sessions; of some only the start of their first attempt is known. Only of
-  /// sessions with attempts, since their number in the journal is untrusted.
+  /// The starts of sessions, or of their first attempt if unknown. Only for sessions with attempts,
+  /// since the number of sessions in the journal is untrusted.
   private static func sessionBeginnings(
     _ status: RunStatus, _ entries: [AttemptTracks.Entry]
   ) -> [Int: Int64] {

@@ -14,7 +14,7 @@ struct PageDigits {
   /// The limit of exact integers in JavaScript.
   private static let most: UInt64 = 1 << 53
 
-  /// A negative number, as from a clock that was set back, counts as 0.
+  /// A negative number, as from a clock that was set back, is written as 0.
   mutating func add(_ value: some FixedWidthInteger) {
     var rest = min(UInt64(clamping: value), Self.most - 1)
     while rest >= 32 {
@@ -26,14 +26,14 @@ struct PageDigits {
 
   mutating func add(signed value: Int) { add(Self.signed(value)) }
 
-  /// The sign in the lowest bit.
+  /// The sign is in the lowest bit.
   static func signed(_ value: Int) -> UInt64 {
     value < 0 ? UInt64(clamping: -1 - value) << 1 | 1 : UInt64(clamping: value) << 1
   }
 }
 
-/// Lines of text in a page's data, each stored as what differs from the one before, and the lengths
-/// of the equal start and end. Decoded by `readLines` of `PageScript.data`.
+/// Lines of text, each stored as its difference from the line before and the lengths of the equal
+/// start and end. Decoded by `readLines` of `PageScript.data`.
 struct PageLines {
   private var heads = PageDigits()
   private var tails = PageDigits()
@@ -55,7 +55,7 @@ struct PageLines {
     if !line.isEmpty { hasText = true }
   }
 
-  /// The equal bytes at start and end. ASCII only, so that they are the script's characters.
+  /// ASCII only, so that bytes are the script's characters.
   private static func shared(_ line: [UInt8], _ last: [UInt8]) -> (head: Int, tail: Int) {
     let most = min(line.count, last.count)
     var head = 0
@@ -77,10 +77,10 @@ struct PageLines {
   }
 }
 
-/// The tasks of a page, numbered in plan order.
+/// In plan order.
 struct PageNumbers {
   let tasks: [TaskID]
-  /// Numbers by task of the plan; -1 for tasks not in the page.
+  /// -1 for tasks not in the page.
   private let numbers: [Int32]
 
   init(_ status: RunStatus) {

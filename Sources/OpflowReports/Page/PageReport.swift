@@ -3,14 +3,12 @@ internal import OpflowBase
 package import OpflowJournal
 internal import OpflowPlan
 
-/// A run as a page: one file for a browser, without a network.
+/// A run as a page: one file for a browser, without a network. Produced in pieces, to save memory.
 ///
-/// Important parts are markup and need no script: the result and its reason, failures with the end
-/// of their output, the slowest tasks, retries, and effects of a resume. The rest is data for the
-/// page's script: times, the graph, a table of tasks. The page's policy allows only the hashes of
-/// its script and style.
-///
-/// Produced in pieces, to save memory.
+/// Important parts are markup and do not need a script: the result and its reason, failures with
+/// the end of their output, the slowest tasks, retries, and effects of a resume. The rest is data
+/// for the page's script: times, the graph, a table of tasks. The page's policy allows only the
+/// hashes of its script and style.
 package struct PageReport {
   let status: RunStatus
   let resumeCommand: String
@@ -30,7 +28,6 @@ package struct PageReport {
 
   private static let pieceBytes = 65_536
 
-  /// - Parameter status: with all attempts.
   package init(
     _ status: RunStatus, before: RunStatus? = nil, resumeCommand: String,
     output: @escaping OutputSource
@@ -106,7 +103,6 @@ package struct PageReport {
   }
 }
 
-/// The Content Security Policy: only this script and style.
 enum PagePolicy {
   static func text(script: String, style: String) -> String {
     "default-src 'none'; script-src '\(hash(script))'; style-src '\(hash(style))';"
@@ -133,7 +129,7 @@ enum PagePolicy {
   }
 }
 
-/// The parts of the page that are files of `CPage`.
+/// The script of the page, a file of `CPage`.
 enum PageScript {
   /// The policy contains its hash.
   static let text = "\"use strict\";\n(() => {\n" + String(cString: cpage_script()) + "})();\n"

@@ -140,7 +140,7 @@ extension PageReport {
     return "\(text)."
   }
 
-  /// With a verb: `1 task was`, `3 tasks were`.
+  /// Includes a verb: `1 task was`, `3 tasks were`.
   static func tasks(_ count: Int, _ one: String, _ many: String) -> String {
     "\(CountText.tasks(count)) \(count == 1 ? one : many)"
   }
@@ -208,13 +208,12 @@ extension PageReport {
 /// The number of tasks skipped because of each failure, also indirectly.
 struct SkipCulprits {
   private var counts: [TaskID: Int] = [:]
-  /// Because of tasks in the run.
+  /// Skips with a known cause.
   private(set) var total = 0
 
   init(_ status: RunStatus) {
     let plan = status.plan
     guard status.counts.skipped > 0 else { return }
-    // Per task: the first cause of its skip.
     var roots = [TaskID](repeating: .none, count: plan.taskCount)
     for index in plan.topologicalOrder {
       let task = TaskID(index)

@@ -211,7 +211,7 @@ extension PageReport {
     return "+\(DurationText.text(milliseconds: passed))"
   }
 
-  /// Returns `is lost at +12s: its stream ended`; empty if it stayed.
+  /// `is lost at +12s: its stream ended`; empty if the node stayed.
   private func became(_ node: NodeRecord) -> String {
     if node.state == .joined { return "" }
     let detail = CleanText.string(node.detail)
@@ -220,7 +220,6 @@ extension PageReport {
   }
 }
 
-/// What the newest session did with earlier results.
 struct ResumeEffects {
   private(set) var reused = 0
   /// Tasks that run again by reason, largest group first.

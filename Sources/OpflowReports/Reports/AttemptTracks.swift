@@ -2,7 +2,7 @@ internal import OpflowEngine
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// The attempts of a run in tracks (`Track`) of a time chart, in which they do not overlap.
+/// The attempts of a run in tracks of a time chart, in which they do not overlap.
 ///
 /// A worker has as many tracks as it ran tasks at once. Sessions share tracks, since they number
 /// workers from the start and do not overlap.
@@ -15,7 +15,7 @@ struct AttemptTracks {
     let place: Int
   }
 
-  /// An attempt in its track, in milliseconds since the epoch.
+  /// In milliseconds since the epoch.
   struct Entry {
     let attempt: Int
     let track: Int
@@ -23,7 +23,7 @@ struct AttemptTracks {
     let end: Int64
   }
 
-  /// Tracks by host, worker and place; the coordinator's host first, those without a worker last.
+  /// By host, worker and place; the coordinator's host first, tracks without a worker last.
   private(set) var tracks: [Track] = []
   private(set) var entries: [Entry] = []
 
@@ -32,7 +32,7 @@ struct AttemptTracks {
     let worker: WorkerID
   }
 
-  /// - Parameter now: since the epoch; the end of running attempts.
+  /// `now` is the end of running attempts.
   init(_ attempts: TaskAttempts, until now: Int64) {
     let all = attempts.all
     // If starts are lost, the order differs.
@@ -97,7 +97,7 @@ struct ResourceUse {
     let (plan, attempts) = (status.plan, status.history.attempts.all)
     var changes: [Change] = []
     changes.reserveCapacity(entries.count * 2)
-    // An attempt of no length uses nothing, nor does an approval.
+    // Approvals and attempts without length do not use resources.
     for entry in entries where entry.end > entry.begin {
       let task = attempts[entry.attempt].task
       if plan.kind(task) == .approve { continue }

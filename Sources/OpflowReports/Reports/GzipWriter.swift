@@ -1,13 +1,13 @@
-/// Compresses bytes in pieces: gzip (RFC 1952) with DEFLATE's fixed codes (RFC 1951). Reports
-/// shrink to a sixth or a tenth.
+/// Gzip (RFC 1952) in pieces, with DEFLATE's fixed codes (RFC 1951). Reports shrink to a sixth or a
+/// tenth.
 package struct GzipWriter {
   private var bits = DeflateBits()
   private var checksum = CRC32()
   private var window: [UInt8] = []
   private var start = 0
-  /// By hash of three bytes: their last offset; -1 for none.
+  /// Per hash of three bytes: their last offset; -1 for none.
   private var heads = [Int](repeating: -1, count: 1 << hashBits)
-  /// By offset modulo `memory`: the last offset with the same hash.
+  /// Per offset modulo `memory`: the last offset with the same hash.
   private var chain = [Int](repeating: -1, count: memory)
 
   /// RFC 1951, 4.1.
@@ -77,7 +77,6 @@ package struct GzipWriter {
     var candidate = heads[Self.hash(bytes, place)]
     for _ in 0..<Self.patience {
       let distance = start + place - candidate
-      // Older bytes have been dropped.
       guard candidate >= start, distance <= Self.memory else { break }
       let from = candidate - start
       var length = 0

@@ -4,13 +4,11 @@ internal import OpflowPlan
 internal import OpflowViews
 
 /// A run as JUnit XML, in the dialect of Jenkins' schema (xunit plugin, junit-10.xsd) and GitLab: a
-/// suite per manifest file and matrix, a test per task.
+/// suite per manifest file and matrix, a test per task. Produced in pieces, to save memory.
 ///
 /// Earlier attempts are a `flakyFailure` of a success, or a `rerunFailure`. GitLab shows only the
 /// text of `failure` and `error`, so output is there. It merges tests of equal class and name; task
 /// IDs are unique.
-///
-/// Produced in pieces, to save memory.
 package struct JUnitReport {
   private let status: RunStatus
   private let suites: [JUnitSuite]
@@ -155,9 +153,8 @@ package struct JUnitReport {
   }
 }
 
-/// The tasks of one manifest file or matrix.
 struct JUnitSuite {
-  /// Manifest, includes and matrix, separated by dots like packages and classes.
+  /// Manifest, includes and matrix, separated by dots.
   let name: String
   private(set) var tasks: [TaskID] = []
   private(set) var failures = 0

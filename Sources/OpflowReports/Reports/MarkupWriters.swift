@@ -2,8 +2,8 @@ internal import OpflowBase
 
 /// Untrusted text in XML (https://www.w3.org/TR/xml/#charsets) or HTML.
 enum MarkupText {
-  /// Appends cleaned text (`CleanText`) with markup as references, and without control characters
-  /// and Unicode noncharacters, which documents must not contain.
+  /// Escapes cleaned text (`CleanText`). Drops control characters and replaces Unicode
+  /// noncharacters, which documents must not contain.
   static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
     var clean: [UInt8] = []
     CleanText.append(text, to: &clean)
@@ -14,7 +14,6 @@ enum MarkupText {
       // XML forbids `]]>` in text.
       case UInt8(ascii: ">"): bytes += "&gt;".utf8
       case UInt8(ascii: "\""): bytes += "&quot;".utf8
-      // An attribute's tab would become a space.
       case 9: bytes += "&#9;".utf8
       // The end of U+FFFE and U+FFFF.
       case 0xBE, 0xBF:
@@ -30,7 +29,7 @@ enum MarkupText {
   }
 }
 
-/// Markup in a literal, whose interpolated texts are escaped (`MarkupText`).
+/// A literal, whose interpolated texts are escaped (`MarkupText`).
 struct Markup: ExpressibleByStringInterpolation {
   fileprivate let bytes: [UInt8]
 

@@ -83,10 +83,10 @@ package struct ReportedOutput: Sendable {
   }
 }
 
-/// Returns up to `mostBytes` from the end of a task's log; nil without one.
+/// Returns the end of a task's log; nil without a log.
 package typealias OutputSource = (TaskID, _ mostBytes: Int) -> ReportedOutput?
 
-/// Times for programs (RFC 3339, UTC).
+/// RFC 3339, UTC.
 enum UTCText {
   static func text(milliseconds: Int64) -> String {
     let digits = Array(RunID(seconds: milliseconds / 1000, serial: 0).description)

@@ -21,10 +21,10 @@ struct RunComparison {
   /// Significant changes of successful tasks, largest first.
   private(set) var slower: [Change] = []
   private(set) var faster: [Change] = []
-  /// The previous duration per task; -1 if unknown.
+  /// -1 if unknown.
   private(set) var wallBefore: [Int64]
 
-  /// Less, or less than a fifth, is noise.
+  /// Smaller changes, or less than a fifth, are noise.
   private static let leastMicroseconds: Int64 = 50_000
 
   init(_ now: RunStatus, before: RunStatus) {
@@ -90,7 +90,7 @@ struct MeasuredPath {
 }
 
 enum SlowestTasks {
-  /// Longest first; no approvals.
+  /// Excludes approvals.
   static func of(_ status: RunStatus, most: Int) -> [(task: TaskID, wall: Int64)] {
     var longest: [(task: TaskID, wall: Int64)] = []
     for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {

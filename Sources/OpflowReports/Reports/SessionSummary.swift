@@ -34,9 +34,9 @@ package enum SessionSummary {
   }
 }
 
-/// The tasks of a run that failed, in the order in which they did.
+/// The failed tasks, in the order of their failures.
 enum RunFailures {
-  /// Those that are not allowed to fail.
+  /// Excludes allowed failures.
   static func of(_ status: RunStatus) -> [TaskID] {
     status.counts.failed > 0 ? tasks(of: status, .failed) : []
   }

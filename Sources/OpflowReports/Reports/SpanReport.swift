@@ -5,12 +5,10 @@ internal import OpflowViews
 internal import OpflowWire
 
 /// A run as OpenTelemetry spans: one for the run, each later session, and each attempt. Attributes
-/// follow the conventions for CI/CD and processes.
+/// follow the conventions for CI/CD and processes. Produced in pieces, to save memory.
 ///
 /// IDs depend on the journal only, so later reports contain the same spans. Tasks that did not run
 /// have no span; the run's span counts them.
-///
-/// Produced in pieces, to save memory.
 package struct SpanReport {
   private let status: RunStatus
   private let trace: RunTrace
@@ -116,7 +114,7 @@ package struct SpanReport {
     }
   }
 
-  /// The result by OpenTelemetry's conventions; nil while it runs.
+  /// The result by OpenTelemetry's conventions; nil while the run is live.
   private static func result(_ state: RunState, _ close: CloseEntry?) -> String? {
     switch state {
     case .running: nil
@@ -160,15 +158,15 @@ extension SpanWriter {
   }
 }
 
-/// The spans of sessions. The first one's span is the run's and lasts until the end. A later one's
-/// is its child, or is in the trace that the session was started in.
+/// The first session's span is the run's and lasts until the end. A later span is its child, or is
+/// in the trace that the session was started in.
 struct SpanSessions {
   struct Session {
     let record: SessionRecord
     let place: SpanWriter.Place
     let milliseconds: ClosedRange<Int64>
     let state: RunState
-    /// The run's trace, if this span is elsewhere.
+    /// The run's trace, if this span is in another one.
     let link: TraceID?
   }
 
@@ -231,7 +229,6 @@ struct SpanSessions {
   }
 }
 
-/// Writes the spans of attempts, in journal order.
 struct SpanAttempts {
   private let status: RunStatus
   private let trace: RunTrace
@@ -363,7 +360,7 @@ struct SpanAttempts {
     status.history[attempt.task].attempts == attempt.number
   }
 
-  /// The result by OpenTelemetry's conventions; nil while it runs.
+  /// The result by OpenTelemetry's conventions; nil while the attempt runs.
   private static func result(of attempt: TaskAttempt) -> String? {
     switch attempt.end {
     case .none: return nil

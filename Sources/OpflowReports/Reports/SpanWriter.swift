@@ -2,13 +2,11 @@ internal import OpflowPlan
 internal import OpflowViews
 
 /// Writes spans in OTLP's JSON: camel-case fields, hexadecimal IDs, numeric enumerations, 64-bit
-/// numbers as strings.
-///
-/// Each line is a complete request; OpenTelemetry's file exporters write and collectors read such
-/// files.
+/// numbers as strings. Each line is a complete request, as in the files of OpenTelemetry's
+/// exporters and collectors.
 struct SpanWriter {
   private(set) var json = JSONWriter()
-  /// Bytes of the line that `take` has already returned.
+  /// Already returned by `take`.
   private var takenBytes = 0
   private(set) var isInLine = false
 
@@ -23,7 +21,7 @@ struct SpanWriter {
     let span: SpanID
     let parent: SpanID?
     let flags: UInt8
-    /// The parent is another program's.
+    /// The parent is another program's span.
     var isRemote = false
   }
 
@@ -145,7 +143,7 @@ struct SpanWriter {
     }
   }
 
-  /// Writes a time, clamped to 64-bit nanoseconds.
+  /// Clamped to 64-bit nanoseconds.
   private mutating func time(_ key: StaticString, _ milliseconds: Int64) {
     json.key(key)
     json.string("\(min(UInt64(clamping: milliseconds), UInt64.max / 1_000_000) * 1_000_000)")

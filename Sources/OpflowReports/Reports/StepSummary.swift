@@ -3,8 +3,8 @@ package import OpflowJournal
 internal import OpflowPlan
 internal import OpflowViews
 
-/// The summary of a run that GitHub shows for a step, in Markdown: failures with the end of their
-/// output, allowed failures, flaky and retried tasks, and the slowest tasks.
+/// The summary that GitHub shows for a step, in Markdown: failures with the end of their output,
+/// allowed failures, flaky and retried tasks, and the slowest tasks.
 package struct StepSummary {
   private let status: RunStatus
   private let resumeCommand: String
@@ -64,7 +64,7 @@ package struct StepSummary {
       """
   }
 
-  /// The stop, unfinished tasks, and how to continue; empty after success.
+  /// Empty after success.
   private var rest: String {
     let state = status.history.close?.state ?? .interrupted
     if state == .succeeded { return "" }
@@ -125,7 +125,6 @@ package struct StepSummary {
     }
   }
 
-  /// A task that succeeded in the end is flaky.
   private var retried: String {
     let tasks = status.history.details.failedTries.keys
       .filter { status.included.contains($0) }.sorted { $0.index < $1.index }
@@ -171,7 +170,7 @@ package struct StepSummary {
 
   private static func code(_ text: String) -> String { "<code>\(escaped(text))</code>" }
 
-  /// Writes a reference for what Markdown or HTML may interpret.
+  /// Escapes characters that Markdown or HTML may interpret.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in CleanText.string(text).unicodeScalars {

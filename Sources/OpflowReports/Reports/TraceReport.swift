@@ -3,15 +3,14 @@ package import OpflowJournal
 internal import OpflowPlan
 internal import OpflowViews
 
-/// A run as a trace for Perfetto, Chrome and Speedscope: JSON in the Trace Event Format.
+/// A run as a trace for Perfetto, Chrome and Speedscope: JSON in the Trace Event Format. Produced
+/// in pieces, to save memory.
 ///
 /// A process is a node, a thread one of its tracks (`AttemptTracks`), a complete event (`X`) an
 /// attempt. Counters (`C`) show running tasks and resource use, flows (`s`, `f`) the critical path,
 /// instants requests and additions. Times are microseconds since the run began. Readers order by
 /// time alone, so attempts of a track are kept a microsecond apart where the journal's milliseconds
 /// are equal.
-///
-/// Produced in pieces, to save memory.
 package struct TraceReport {
   private let status: RunStatus
   private let tracks: AttemptTracks
@@ -68,7 +67,6 @@ package struct TraceReport {
     return events.json.bytes.isEmpty ? nil : events.json.take()
   }
 
-  /// The number of steps of the present part.
   private var count: Int {
     switch part {
     case .head, .foot: 1
@@ -234,11 +232,9 @@ package struct TraceReport {
   }
 }
 
-/// The Trace Event Format, with times in microseconds.
 struct TraceEvents {
   var json = JSONWriter()
 
-  /// Of a process or thread.
   mutating func name(_ kind: String, process: Int, thread: Int, _ name: String) {
     event("M", kind, process: process, thread: thread) { json in
       json.object("args") { $0.add("name", name) }
@@ -261,7 +257,6 @@ struct TraceEvents {
     }
   }
 
-  /// An end of an arrow along the critical path.
   mutating func flow(_ phase: String, _ number: Int, at time: Int64, process: Int, _ thread: Int) {
     event(phase, "critical path", process: process, thread: thread) { json in
       json.add("cat", "critical path")

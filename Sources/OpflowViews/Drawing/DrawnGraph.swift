@@ -1,14 +1,14 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// A picture of tasks and dependencies. A node is a task, or several folded ones.
+/// A picture of tasks and dependencies. A node is a task, or several folded tasks.
 package struct DrawnGraph {
   enum Kind: Equatable {
     case task(ActionKind)
     case matrixGroup
-    /// Of one included file, or with IDs that start alike up to a `/`.
+    /// The tasks of one included file, or with the same start of their IDs up to a `/`.
     case group
-    /// Tasks for which the picture has no room.
+    /// The picture has no room for them.
     case rest
   }
 
@@ -42,12 +42,11 @@ package struct DrawnGraph {
   let nodes: [Node]
   /// Grouped by dependent, in node order.
   let edges: [Edge]
-  /// A node's dependencies: `edges[needOffsets[n]..<needOffsets[n + 1]]`.
   let needOffsets: [Int]
-  /// The number of tasks before folding; `needCount` is the same for dependencies.
+  /// Before folding; so is `needCount`.
   let taskCount: Int
   let needCount: Int
-  /// Empty if nothing is folded.
+  /// Empty without folding.
   let folding: String
   let run: (id: String, state: RunState)?
 
@@ -67,7 +66,6 @@ package struct DrawnGraph {
   }
 }
 
-/// The conditions of the dependencies that an edge stands for.
 struct NeedConditions: OptionSet {
   let rawValue: UInt8
 
@@ -84,7 +82,7 @@ struct NeedConditions: OptionSet {
 
 /// Escapes clean names (`CleanText`) for pictures.
 enum GraphLabel {
-  /// The longest name, in columns.
+  /// In columns.
   private static let mostColumns = 60
 
   static func shortened(_ name: String) -> String { TextWidth.cutMiddle(name, to: mostColumns) }
@@ -106,8 +104,8 @@ enum GraphLabel {
     return result
   }
 
-  /// For a quoted Mermaid text. What Mermaid, its directives and styles or a browser may interpret
-  /// becomes a numeric reference.
+  /// For a quoted Mermaid text. Characters that Mermaid, its directives and styles or a browser may
+  /// interpret become numeric references.
   static func mermaid(_ text: String) -> String {
     var result = ""
     let scalars = text.unicodeScalars
@@ -131,7 +129,7 @@ enum GraphLabel {
   }
 }
 
-/// A node's look in a run: by colour, frame and word, each sufficient.
+/// A node's look in a run: color, frame and word, each sufficient.
 enum GraphShade: String, CaseIterable {
   case good, bad, odd, live, waits, skipped
 
@@ -146,8 +144,8 @@ enum GraphShade: String, CaseIterable {
     }
   }
 
-  /// The sign in a text, where colours may be missing, and its meaning, for the legend. Colours are
-  /// light and of different brightness, for black text; frames are dark.
+  /// The sign is for text without colors, the meaning for the legend. Colors are light and of
+  /// different brightness, for black text; frames are dark.
   var look: (sign: String, meaning: String, style: StyledLine.Style, fill: String, frame: String) {
     switch self {
     case .good: ("✔", "succeeded or up to date", .green, "#c9ecdf", "#006d4e")

@@ -5,22 +5,20 @@ package import OpflowPlan
 /// Makes nodes and edges from tasks. If there are too many, folds matrices, then included files,
 /// then the least interesting nodes. Linear in tasks and dependencies.
 package struct GraphFolding {
-  /// The limits of a picture.
   package struct Limits {
     var nodes = Int.max
     var edges = Int.max
-    /// Whether to fold matrices even if there are few.
+    /// Folds matrices even in a small graph.
     var foldsMatrixGroups = false
-    /// Collects what does not fit in one node.
+    /// Collects the excess in one node.
     var gathersRest = true
 
-    /// Nothing is folded.
     package static let none = Limits()
     /// Takes Graphviz a second or two, and is readable.
     package static let dot = Limits(nodes: 400, edges: 800)
     /// Mermaid rejects more than 500 edges.
     static let mermaid = Limits(nodes: 300, edges: 500)
-    /// More is left out line by line.
+    /// The excess is omitted line by line.
     package static let text = Limits(
       nodes: 300, edges: 3000, foldsMatrixGroups: true, gathersRest: false)
   }
@@ -28,7 +26,6 @@ package struct GraphFolding {
   private let plan: Plan
   private let included: TaskSet
   private let status: RunStatus?
-  /// In topological order.
   private let order: [TaskID]
   /// Per task its node; -1 if not drawn.
   private var owner: [Int32]
@@ -43,9 +40,6 @@ package struct GraphFolding {
     owner = [Int32](repeating: -1, count: plan.taskCount)
   }
 
-  /// - Parameters:
-  ///   - included: the tasks to draw.
-  ///   - status: for states of a run.
   package static func graph(
     _ plan: Plan, included: TaskSet, status: RunStatus? = nil, limits: Limits
   ) -> DrawnGraph {
@@ -168,8 +162,8 @@ package struct GraphFolding {
 
   // MARK: - Nodes without room
 
-  /// Keeps the most interesting nodes and collects the others in one. A kept node has at most one
-  /// edge to and from that.
+  /// Keeps the most interesting nodes and collects the others in one node, which has at most one
+  /// edge to and from each kept node.
   private mutating func gatherRest(_ limits: Limits) {
     let ranked = nodes.indices.sorted { one, other in
       (Self.interest(nodes[one]), one) < (Self.interest(nodes[other]), other)
@@ -183,7 +177,7 @@ package struct GraphFolding {
     var (keptCount, edgeCount) = (0, 0)
     for node in ranked {
       edgeCount += ends[node].count { isKept[$0] }
-      // Room for the node of the others.
+      // One node is for the others.
       if keptCount + 2 > limits.nodes || edgeCount + 2 * (keptCount + 1) > limits.edges { break }
       isKept[node] = true
       keptCount += 1

@@ -59,12 +59,10 @@ package enum GraphDot {
 /// Nodes are `t0`, `t1`…: Mermaid reserves words such as `end`, and reads `o` and `x` after a line
 /// as arrow heads.
 package enum GraphMermaid {
-  /// Mermaid fails on longer texts.
+  /// Mermaid fails on longer text.
   static let mostBytes = 50_000
 
-  /// - Parameters:
-  ///   - included: the tasks to draw.
-  ///   - isWhole: do not fold, even for Mermaid's limits.
+  /// `isWhole` does not fold, even for Mermaid's limits.
   package static func text(
     _ plan: Plan, included: TaskSet, status: RunStatus?, isWhole: Bool
   ) -> (graph: DrawnGraph, bytes: [UInt8]) {
@@ -73,7 +71,6 @@ package enum GraphMermaid {
       let graph = GraphFolding.graph(plan, included: included, status: status, limits: limits)
       let bytes = text(graph)
       if isWhole || bytes.count <= mostBytes || graph.nodes.count < 2 { return (graph, bytes) }
-      // The names are long.
       limits.nodes = graph.nodes.count * 3 / 4
     }
   }

@@ -3,15 +3,15 @@ internal import OpflowPlan
 /// A graph as text, each node once, below its dependencies.
 ///
 /// A node with one dependency follows it: after an arrow, or as a branch next to others. A node
-/// with several starts a block, which names them. Nodes without dependents share a line if their
-/// dependencies are equal.
+/// with several dependencies starts a block, which names them. Nodes without dependents share a
+/// line if their dependencies are equal.
 package struct GraphText {
   private let graph: DrawnGraph
   private let palette: Palette
   private let showsAll: Bool
-  /// Nil without a terminal: names stay whole.
+  /// nil without a terminal: names stay whole.
   private let columns: Int?
-  /// Per node: its dependents without another dependency.
+  /// Per node: dependents without another dependency.
   private let children: [[Int]]
   private var text = TextBuffer()
   private var lineCount = 0
@@ -22,10 +22,8 @@ package struct GraphText {
   /// The width without a terminal.
   private static let usualColumns = 100
   private static let mostLines = 200
-  /// Per list, unless all are requested.
   private static let mostNames = 12
 
-  /// - Parameter columns: the terminal's.
   package init(_ graph: DrawnGraph, showsAll: Bool, color: Bool, columns: Int?) {
     self.graph = graph
     self.showsAll = showsAll
@@ -103,10 +101,8 @@ package struct GraphText {
 
   // MARK: - Blocks
 
-  /// A part of a tree that is still to be written.
   private struct Branch {
     let nodes: [Int]
-    /// The indentation of its lines.
     let first: String
     let others: String
     let depth: Int
@@ -143,7 +139,7 @@ package struct GraphText {
   /// Names at the start and end of a longer chain.
   private static let mostOfChain = (first: 30, last: 5)
 
-  /// Returns `a  after x, y → b → c`.
+  /// `a  after x, y → b → c`.
   private mutating func chainItems(_ chain: [Int], isRoot: Bool) -> [Item] {
     var items: [Item] = []
     var left = 0
@@ -184,7 +180,7 @@ package struct GraphText {
     }
   }
 
-  /// Nodes with equal dependencies, without dependents. Not indented, since that means a dependent.
+  /// Nodes with equal dependencies, without dependents. Indentation would mean a dependent.
   private mutating func writeList(_ nodes: [Int]) {
     guard let first = nodes.first else { return }
     writeNames(nodes, after: afterItems(graph.needs(first)), first: "", others: "")
@@ -193,7 +189,7 @@ package struct GraphText {
   private mutating func writeNames(_ nodes: [Int], after: [Item], first: String, others: String) {
     let most = showsAll ? nodes.count : max(Self.mostNames, interesting(nodes))
     var items: [Item] = []
-    // Do not leave out failures.
+    // Do not omit failures.
     let shown = nodes.count <= most ? nodes : Array(ranked(nodes).prefix(most))
     for node in shown {
       items.append(Item(items.isEmpty ? "" : ", ", label(node, asChild: after.isEmpty)))
@@ -222,7 +218,7 @@ package struct GraphText {
     nodes.filter(isInteresting) + nodes.filter { !isInteresting($0) }
   }
 
-  /// Returns `after a, b (failure)`; may be empty.
+  /// `after a, b (failure)`; may be empty.
   private func afterItems(_ needs: ArraySlice<DrawnGraph.Edge>) -> [Item] {
     guard !needs.isEmpty else { return [] }
     let most = showsAll || needs.count <= Self.mostNames ? needs.count : Self.mostNames / 2
@@ -243,7 +239,7 @@ package struct GraphText {
 
   // MARK: - Lines
 
-  /// The separator is left out at the start of a line.
+  /// Omitted at the start of a line.
   private struct Item {
     let separator: String
     let line: StyledLine
@@ -259,7 +255,7 @@ package struct GraphText {
     return columns == nil ? name : TextWidth.cutMiddle(name, to: max(8, width / 2))
   }
 
-  /// - Parameter asChild: the position shows the dependency, not the condition.
+  /// `asChild`: the position shows the dependency, not the condition.
   private func label(_ number: Int, asChild: Bool = false) -> StyledLine {
     let node = graph.nodes[number]
     var line = StyledLine()
