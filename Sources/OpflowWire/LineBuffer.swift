@@ -100,8 +100,8 @@ package struct LineBuffer {
   }
 
   /// A worker's line replaces the content of `lines`.
-  package mutating func nextAgentOrder(into lines: inout LineBuffer) -> Step<AgentMessage> {
-    next { RelayLines.order($0, into: &lines) }
+  package mutating func nextAgentMessage(into lines: inout LineBuffer) -> Step<AgentMessage> {
+    next { RelayLines.message($0, into: &lines) }
   }
 
   /// Writes the line after its worker's number. Returns whether it reports a task without success.
