@@ -19,7 +19,7 @@ package struct SessionModel {
   package private(set) var lastMilliseconds: Int64 = 0
   package private(set) var hasOutput = false
   package private(set) var downloads = DownloadTotals()
-  package private(set) var orders: RequestRecords
+  package private(set) var requests: RequestRecords
   /// A signal has stopped the coordinator.
   package private(set) var isStopped = false
   package private(set) var suspendedCount = 0
@@ -36,11 +36,11 @@ package struct SessionModel {
     package var download: DownloadProgress?
   }
 
-  /// - Parameter orders: requests that still hold from a continued session.
-  package init(plan: Plan, scope: SessionScope, orders: RequestRecords = RequestRecords()) {
+  /// - Parameter requests: those that still hold from a continued session.
+  package init(plan: Plan, scope: SessionScope, requests: RequestRecords = RequestRecords()) {
     self.plan = plan
     self.scope = scope
-    self.orders = orders
+    self.requests = requests
     states = []
     instances = []
     enter()
@@ -82,7 +82,7 @@ package struct SessionModel {
     hasOutput = history.hasStarts
     isStopped = history.isSuspended
     stopping = history.details.stopping
-    orders = history.orders
+    requests = history.requests
     for task in plan.tasks.lazy.map({ TaskID($0) })
     where scope.selected.contains(task) && !scope.reused.contains(task) {
       let record = history[task]
@@ -216,13 +216,15 @@ package struct SessionModel {
     follow(task, from: old, to: new, atMilliseconds: now)
   }
 
-  package mutating func apply(_ order: RequestEntry, atMilliseconds now: Int64) {
-    for task in order.tasks where task.index < states.count {
-      guard let effect = order.effect(on: task, in: states[task.index]) else { continue }
+  package mutating func apply(_ request: RequestEntry, atMilliseconds now: Int64) {
+    for task in request.tasks where task.index < states.count {
+      guard let effect = request.effect(on: task, in: states[task.index]) else { continue }
       apply(effect, atMilliseconds: now)
     }
-    for task in order.back { apply(Transition(.resume(.skippedBefore), task), atMilliseconds: now) }
-    orders.apply(order, atMilliseconds: now, session: 1)
+    for task in request.back {
+      apply(Transition(.resume(.skippedBefore), task), atMilliseconds: now)
+    }
+    requests.apply(request, atMilliseconds: now, session: 1)
   }
 
   /// Removes pending tasks, since their generator runs again.
@@ -240,9 +242,9 @@ package struct SessionModel {
   }
 
   /// `grow` adds the tasks.
-  package mutating func apply(_ entry: ExtendEntry) { orders.note(entry) }
+  package mutating func apply(_ entry: ExtendEntry) { requests.note(entry) }
 
-  package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop) }
+  package mutating func apply(_ stop: StopEntry) { requests.stop(by: stop) }
 
   private mutating func follow(
     _ task: TaskID, from old: TaskState, to new: TaskState, atMilliseconds now: Int64

@@ -15,10 +15,10 @@ package struct AdditionsToRemake {
   /// Names of generators that must run again.
   package private(set) var makers: Set<String> = []
   /// IDs of the requests that added the tasks.
-  package private(set) var orders: Set<String> = []
+  package private(set) var requests: Set<String> = []
   package private(set) var names: Set<String> = []
 
-  package var isEmpty: Bool { makers.isEmpty && orders.isEmpty }
+  package var isEmpty: Bool { makers.isEmpty && requests.isEmpty }
 
   /// What is known before the session.
   package enum Foresight {
@@ -27,12 +27,12 @@ package struct AdditionsToRemake {
 
   /// The tasks that one request of a task added.
   package struct Addition {
-    let order: String
+    let request: String
     let generator: TaskID
     let tasks: Range<Int>
 
-    package init(order: String, generator: TaskID, tasks: Range<Int>) {
-      self.order = order
+    package init(request: String, generator: TaskID, tasks: Range<Int>) {
+      self.request = request
       self.generator = generator
       self.tasks = tasks
     }
@@ -96,7 +96,7 @@ package struct AdditionsToRemake {
     where fate(generator) == .starts { again.insert(generator) }
     // Later requests can come from tasks that earlier ones added.
     for addition in additions where again.contains(addition.generator) {
-      orders.insert(addition.order)
+      requests.insert(addition.request)
       for number in addition.tasks {
         again.insert(TaskID(number))
         names.insert(plan.nameString(TaskID(number)))
