@@ -25,7 +25,7 @@ package struct ProgressHeading: Sendable {
   package var isResumed = false
   let scope: SessionScope
   /// The requests in force in a crashed session that this one continues.
-  package var orders = RequestRecords()
+  package var requests = RequestRecords()
   /// Returns the path of a task's log, as shown to users.
   package var logPath: @Sendable (TaskID, Plan) -> String
   let resumeCommand: @Sendable () -> String
