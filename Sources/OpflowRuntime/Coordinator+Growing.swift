@@ -12,7 +12,7 @@ internal import OpflowWorker
 extension Coordinator {
   func add(_ request: AddRequest, by requester: Requester, for connection: ConnectionID) {
     // Before the folder is read: the engine knows what was added, even if the folder is gone.
-    if let count = engine.count(ofOrder: request.id) {
+    if let count = engine.count(ofRequest: request.id) {
       return answer(connection, request.id, .done(count: count))
     }
     // After a takeover the plan's file belongs to the other process.

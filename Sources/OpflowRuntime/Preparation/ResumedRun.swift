@@ -169,8 +169,8 @@ package struct ResumedRun {
   /// By `opflow add` in tasks.
   var additions: [AdditionsToRemake.Addition] { regrown?.additions ?? [] }
 
-  var droppedOrders: Set<String> {
-    (dropped?.orders ?? []).union(regrown?.withoutOrders ?? [])
+  var droppedRequests: Set<String> {
+    (dropped?.requests ?? []).union(regrown?.withoutRequests ?? [])
   }
 
   /// To be copied to the run's folder; empty for an unchanged plan, which was checked before.

@@ -15,7 +15,7 @@ internal import OpflowWire
 ///
 /// - *talking* from its launch on, even before its hello: its reports count, and messages are sent
 ///   to it.
-/// - *ending* once its end was ordered (`Launcher.end`) or seen, or its channel was lost. Its
+/// - *ending* once its end was requested (`Launcher.end`) or seen, or its channel was lost. Its
 ///   reports no longer count, not even an `ended` in flight, and unsent messages are dropped.
 /// - *forgotten* when its launcher reports that all its processes are gone, or after the time limit
 ///   (`giveUpAt`). Only this reaches the engine (`workerLost`).
@@ -103,9 +103,9 @@ final class WorkerLink {
     return link
   }
 
-  func enqueue(_ order: WorkerMessage) {
+  func enqueue(_ message: WorkerMessage) {
     if isNumbered { RelayLines.number(id, into: &outbox) }
-    MessageCodec.encode(alias?.told(order) ?? order, into: &outbox)
+    MessageCodec.encode(alias?.told(message) ?? message, into: &outbox)
   }
 }
 
@@ -125,7 +125,7 @@ final class Inbox {
 }
 
 extension WorkerLink {
-  static func unsendable(_ error: Errno) -> String { "orders could not be sent to it: \(error)" }
+  static func unsendable(_ error: Errno) -> String { "messages could not be sent to it: \(error)" }
 }
 
 extension WorkerEntry {
