@@ -5,7 +5,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
   case run, serve, resume, check, plan
   case tasks, status, why, wait, logs, runs, graph, report, journal
   /// A request to a live run.
-  case order(ControlAction)
+  case request(ControlAction)
   case add, clean, initialize, schema, completion, version, help
 
   /// In the order of the help.
@@ -13,8 +13,8 @@ package enum Command: Hashable, CaseIterable, Sendable {
     [
       .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
       .report, .journal,
-    ] + ControlAction.allCases.filter { $0 != .close }.map { .order($0) }
-    + [.add, .order(.close), .clean, .initialize, .schema, .completion, .version, .help]
+    ] + ControlAction.allCases.filter { $0 != .close }.map { .request($0) }
+    + [.add, .request(.close), .clean, .initialize, .schema, .completion, .version, .help]
 
   package var word: String {
     switch self {
@@ -32,7 +32,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
     case .graph: "graph"
     case .report: "report"
     case .journal: "journal"
-    case .order(let verb): verb.rawValue
+    case .request(let verb): verb.rawValue
     case .add: "add"
     case .clean: "clean"
     case .initialize: "init"
@@ -65,7 +65,7 @@ package enum Command: Hashable, CaseIterable, Sendable {
     case .graph: .graph
     case .report: .report
     case .journal: .journal
-    case .order(let verb): .order(verb)
+    case .request(let verb): .request(verb)
     case .add: .add
     case .clean: .clean
     case .initialize: .initialize

@@ -141,7 +141,7 @@ struct WordScanner {
   /// No flag is a digit, and a request's number may be negative.
   private func isNegativeNumber(_ word: String) -> Bool {
     guard word.dropFirst().first.map({ ("0"..."9").contains($0) }) == true,
-      case .order(let verb) = command, case .number(let number) = verb.row.carries
+      case .request(let verb) = command, case .number(let number) = verb.row.carries
     else { return false }
     return number.range.lowerBound < 0
   }

@@ -4,7 +4,7 @@ internal import OpflowPlan
 extension CommandRow {
   static let askedFlags: [Flag] = [.run, .json, .color, .directory, .stateDirectory]
 
-  static func order(_ verb: ControlAction) -> CommandRow {
+  static func request(_ verb: ControlAction) -> CommandRow {
     switch verb {
     case .cancel: cancel
     case .pause: pause

@@ -141,7 +141,7 @@ enum Words {
 
   private static func noWords(_ word: String, of command: Command?) -> Complaint {
     switch command {
-    case .order(.pause):
+    case .request(.pause):
       Complaint("it is about the whole run; `opflow suspend \(word.clean)` holds tasks")
     case .initialize:
       Complaint(

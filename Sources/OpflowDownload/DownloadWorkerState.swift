@@ -2,9 +2,9 @@ package import OpflowPlan
 package import OpflowWire
 
 package enum DownloadWorkerEvent {
-  case order(WorkerMessage)
+  case message(WorkerMessage)
   /// The coordinator is gone, or a signal asks this worker to end.
-  case endOfOrders
+  case endOfMessages
   /// The file is verified and being put in place.
   case settles(TaskID)
   /// The outcome lacks usage.
@@ -88,8 +88,8 @@ package struct DownloadWorkerState {
     _ event: DownloadWorkerEvent, at now: Instant, into actions: inout [DownloadWorkerAction]
   ) {
     switch event {
-    case .order(let order): apply(order, at: now, into: &actions)
-    case .endOfOrders:
+    case .message(let message): apply(message, at: now, into: &actions)
+    case .endOfMessages:
       isLeaving = true
       for entry in entries { abandon(entry, into: &actions) }
       entries.removeAll()
@@ -123,9 +123,9 @@ package struct DownloadWorkerState {
   // MARK: - Messages
 
   private mutating func apply(
-    _ order: WorkerMessage, at now: Instant, into actions: inout [DownloadWorkerAction]
+    _ message: WorkerMessage, at now: Instant, into actions: inout [DownloadWorkerAction]
   ) {
-    switch order {
+    switch message {
     case .run(let task, let attempt): take(task, attempt, follows: false, into: &actions)
     case .follow(let task, let attempt): take(task, attempt, follows: true, into: &actions)
     case .revoke(let task, let attempt): revoke(task, attempt, into: &actions)

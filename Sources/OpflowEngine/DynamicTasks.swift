@@ -174,7 +174,7 @@ extension Scheduler {
     returnCount.append(repeating: 0, count: added)
     if options.usesNodes { ranAt.append(repeating: .local, count: added) }
     durations.grow(to: plan)
-    orders.note(growth.entry.id, count: growth.entry.added)
+    requests.note(growth.entry.id, count: growth.entry.added)
     let generator = growth.entry.generator
     if !generator.isNone, !plan.makesInstances(generator) { additions.note(growth.entry) }
     steps.append(.tell(.extend(growth.entry)))
@@ -289,7 +289,7 @@ package struct Retraction: Sendable, Equatable {
 
 /// Tasks added in this session, by generator.
 struct OwnAdditions: Sendable {
-  private var additions: [TaskID: [(order: RequestID, tasks: Range<Int>)]] = [:]
+  private var additions: [TaskID: [(request: RequestID, tasks: Range<Int>)]] = [:]
   /// While the caller's answer is open.
   private var letGo: Set<Int32> = []
 
@@ -300,7 +300,7 @@ struct OwnAdditions: Sendable {
       (entry.id, (entry.taskCount - entry.added)..<entry.taskCount))
   }
 
-  func of(_ generator: TaskID) -> [(order: RequestID, tasks: Range<Int>)] {
+  func of(_ generator: TaskID) -> [(request: RequestID, tasks: Range<Int>)] {
     additions[generator] ?? []
   }
 
@@ -325,7 +325,8 @@ extension Scheduler {
     }
     self.additions.letGo(all)
     let entry = RetractEntry(
-      generator: generator, attempt: attempt[generator.index], orders: additions.map(\.order.text),
+      generator: generator, attempt: attempt[generator.index],
+      requests: additions.map(\.request.text),
       count: all.count)
     steps.append(.retract(Retraction(entry: entry, tasks: tasks)))
   }

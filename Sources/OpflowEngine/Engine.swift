@@ -57,7 +57,7 @@ package struct Engine: ~Copyable {
   package func attempt(of task: TaskID) -> Int32 { scheduler.attempt[task.index] }
 
   /// The number of tasks of an applied request; nil if it was not applied.
-  package func count(ofOrder id: RequestID) -> Int? { scheduler.orders.count(of: id) }
+  package func count(ofRequest id: RequestID) -> Int? { scheduler.requests.count(of: id) }
 
   // MARK: - Facts
 
@@ -89,7 +89,8 @@ package struct Engine: ~Copyable {
   private mutating func refuse(_ event: SchedulerEvent) {
     let refusal = RequestAnswer.refused(detail: "the run has ended")
     switch event {
-    case .order(let order, let connection): answers.append(connection, order.id, refusal, line: 0)
+    case .request(let request, let connection):
+      answers.append(connection, request.id, refusal, line: 0)
     case .extend(let late): answers.append(late.connection, late.entry.id, refusal, line: 0)
     default: break
     }
@@ -172,9 +173,9 @@ package struct Engine: ~Copyable {
       if passesOnNow() { continue }
       if let (place, kind) = gate.takeRequest(at: now) { return .sync(upTo: place, kind) }
       if let answer = answers.release(upTo: gate.told) { return answer }
-      guard let (worker, order) = gate.release(at: now) else { break }
-      if let (task, attempt) = order.start, isOver(worker, task, attempt, at: now) { continue }
-      return .order(worker, order)
+      guard let (worker, message) = gate.release(at: now) else { break }
+      if let (task, attempt) = message.start, isOver(worker, task, attempt, at: now) { continue }
+      return .send(worker, message)
     }
     // Tasks that must not be repeated need a sync before they start.
     guard let (place, kind) = gate.takeRequest(at: now) else { return nil }
@@ -212,7 +213,7 @@ package struct Engine: ~Copyable {
     if !journals, !scheduler.steps.firstIs(Self.isOfEnd) { return scheduler.steps.removeFirst() }
     // Removed, not borrowed: the payload is not copied.
     switch scheduler.steps.removeFirst() {
-    case .order(let worker, let order): hold(order, for: worker)
+    case .send(let worker, let message): hold(message, for: worker)
     case .finish(let entry):
       closing = hasFailed ? Self.failure : entry
       ending = .dismiss
@@ -232,7 +233,7 @@ package struct Engine: ~Copyable {
   private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
     case .finish, .answer: true
-    case .tell, .began, .launch, .slot, .discard, .retract, .write, .sync, .order, .dismiss,
+    case .tell, .began, .launch, .slot, .discard, .retract, .write, .sync, .send, .dismiss,
       .passOn:
       false
     }
@@ -242,16 +243,16 @@ package struct Engine: ~Copyable {
     if case .transition(let transition) = entry, case .success = transition.event {
       unrecorded += 1
     }
-    if case .order(let order) = entry { unrecordedAsked.append(order) }
+    if case .request(let request) = entry { unrecordedAsked.append(request) }
     if !hasFailed { encoder.append(entry, at: wall, plan: plan) }
   }
 
-  private mutating func hold(_ order: WorkerMessage, for worker: WorkerID) {
+  private mutating func hold(_ message: WorkerMessage, for worker: WorkerID) {
     var mustNotRepeat = false
-    if let (task, _) = order.start {
+    if let (task, _) = message.start {
       mustNotRepeat = plan.flags(task).contains(.failWhenInterrupted)
     }
-    gate.hold(order, for: worker, line: end, mustNotRepeat: mustNotRepeat)
+    gate.hold(message, for: worker, line: end, mustNotRepeat: mustNotRepeat)
   }
 
   private var writes: Bool { journals && !hasFailed }
@@ -276,7 +277,7 @@ package struct Engine: ~Copyable {
     case .dismiss:
       ending = .sync
       // No worker has a task that a command could concern.
-      gate.removeOrders()
+      gate.removeMessages()
       return .dismiss
     case .sync:
       if gate.isSyncing { return nil }
@@ -316,7 +317,7 @@ package struct Engine: ~Copyable {
   ) -> RequestAnswer? {
     if closing != nil { return .refused(detail: "the run has ended") }
     if hasFailed { return .refused(detail: "the journal cannot be written, and the run ends") }
-    if let count = count(ofOrder: id) { return .done(count: count) }
+    if let count = count(ofRequest: id) { return .done(count: count) }
     let fault =
       scheduler.fault(ofExtensionBy: generator)
       ?? scheduler.fault(ofSegment: segment, by: generator)
@@ -351,7 +352,7 @@ package struct Engine: ~Copyable {
   package var unrecordedSuccesses: Int { hasFailed ? unrecorded : 0 }
 
   /// Reported requests missing in a failed journal: they have no effect.
-  package var unrecordedOrders: [RequestEntry] { hasFailed ? unrecordedAsked : [] }
+  package var unrecordedRequests: [RequestEntry] { hasFailed ? unrecordedAsked : [] }
 
   /// The local `cpu` wanted of other runs, and what can be given to them.
   package func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
@@ -384,7 +385,7 @@ package struct ResumeState: Sendable {
   /// Changed by earlier requests.
   package var priorities: [TaskID: Int16] = [:]
   /// With their numbers of tasks.
-  package var orders: [RequestID: Int] = [:]
+  package var requests: [RequestID: Int] = [:]
   /// Of the previous session; they still hold.
   package var standing = StandingRequests()
   /// If this session continues the previous one.
@@ -425,7 +426,7 @@ package struct ResumeState: Sendable {
 struct AnswerGate: Sendable {
   private struct Held {
     var connection: ConnectionID
-    var order: RequestID
+    var request: RequestID
     var answer: RequestAnswer
     /// The journal offset to wait for.
     var line: UInt64
@@ -435,9 +436,9 @@ struct AnswerGate: Sendable {
   private var hasFailed = false
 
   mutating func append(
-    _ connection: ConnectionID, _ order: RequestID, _ answer: RequestAnswer, line: UInt64
+    _ connection: ConnectionID, _ request: RequestID, _ answer: RequestAnswer, line: UInt64
   ) {
-    let entry = Held(connection: connection, order: order, answer: answer, line: line)
+    let entry = Held(connection: connection, request: request, answer: answer, line: line)
     held.append(hasFailed ? Self.untold(entry) : entry)
   }
 
@@ -445,7 +446,7 @@ struct AnswerGate: Sendable {
   mutating func release(upTo place: UInt64) -> EngineStep? {
     guard let first = held.first, first.line <= place else { return nil }
     held.removeFirst()
-    return .answer(first.connection, first.order, first.answer)
+    return .answer(first.connection, first.request, first.answer)
   }
 
   /// Refuses all answers beyond `place`, since a resume will not know those requests.

@@ -22,7 +22,7 @@ package enum EngineStep: Equatable, Sendable {
   /// Answered by `synced` or `journalFailed`.
   case sync(upTo: UInt64, SyncKind)
   /// Its lines are written, and synced if required.
-  case order(WorkerID, WorkerMessage)
+  case send(WorkerID, WorkerMessage)
   /// If the request was applied, its line is written, and synced if required.
   case answer(ConnectionID, RequestID, RequestAnswer)
   /// No line follows.
@@ -198,7 +198,7 @@ package enum SchedulerEvent: Equatable, Sendable {
   case away(UInt64)
   case prioritise([TaskPriority])
   /// Answered by `answer`.
-  indirect case order(ControlRequest, from: ConnectionID)
+  indirect case request(ControlRequest, from: ConnectionID)
   /// The caller has asked `Engine.answer(toExtension:)` before; answered by `answer`.
   indirect case extend(RunGrowth)
   /// The answer to `EngineStep.retract`.

@@ -9,7 +9,7 @@ struct MessageGate: Sendable {
 
   private struct Held {
     var worker: WorkerID
-    var order: WorkerMessage
+    var message: WorkerMessage
     /// It starts a task that must not run twice: its line must survive a power loss.
     var mustNotRepeat: Bool
     /// Where its lines end.
@@ -100,8 +100,10 @@ struct MessageGate: Sendable {
   var isEmpty: Bool { held.isEmpty }
 
   mutating func hold(
-    _ order: WorkerMessage, for worker: WorkerID, line: UInt64, mustNotRepeat: Bool
-  ) { held.append(Held(worker: worker, order: order, mustNotRepeat: mustNotRepeat, line: line)) }
+    _ message: WorkerMessage, for worker: WorkerID, line: UInt64, mustNotRepeat: Bool
+  ) {
+    held.append(Held(worker: worker, message: message, mustNotRepeat: mustNotRepeat, line: line))
+  }
 
   /// Returns a command that may be sent.
   @inline(__always)
@@ -113,7 +115,7 @@ struct MessageGate: Sendable {
     while next < held.count {
       let place = next
       next += 1
-      if mayGo(place, at: now) { return (held[place].worker, held[place].order) }
+      if mayGo(place, at: now) { return (held[place].worker, held[place].message) }
       waiting.append(held[place].worker)
       if place != kept { held[kept] = held[place] }
       kept += 1
@@ -132,7 +134,7 @@ struct MessageGate: Sendable {
 
   private mutating func mayGo(_ place: Int, at now: Instant) -> Bool {
     // A ping depends on no line.
-    if case .pulse = held[place].order { return true }
+    if case .pulse = held[place].message { return true }
     if hasFailed { return true }
     guard hasFirst, held[place].line <= written,
       waiting.isEmpty || !waiting.contains(held[place].worker)
@@ -154,7 +156,7 @@ struct MessageGate: Sendable {
     }
   }
 
-  mutating func removeOrders() {
+  mutating func removeMessages() {
     endPass()
     held.removeAll()
   }
@@ -164,9 +166,9 @@ struct MessageGate: Sendable {
     endPass()
     var starts: [(WorkerID, TaskID, attempt: Int32)] = []
     for entry in held.reversed() {
-      if let (task, attempt) = entry.order.start { starts.append((entry.worker, task, attempt)) }
+      if let (task, attempt) = entry.message.start { starts.append((entry.worker, task, attempt)) }
     }
-    held.removeAll { $0.order.start != nil }
+    held.removeAll { $0.message.start != nil }
     return starts
   }
 }

@@ -309,7 +309,7 @@ struct Phase: Equatable {
     }
   }
 
-  /// Whether a stop of the run explains an end that opflow did not order: a signal to the process
+  /// Whether a stop of the run explains an end that opflow did not request: a signal to the process
   /// tree reaches tasks too. Programs that clean up exit with 128 plus the signal (sh(1)).
   func isStopped(_ end: Outcome) -> Bool {
     switch (end.reason, stopCause) {

@@ -4,15 +4,15 @@ internal import OpflowWire
 
 /// Why requests do not apply.
 extension Scheduler {
-  func faultOfVerb(_ order: ControlRequest) -> String? {
+  func faultOfVerb(_ request: ControlRequest) -> String? {
     let isStopping = phase.stopCause != nil
-    switch order.verb {
-    case .cancel: return order.isOfRun && isStopping ? "the run is stopping already" : nil
+    switch request.verb {
+    case .cancel: return request.isOfRun && isStopping ? "the run is stopping already" : nil
     case .pause:
       if isStopping { return "the run is stopping" }
       return phase.isPaused ? "the run is paused already" : nil
-    case .proceed: return order.isOfRun && !phase.isPaused ? "the run is not paused" : nil
-    case .parallel: return faultOfCapacity(order)
+    case .proceed: return request.isOfRun && !phase.isPaused ? "the run is not paused" : nil
+    case .parallel: return faultOfCapacity(request)
     case .retry:
       if isStopping { return "the run is stopping; a resume runs it again" }
       return phase.step == .finally
@@ -27,8 +27,8 @@ extension Scheduler {
     }
   }
 
-  private func faultOfCapacity(_ order: ControlRequest) -> String? {
-    guard case .capacity(let resource, let amount) = order.value else { return nil }
+  private func faultOfCapacity(_ request: ControlRequest) -> String? {
+    guard case .capacity(let resource, let amount) = request.value else { return nil }
     guard plan.resources.indices.contains(resource) else { return "there is no such resource" }
     if amount == 0, resource <= Int(ResourceEntry.download) {
       let name = plan.string(plan.resources[resource].name)
@@ -233,26 +233,26 @@ extension Scheduler {
   }
 
   /// Acts after the request is journaled.
-  mutating func perform(_ order: ControlRequest, on tasks: [TaskID]) {
-    switch order.verb {
-    case .cancel where order.isOfRun: stop(.request)
+  mutating func perform(_ request: ControlRequest, on tasks: [TaskID]) {
+    switch request.verb {
+    case .cancel where request.isOfRun: stop(.request)
     case .cancel: cancel(tasks)
     case .pause: pause()
-    case .proceed where order.isOfRun: phase.isPaused = false
+    case .proceed where request.isOfRun: phase.isPaused = false
     case .proceed: proceed(tasks)
     case .suspend: suspend(tasks)
     case .priority:
-      guard case .number(let number) = order.value else { return }
+      guard case .number(let number) = request.value else { return }
       let priority = Int16(clamping: number)
       prioritise(tasks.map { TaskPriority(task: $0, priority: priority) })
     case .parallel:
-      guard case .capacity(let resource, let amount) = order.value else { return }
+      guard case .capacity(let resource, let amount) = request.value else { return }
       setCapacity(amount, of: resource)
     case .retry:
       if phase.isHalted { liftHalt() }
       followChanges()
     case .skip: skip(tasks)
-    case .approve, .reject: answerApprovals(tasks, order.verb, of: order.requester)
+    case .approve, .reject: answerApprovals(tasks, request.verb, of: request.requester)
     case .close: openness = .closed
     }
   }

@@ -5,7 +5,7 @@ internal import OpflowPlan
 /// prefetched: until then they are *fenced* (do not start), and prefetched ones are recalled.
 struct RequestQueue {
   struct Entry {
-    var order: ControlRequest
+    var request: ControlRequest
     var connection: ConnectionID
     /// Nil before its turn.
     var fenced: [TaskID]?
@@ -28,8 +28,8 @@ struct RequestQueue {
   var isEmpty: Bool { entries.isEmpty }
   var first: Entry? { entries.first }
 
-  mutating func append(_ order: ControlRequest, from connection: ConnectionID) {
-    entries.append(Entry(order: order, connection: connection))
+  mutating func append(_ request: ControlRequest, from connection: ConnectionID) {
+    entries.append(Entry(request: request, connection: connection))
   }
 
   mutating func fence(_ tasks: [TaskID]) {
@@ -64,61 +64,61 @@ struct RequestQueue {
 
 extension Scheduler {
   mutating func apply() {
-    while let entry = orders.first {
-      let order = entry.order
-      if let count = orders.count(of: order.id) {
+    while let entry = requests.first {
+      let request = entry.request
+      if let count = requests.count(of: request.id) {
         answer(.done(count: count))
         continue
       }
-      if let detail = orders.refusal(of: order.id) {
+      if let detail = requests.refusal(of: request.id) {
         answer(.refused(detail: detail))
         continue
       }
       if entry.fenced == nil {
-        if let fault = faultOfRun(order) {
+        if let fault = faultOfRun(request) {
           answer(.refused(detail: fault))
           continue
         }
-      } else if orders.awaits({ graph.state($0) == .prefetched }) {
+      } else if requests.awaits({ graph.state($0) == .prefetched }) {
         return
       }
       // A task that ran meanwhile may be ready again, for example after a lost worker.
-      fence(order)
-      if orders.awaits({ graph.state($0) == .prefetched }) { return }
-      decide(order)
+      fence(request)
+      if requests.awaits({ graph.state($0) == .prefetched }) { return }
+      decide(request)
     }
   }
 
   private mutating func answer(_ answer: RequestAnswer) {
-    let entry = orders.removeFirst()
-    steps.append(.answer(entry.connection, entry.order.id, answer))
-    if case .refused(let detail) = answer { orders.note(refusal: detail, of: entry.order.id) }
+    let entry = requests.removeFirst()
+    steps.append(.answer(entry.connection, entry.request.id, answer))
+    if case .refused(let detail) = answer { requests.note(refusal: detail, of: entry.request.id) }
     for task in entry.fenced ?? [] { graph.unmark(task, .fenced) }
     for task in entry.fenced ?? [] { letGo(task) }
   }
 
-  private mutating func decide(_ order: ControlRequest) {
-    var entry = RequestEntry(id: order.id, verb: order.verb, requester: order.requester)
-    entry.expects = order.expects
+  private mutating func decide(_ request: ControlRequest) {
+    var entry = RequestEntry(id: request.id, verb: request.verb, requester: request.requester)
+    entry.expects = request.expects
     // The run may have ended while the request waited.
-    if let fault = faultOfRun(order) ?? fault(order, choosing: &entry.tasks) {
+    if let fault = faultOfRun(request) ?? fault(request, choosing: &entry.tasks) {
       return answer(.refused(detail: fault))
     }
-    entry.carried = CarriedValue(order.value, of: plan)
+    entry.carried = CarriedValue(request.value, of: plan)
     prepare(&entry)
-    orders.note(order.id, count: entry.tasks.count)
-    steps.append(.tell(.order(entry)))
-    perform(order, on: entry.tasks)
+    requests.note(request.id, count: entry.tasks.count)
+    steps.append(.tell(.request(entry)))
+    perform(request, on: entry.tasks)
     answer(.done(count: entry.tasks.count))
   }
 }
 
 extension Scheduler {
   /// Holds the request's tasks until it is decided.
-  mutating func fence(_ order: ControlRequest) {
-    var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
-    if order.verb == .retry { tasks += thatWouldLose(order.tasks + order.among) }
-    orders.fence(tasks)
+  mutating func fence(_ request: ControlRequest) {
+    var tasks = (request.tasks + request.among).filter { !graph.state($0).isTerminal }
+    if request.verb == .retry { tasks += thatWouldLose(request.tasks + request.among) }
+    requests.fence(tasks)
     if tasks.isEmpty { return }
     for task in tasks { graph.mark(task, .fenced) }
     pull(tasks)
@@ -179,47 +179,50 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  func faultOfRun(_ order: ControlRequest) -> String? {
+  func faultOfRun(_ request: ControlRequest) -> String? {
     if phase.step == .done { return "the run has ended" }
-    for task in order.tasks + order.among where !plan.tasks.contains(task.index) {
+    for task in request.tasks + request.among where !plan.tasks.contains(task.index) {
       return "there is no task number \(task.rawValue)"
     }
-    if let fault = faultOfVerb(order) { return fault }
-    return order.isOfRun && order.verb.row.about == .tasks ? "it names no task" : nil
+    if let fault = faultOfVerb(request) { return fault }
+    return request.isOfRun && request.verb.row.about == .tasks ? "it names no task" : nil
   }
 
   /// Chooses the tasks to which the request applies, or returns why it does not.
-  func fault(_ order: ControlRequest, choosing tasks: inout [TaskID]) -> String? {
-    if order.isOfRun { return nil }
-    let back = order.verb == .retry ? comingBack(with: order.tasks) : []
+  func fault(_ request: ControlRequest, choosing tasks: inout [TaskID]) -> String? {
+    if request.isOfRun { return nil }
+    let back = request.verb == .retry ? comingBack(with: request.tasks) : []
     // Tasks that come back in any case do not make a retry.
-    let named = Set(order.tasks).union(back)
-    var chosen = Set(order.tasks).subtracting(back)
-    for task in order.tasks where !back.contains(task) {
-      if let fault = fault(order, task, among: named) { return "\(plan.nameString(task)) \(fault)" }
+    let named = Set(request.tasks).union(back)
+    var chosen = Set(request.tasks).subtracting(back)
+    for task in request.tasks where !back.contains(task) {
+      if let fault = fault(request, task, among: named) {
+        return "\(plan.nameString(task)) \(fault)"
+      }
     }
     var first: String?
-    for task in order.among where !chosen.contains(task) && !back.contains(task) {
-      if let fault = fault(order, task, among: named) {
+    for task in request.among where !chosen.contains(task) && !back.contains(task) {
+      if let fault = fault(request, task, among: named) {
         if first == nil { first = "\(plan.nameString(task)) \(fault)" }
       } else {
         chosen.insert(task)
       }
     }
     if chosen.isEmpty {
-      let others = order.among.count - 1
+      let others = request.among.count - 1
       return (first ?? "") + (others > 0 ? ", and it applies to none of \(others) others" : "")
     }
     tasks = chosen.sorted { $0.rawValue < $1.rawValue }
     return nil
   }
 
-  private func fault(_ order: ControlRequest, _ task: TaskID, among named: Set<TaskID>) -> String? {
+  private func fault(_ request: ControlRequest, _ task: TaskID, among named: Set<TaskID>) -> String?
+  {
     if graph.leftOut?.contains(task) == true { return "is no part of this run" }
-    if order.expects > 0, attempt[task.index] != order.expects {
-      return "is at try \(attempt[task.index]) by now, not \(order.expects)"
+    if request.expects > 0, attempt[task.index] != request.expects {
+      return "is at try \(attempt[task.index]) by now, not \(request.expects)"
     }
-    return fault(order.verb, of: task, among: named)
+    return fault(request.verb, of: task, among: named)
   }
 
   func ended(_ task: TaskID) -> String {

@@ -54,7 +54,7 @@ extension Scheduler {
         + " \(graph.state(record.current))"
     }
     for prefetched in record.ahead where graph.state(prefetched.task) != .prefetched {
-      return "a task handed ahead is \(graph.state(prefetched.task))"
+      return "a prefetched task is \(graph.state(prefetched.task))"
     }
     return nil
   }

@@ -197,7 +197,7 @@ extension Scheduler {
   /// Why the session must stop: waiting tasks need a node, and none is coming.
   var exhaustion: String? {
     guard let why = machines.noneComing, phase.step == .main,
-      phase.stopCause == nil, !phase.isSuspended, !phase.isPaused, orders.isEmpty, checks.isEmpty,
+      phase.stopCause == nil, !phase.isSuspended, !phase.isPaused, requests.isEmpty, checks.isEmpty,
       services.taken.isEmpty, workforce.heldCount == runningServices, !workforce.isAnyOnItsWay
     else { return nil }
     if machines.isAnyInUse {

@@ -179,7 +179,7 @@ extension Scheduler {
   /// everything else.
   var restNanoseconds: Int64 {
     guard workforce.prefetchedCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
-      !phase.isSuspended, !phase.isPaused, orders.isEmpty, !resources.mayFitMore
+      !phase.isSuspended, !phase.isPaused, requests.isEmpty, !resources.mayFitMore
     else { return 0 }
     var rest = SchedulerOptions.maxRestMicroseconds
     for kind in WorkerKind.allCases where kind != .service {

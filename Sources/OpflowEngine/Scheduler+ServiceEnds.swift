@@ -133,7 +133,7 @@ extension Scheduler {
   /// Nothing but services runs or can start.
   var isAtRestButServices: Bool {
     services.taken.isEmpty && services.keptOver.isEmpty && approvals.isEmpty && checks.isEmpty
-      && timers.first == nil && machines.setAside.isEmpty && orders.isEmpty && !phase.isSuspended
+      && timers.first == nil && machines.setAside.isEmpty && requests.isEmpty && !phase.isSuspended
       && workforce.heldCount == runningServices && isNothingReadyButServices
   }
 

@@ -75,7 +75,7 @@ struct Scheduler {
   /// Changed by requests.
   var priorities: [TaskID: Int16] = [:]
 
-  var orders: RequestQueue
+  var requests: RequestQueue
   /// Suspended by requests.
   var onHold: Set<TaskID> = []
   /// The number of tasks cancelled by requests.
@@ -135,7 +135,7 @@ struct Scheduler {
     run = resumeState.run
     startedAny = resumeState.owesFinally
     ranBefore = resumeState.ranBefore
-    orders = RequestQueue(known: resumeState.orders)
+    requests = RequestQueue(known: resumeState.requests)
     values = Values(left: resumeState.values, arguments: resumeState.arguments)
     if !resumeState.held.isEmpty { takeOver(resumeState.held) }
   }
@@ -223,11 +223,11 @@ struct Scheduler {
     case .away(let amount): resources.away = amount
     case .capacity(let resource, let amount): setCapacity(amount, of: resource)
     case .prioritise(let tasks): prioritise(tasks)
-    case .order(let order, let connection): orders.append(order, from: connection)
+    case .request(let request, let connection): requests.append(request, from: connection)
     case .extend(let growth): extend(by: growth)
     case .retracted(let retraction): retract(retraction)
     }
-    if !orders.isEmpty {
+    if !requests.isEmpty {
       returnSetAside()
       apply()
     }
@@ -243,8 +243,8 @@ struct Scheduler {
   }
 
   @inline(__always)
-  mutating func send(_ order: WorkerMessage, to worker: WorkerID) {
-    steps.append(.order(worker, order))
+  mutating func send(_ message: WorkerMessage, to worker: WorkerID) {
+    steps.append(.send(worker, message))
   }
 
   /// The time of the next `timer` event.

@@ -36,7 +36,7 @@ package struct JournalEncoder: Sendable {
       appendLine("withdraw", of: plan.nameBytes(retract.generator), at: milliseconds) {
         retract.list(&$0)
       }
-    case .order(var order): appendLine("order", at: milliseconds) { order.list(&$0, plan) }
+    case .request(var request): appendLine("order", at: milliseconds) { request.list(&$0, plan) }
     }
   }
 

@@ -9,7 +9,7 @@ package enum JournalEntry: Sendable, Equatable {
   indirect case resume(ResumeEntry)
   case close(CloseEntry)
   indirect case worker(WorkerEntry)
-  indirect case order(RequestEntry)
+  indirect case request(RequestEntry)
   indirect case stop(StopEntry)
   indirect case node(NodeEntry)
   indirect case extend(ExtendEntry)
@@ -352,7 +352,7 @@ package enum Why: Equatable, Sendable {
     switch self {
     case .skipped(.upstream(let task)), .rerun(.afterRerun(let task)): task
     case .ended, .skipped(.condition), .skipped(.emptyMatrix), .skipped(.skipOption),
-      .skipped(.order), .skipped(.unused), .skipped(.retracted), .rerun:
+      .skipped(.request), .skipped(.unused), .skipped(.retracted), .rerun:
       .none
     }
   }
@@ -377,7 +377,7 @@ package enum SkipReason: Equatable, Sendable {
   case condition
   case emptyMatrix
   case skipOption
-  case order
+  case request
   /// No task used the service.
   case unused
   /// The generator that added the task is tried again.
@@ -390,7 +390,7 @@ package enum SkipReason: Equatable, Sendable {
     case .condition: "if"
     case .emptyMatrix: "empty matrix"
     case .skipOption: "--skip"
-    case .order: "order"
+    case .request: "order"
     case .unused: "unused"
     case .retracted: "withdrawn"
     case .upstream: "upstream"
@@ -399,7 +399,8 @@ package enum SkipReason: Equatable, Sendable {
 
   init?(word: UnsafeRawBufferPointer, of task: TaskID) {
     let all = [
-      SkipReason.condition, .emptyMatrix, .skipOption, .order, .unused, .retracted, .upstream(task),
+      SkipReason.condition, .emptyMatrix, .skipOption, .request, .unused, .retracted,
+      .upstream(task),
     ]
     guard let reason = all.first(where: { word.equals($0.word) }) else { return nil }
     self = reason
@@ -408,7 +409,7 @@ package enum SkipReason: Equatable, Sendable {
   package var isUpstream: Bool {
     switch self {
     case .upstream: true
-    case .condition, .emptyMatrix, .skipOption, .order, .unused, .retracted: false
+    case .condition, .emptyMatrix, .skipOption, .request, .unused, .retracted: false
     }
   }
 }

@@ -144,7 +144,7 @@ package enum JournalEvent: Equatable, Sendable {
   case resume
   case close
   case worker
-  case order
+  case request
   case stop
   case node
   case extend
@@ -162,7 +162,7 @@ package enum JournalEvent: Equatable, Sendable {
     case "open": self = .open
     case "close": self = .close
     case "worker": self = .worker
-    case "order": self = .order
+    case "order": self = .request
     case "stop": self = .stop
     case "site": self = .node
     case "extend": self = .extend

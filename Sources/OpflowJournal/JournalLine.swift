@@ -130,7 +130,7 @@ extension JournalLine {
     case .resume: .resume(resume)
     case .close: close.map { .close($0) }
     case .worker: worker.map { .worker($0) }
-    case .order: order(plan: plan).map { .order($0) }
+    case .request: request(plan: plan).map { .request($0) }
     case .stop: stop.map { .stop($0) }
     case .node: node.map { .node($0) }
     case .extend: extend(plan: plan).map { .extend($0) }

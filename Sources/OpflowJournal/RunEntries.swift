@@ -44,7 +44,7 @@ package struct RequestEntry: Sendable, Equatable {
     case .cancels:
       if state.isTerminal || state.isRunning { return nil }
       return Transition(.cancel, task, reason: .stopped(.cancel))
-    case .skips: return Transition(.skip(.order), task)
+    case .skips: return Transition(.skip(.request), task)
     case .suspends: return state == .running ? Transition(.pause, task) : nil
     case .proceeds: return state == .suspended ? Transition(.proceed, task) : nil
     case .retries: return Transition(.resume(.asked), task)
@@ -63,19 +63,19 @@ extension Requester {
 
 extension JournalLine {
   /// nil for an unknown request. Omits tasks that are not in the plan.
-  package func order(plan: Plan) -> RequestEntry? {
+  package func request(plan: Plan) -> RequestEntry? {
     guard let id: RequestID = first(.id, { RequestID($0.text) }),
       let verb = first(.verb, { ControlAction(rawValue: $0.text) })
     else { return nil }
-    var order = RequestEntry(id: id, verb: verb, requester: Requester(pid: 0, user: 0, name: ""))
+    var request = RequestEntry(id: id, verb: verb, requester: Requester(pid: 0, user: 0, name: ""))
     var isWhole = true
     for field in fields {
-      let pass = FieldPass.read(field) { order.list(&$0, plan) }
+      let pass = FieldPass.read(field) { request.list(&$0, plan) }
       if !pass.isValid, field.key == .tasks { isWhole = false }
     }
-    order.lacksTasks = order.tasks.isEmpty && !isWhole
-    if !isWhole || order.fingerprints.count != order.tasks.count { order.fingerprints = [] }
-    return order
+    request.lacksTasks = request.tasks.isEmpty && !isWhole
+    if !isWhole || request.fingerprints.count != request.tasks.count { request.fingerprints = [] }
+    return request
   }
 }
 
@@ -138,19 +138,19 @@ extension JournalLine {
 package struct RetractEntry: Sendable, Equatable {
   package var generator: TaskID
   package var attempt: Int32
-  package var orders: [String]
+  package var requests: [String]
   package var count: Int
 
-  package init(generator: TaskID, attempt: Int32, orders: [String], count: Int) {
+  package init(generator: TaskID, attempt: Int32, requests: [String], count: Int) {
     self.generator = generator
     self.attempt = attempt
-    self.orders = orders
+    self.requests = requests
     self.count = count
   }
 
   mutating func list(_ pass: inout FieldPass) {
     pass.number(.attempt, &attempt)
-    pass.texts(.dropped, &orders)
+    pass.texts(.dropped, &requests)
     pass.natural(.value, &count, evenIfZero: true)
   }
 }
@@ -158,12 +158,12 @@ package struct RetractEntry: Sendable, Equatable {
 extension JournalLine {
   package func retract(plan: Plan) -> RetractEntry {
     var entry = RetractEntry(
-      generator: plan.task(escapedName: task) ?? .none, attempt: 0, orders: [], count: 0)
+      generator: plan.task(escapedName: task) ?? .none, attempt: 0, requests: [], count: 0)
     read { entry.list(&$0) }
     return entry
   }
 
-  var retractedOrders: [String] {
+  var retractedRequests: [String] {
     fields.lazy.filter { $0.key == .dropped }.map { $0.text }
   }
 }

@@ -225,10 +225,10 @@ package enum ControlAction: String, CaseIterable, Sendable {
       ActionRow(
         about: .either, effect: .cancels, standing: .session, undoes: [.suspend], stopsRun: true,
         ofRun: "cancel the run"
-      ) { order in
-        order.isOfRun
-          ? "cancelled the run: what runs is ended; `\(order.resumeCommand())` continues it"
-          : "cancelled \(order.tasks)"
+      ) { request in
+        request.isOfRun
+          ? "cancelled the run: what runs is ended; `\(request.resumeCommand())` continues it"
+          : "cancelled \(request.tasks)"
       }
     case .pause:
       ActionRow(about: .run, standing: .session, holdsBack: true) {
@@ -242,9 +242,9 @@ package enum ControlAction: String, CaseIterable, Sendable {
       ActionRow(
         about: .tasks, effect: .suspends, standing: .session, holdsBack: true,
         phrase: ActionRow.Phrase(short: { _ in "held" }, sentence: { _ in "it is held" })
-      ) { order in
-        "suspended \(order.tasks); `\(order.controlCommand(.proceed, order.words))` goes on with"
-          + (order.count == 1 ? " it" : " them")
+      ) { request in
+        "suspended \(request.tasks); `\(request.controlCommand(.proceed, request.words))` goes on"
+          + (request.count == 1 ? " with it" : " with them")
       }
     case .priority:
       ActionRow(

@@ -12,7 +12,7 @@ internal import OpflowWorker
 extension Coordinator {
   func add(_ request: AddRequest, by requester: Requester, for connection: ConnectionID) {
     // The engine knows past additions even if the folder is gone.
-    if let count = engine.count(ofOrder: request.id) {
+    if let count = engine.count(ofRequest: request.id) {
       return answer(connection, request.id, .done(count: count))
     }
     // After a takeover the other process owns the plan's file.

@@ -21,7 +21,8 @@ extension Coordinator {
       }
       let growth = unshownGrowths.remove(at: place)
       show(.entry(entry, growth.plan, added: growth.initial))
-    case .open, .resume, .close, .worker, .order, .stop, .node, .retract: show(.entry(entry, plan))
+    case .open, .resume, .close, .worker, .request, .stop, .node, .retract:
+      show(.entry(entry, plan))
     }
   }
 

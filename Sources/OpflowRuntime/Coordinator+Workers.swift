@@ -42,10 +42,10 @@ extension Coordinator {
 
   // MARK: - Messages
 
-  func enqueue(_ order: WorkerMessage, for worker: WorkerID) {
-    if let program = slots[worker] { return enqueue(order, for: program) }
+  func enqueue(_ message: WorkerMessage, for worker: WorkerID) {
+    if let program = slots[worker] { return enqueue(message, for: program) }
     guard links.indices.contains(worker.index), let link = links[worker.index] else { return }
-    link.enqueue(order)
+    link.enqueue(message)
     list(link)
   }
 
@@ -55,7 +55,7 @@ extension Coordinator {
     unsent.append(link)
   }
 
-  func sendOrders() {
+  func sendMessages() {
     sendToPrograms()
     guard !unsent.isEmpty else { return }
     for link in unsent {
@@ -346,8 +346,8 @@ extension Coordinator {
     if let link = programs[program] { slots[worker] = link }
   }
 
-  func enqueue(_ order: WorkerMessage, for link: ProgramLink) {
-    link.enqueue(order)
+  func enqueue(_ message: WorkerMessage, for link: ProgramLink) {
+    link.enqueue(message)
     list(link)
   }
 

@@ -62,7 +62,7 @@ package final class Coordinator {
   lazy var masker = Masker(request.secrets)
 
   var watchedKeys: Int32 = -1
-  var keyOrders: [RequestID: ClientRequest] = [:]
+  var keyRequests: [RequestID: ClientRequest] = [:]
 
   var programs: [ClientID: ProgramLink] = [:]
   var slots: [WorkerID: ProgramLink] = [:]
@@ -200,7 +200,7 @@ package final class Coordinator {
       // Signals first: a signal to all processes of the run must precede reports of its effect.
       for event in events where event.isSignal { take(event) }
       for event in events where !event.isSignal { take(event) }
-      takeOrders()
+      takeRequests()
       if engine.isTimerDue(at: Self.now) { tell(.timer) }
       enforceDismissal()
       giveUpOnEnds()
@@ -293,7 +293,7 @@ package final class Coordinator {
       case .launch(let worker, let kind, let node): launch(worker, kind, on: node)
       case .slot(let worker, let program): slot(worker, in: program)
       case .retract(let retraction): retract(retraction)
-      case .order(let worker, let order): enqueue(order, for: worker)
+      case .send(let worker, let message): enqueue(message, for: worker)
       case .discard(let worker):
         // The engine knows the reason. A failed launch is reported separately.
         if let link = links[worker.index], case .talking = link.state {
@@ -304,12 +304,12 @@ package final class Coordinator {
       case .answer(let connection, let id, let answer): self.answer(connection, id, answer)
       case .dismiss:
         dismiss()
-        sendOrders()
+        sendMessages()
       case .finish(let entry): setRunState(entry)
       case .passOn: passOn()
       }
     }
-    sendOrders()
+    sendMessages()
   }
 
   /// The next session shows the summary.
@@ -329,7 +329,7 @@ package final class Coordinator {
             ? ""
             : "; it may lack that \(count) task\(count == 1 ? "" : "s") succeeded, which a resume"
               + " then runs again"))
-      for order in engine.unrecordedOrders { show(.orderFailed(order)) }
+      for request in engine.unrecordedRequests { show(.requestFailed(request)) }
     }
     regainPassed()
     closing = entry
@@ -407,14 +407,14 @@ extension Coordinator {
   }
 
   /// After all reports of the turn: a client may be a task whose start is among them.
-  func takeOrders() {
+  func takeRequests() {
     control.hosts.isLeaving = engine.isLeaving
     let demands = control.takeTurn(at: awakeAt) { engine.runningTask(of: $0) }
     for (connection, demand) in demands {
       switch demand {
-      case .order(var order):
-        order.requester.name = masked(order.requester.name)
-        tell(.order(order, from: connection))
+      case .request(var request):
+        request.requester.name = masked(request.requester.name)
+        tell(.request(request, from: connection))
       case .addition(let request, var requester):
         requester.name = masked(requester.name)
         add(request, by: requester, for: connection)
@@ -465,9 +465,9 @@ extension Coordinator {
         pid: ProcessID.own, user: ProcessID.ownUser, name: LiveKeys.Action.name)
       display.view.live?.ask(request)
       do throws(RequestRefusal) {
-        let order = try request.order(of: plan, from: requester)
-        keyOrders[id] = request
-        tell(.order(order, from: Self.keyboard))
+        let asked = try request.controlRequest(of: plan, from: requester)
+        keyRequests[id] = request
+        tell(.request(asked, from: Self.keyboard))
       } catch {
         display.view.live?.tell(request.outcome(.refused(detail: error.detail)), of: request)
       }
@@ -475,7 +475,7 @@ extension Coordinator {
   }
 
   func answerKey(_ id: RequestID, _ answer: RequestAnswer) {
-    if let request = keyOrders.removeValue(forKey: id) {
+    if let request = keyRequests.removeValue(forKey: id) {
       display.view.live?.tell(request.outcome(answer), of: request)
     }
   }

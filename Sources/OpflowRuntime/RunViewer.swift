@@ -28,7 +28,7 @@ package final class RunViewer {
   private let heading: Heading
   private let durations: Durations
   private let signals: SignalDescriptor
-  private let orders: KeyRequests
+  private let requests: KeyRequests
   private var watch: RunPoller
   private var plan: Plan
   /// The plan that the journal named when the plan was last opened.
@@ -62,7 +62,7 @@ package final class RunViewer {
       try Dispositions.ignore(.pipe)
       return try SignalDescriptor(Coordinator.watchedSignals())
     }
-    orders = KeyRequests(folder)
+    requests = KeyRequests(folder)
     watch = RunPoller(folder, watching: [folder.path])
     plan = try folder.openPlan()
     journal = FollowedJournal(folder, plan: plan, keepingDetails: true)
@@ -278,7 +278,7 @@ package final class RunViewer {
       let wake = max(0, (display?.nextWake?.nanoseconds ?? .max) - now.nanoseconds)
       let others = [
         signals.rawValue, display?.rawDescriptor ?? -1,
-        display?.keyDescriptor ?? -1, orders.rawDescriptor,
+        display?.keyDescriptor ?? -1, requests.rawDescriptor,
       ]
       if now.nanoseconds >= rested {
         try watch.wait(others, atMostNanoseconds: wake)
@@ -293,7 +293,7 @@ package final class RunViewer {
 
   private func takeKeys() -> End? {
     guard let display else { return nil }
-    if Self.isReadable(orders.rawDescriptor) { tell(orders.take(), display) }
+    if Self.isReadable(requests.rawDescriptor) { tell(requests.take(), display) }
     guard Self.isReadable(display.keyDescriptor) else { return nil }
     for action in display.takeKeys() {
       let id = RequestID.new()
@@ -301,7 +301,7 @@ package final class RunViewer {
         return .left(nil)
       }
       display.view.live?.ask(request)
-      tell(orders.ask(request), display)
+      tell(requests.ask(request), display)
     }
     return nil
   }

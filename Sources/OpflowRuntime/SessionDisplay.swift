@@ -95,7 +95,7 @@ final class SessionDisplay {
       switch entry {
       case .transition(let transition): found = follow(transition)
       case .extend, .retract: outputs.plan = plan
-      case .open, .resume, .close, .worker, .order, .stop, .node: break
+      case .open, .resume, .close, .worker, .request, .stop, .node: break
       }
     }
     view.show(event, found, atMilliseconds: wall)

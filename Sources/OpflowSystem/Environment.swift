@@ -60,24 +60,24 @@ package enum Environment {
 
   /// Removes variables and overwrites their memory, since the user's other processes can read the
   /// initial environment in /proc/PID/environ. Only while no other thread uses the environment.
-  package static func retract(_ names: [String]) {
+  package static func remove(_ names: [String]) {
     for name in names {
-      if let value = bytes(name) { retracted[name] = value }
+      if let value = bytes(name) { removed[name] = value }
       clinux_wipe_variable(name)
     }
   }
 
-  /// Restores variables that `retract` removed, under the same condition.
+  /// Restores variables that `remove` took out, under the same condition.
   package static func putBack(_ names: [String]) {
     for name in names where bytes(name) == nil {
-      guard let value = retracted[name] else { continue }
+      guard let value = removed[name] else { continue }
       // SAFETY: setenv(3) copies both.
       setenv(name, value.map { CChar(bitPattern: $0) } + [0], 1)
     }
   }
 
   // SAFETY: used only while no other thread uses the environment.
-  nonisolated(unsafe) private static var retracted: [String: [UInt8]] = [:]
+  nonisolated(unsafe) private static var removed: [String: [UInt8]] = [:]
 
   /// Programs inherit the variable. Only while the process has one thread.
   package static func set(_ name: String, _ value: String) throws(Errno) {

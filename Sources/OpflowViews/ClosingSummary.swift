@@ -44,7 +44,7 @@ struct ClosingSummary {
       text.add("what tasks printed: \(heading.logsCommand())\n")
     }
     if close.state != .succeeded {
-      let wantsMachines = !["", StopEntry.clientsGone].contains(model.orders.stopReason)
+      let wantsMachines = !["", StopEntry.clientsGone].contains(model.requests.stopReason)
       let when = wantsMachines ? " when machines can be had" : ""
       let open = waitingForRerun
       // A resume alone leaves these failed and their dependents undone.
@@ -80,9 +80,9 @@ struct ClosingSummary {
 
   private func verdict(_ close: CloseEntry, _ palette: Palette) -> String {
     // The user did not send this signal, so give the reason instead.
-    if !model.orders.stopReason.isEmpty, close.state == .interrupted {
+    if !model.requests.stopReason.isEmpty, close.state == .interrupted {
       let why =
-        model.orders.stopReason == StopEntry.clientsGone
+        model.requests.stopReason == StopEntry.clientsGone
         ? "the program had ended that it was for" : "no machine was left"
       return palette.yellow("interrupted") + ", since \(why),"
     }

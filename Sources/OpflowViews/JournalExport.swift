@@ -61,7 +61,7 @@ extension JournalEvent {
     case .resume: "resume"
     case .close: "close"
     case .worker: "worker"
-    case .order: "order"
+    case .request: "order"
     case .stop: "stop"
     case .node: "site"
     case .extend: "extend"

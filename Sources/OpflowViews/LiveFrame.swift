@@ -166,7 +166,7 @@ struct LiveFrame {
     if failed > 0 { add("\(failed) failed", .red, rank: 1) }
     if model.isStopped {
       add("suspended by a signal", .yellow, rank: 2)
-    } else if let pause = model.orders.pausedBy {
+    } else if let pause = model.requests.pausedBy {
       add("paused", .yellow, rank: 2)
       add("by \(CleanText.string(pause.requester.name))", .yellow, rank: 8, after: " ")
     }

@@ -30,7 +30,7 @@ package struct LiveKeys: Sendable {
   }
 
   package enum Action: Equatable, Sendable {
-    case order(ControlAction, TaskID, value: Int64?)
+    case request(ControlAction, TaskID, value: Int64?)
     /// Leave the view, if the run continues without it.
     case leave
   }
@@ -38,7 +38,7 @@ package struct LiveKeys: Sendable {
   package private(set) var mode = Mode.plain
   /// The requested values of `cpu` without an answer yet; the next key continues from the last one.
   /// `order` is nil until the request is sent.
-  private var asked: [(order: RequestID?, value: Int64)] = []
+  private var asked: [(request: RequestID?, value: Int64)] = []
   /// Filters the names while choosing, ignoring case.
   private(set) var search = ""
   private static let longestSearch = 64
@@ -49,14 +49,14 @@ package struct LiveKeys: Sendable {
   package init() {}
 
   package mutating func ask(_ request: ClientRequest) {
-    guard request.verb == .parallel, let place = asked.firstIndex(where: { $0.order == nil })
+    guard request.verb == .parallel, let place = asked.firstIndex(where: { $0.request == nil })
     else { return }
-    asked[place].order = request.id
+    asked[place].request = request.id
   }
 
   package mutating func tell(_ message: String, of request: ClientRequest?) {
     self.message = message
-    if let request, !message.isEmpty { asked.removeAll { $0.order == request.id } }
+    if let request, !message.isEmpty { asked.removeAll { $0.request == request.id } }
   }
 
   // MARK: - Keys
@@ -132,7 +132,7 @@ package struct LiveKeys: Sendable {
     case UInt8(ascii: "c"): begin(.cancel, model, none: "nothing runs")
     case UInt8(ascii: "a"): begin(.answer, model, none: "nothing asks to be approved")
     case UInt8(ascii: "p"):
-      return .order(model.orders.pausedBy == nil ? .pause : .proceed, .none, value: nil)
+      return .request(model.requests.pausedBy == nil ? .pause : .proceed, .none, value: nil)
     case UInt8(ascii: "+"), UInt8(ascii: "="): return change(by: 1, model, parallel)
     case UInt8(ascii: "-"): return change(by: -1, model, parallel)
     case UInt8(ascii: "q"): return .leave
@@ -144,9 +144,9 @@ package struct LiveKeys: Sendable {
   private mutating func change(
     by step: Int64, _ model: SessionModel, _ parallel: Int64?
   ) -> Action? {
-    asked.removeAll { asked in asked.order.map { model.orders.counts[$0] != nil } ?? false }
+    asked.removeAll { asked in asked.request.map { model.requests.counts[$0] != nil } ?? false }
     guard
-      let now = asked.last?.value ?? model.orders.capacity(Self.resource)?.carried.number
+      let now = asked.last?.value ?? model.requests.capacity(Self.resource)?.carried.number
         ?? parallel
     else {
       message = "how much runs at once is not known; `opflow parallel N` sets it"
@@ -158,7 +158,7 @@ package struct LiveKeys: Sendable {
       return nil
     }
     asked.append((nil, wanted))
-    return .order(.parallel, .none, value: wanted)
+    return .request(.parallel, .none, value: wanted)
   }
 
   // MARK: - Choosing
@@ -238,13 +238,13 @@ package struct LiveKeys: Sendable {
       message = "\(model.name(task)) has ended already"
       return nil
     }
-    return .order(verb, task, value: nil)
+    return .request(verb, task, value: nil)
   }
 }
 
 extension LiveKeys.Action {
   package func request(_ id: RequestID, _ plan: Plan) -> ClientRequest? {
-    guard case .order(let verb, let task, let value) = self else { return nil }
+    guard case .request(let verb, let task, let value) = self else { return nil }
     var request = ClientRequest(id: id, verb: verb, planKey: plan.key.description)
     request.by = Self.name
     request.tasks = TaskRanges(task.isNone ? [] : [task])

@@ -94,7 +94,7 @@ package struct LiveView {
   }
 
   /// A request may have changed any number of tasks.
-  mutating func order() { isStale = true }
+  mutating func noteRequest() { isStale = true }
 
   mutating func grow() { rest = nil }
 
@@ -161,13 +161,13 @@ package struct LiveView {
 
   /// A part of the rest will not run, or waits for an unknown time.
   private func isWaiting(_ model: SessionModel) -> Bool {
-    model.isStopped || model.orders.pausedBy != nil || isEnding(model)
+    model.isStopped || model.requests.pausedBy != nil || isEnding(model)
       || !model.running.isEmpty && model.running.allSatisfy { isHeld($0.task, model) }
   }
 
   /// Only `finally` tasks still start.
   private func isEnding(_ model: SessionModel) -> Bool {
-    model.orders.stoppedBy != nil || model.orders.stopSignal != nil
+    model.requests.stoppedBy != nil || model.requests.stopSignal != nil
       || heading.maxFailures > 0 && model.counts.failed >= heading.maxFailures
   }
 
@@ -185,7 +185,7 @@ package struct LiveView {
         return max(1, model.machines.coresInUse)
       }
       let name = model.plan.string(model.plan.resources[resource].name)
-      return model.orders.capacity(name).map { UInt64(clamping: $0.carried.number ?? 0) }
+      return model.requests.capacity(name).map { UInt64(clamping: $0.carried.number ?? 0) }
     }
   }
 

@@ -82,7 +82,7 @@ package enum ReasonText {
     case .skipped(.condition): return "`if` is false"
     case .skipped(.emptyMatrix): return "empty matrix"
     case .skipped(.skipOption): return "by --skip"
-    case .skipped(.order): return "by `opflow skip`"
+    case .skipped(.request): return "by `opflow skip`"
     case .skipped(.unused): return "nothing needed it"
     case .skipped(.retracted): return "what added it was tried again"
     case .skipped(.upstream):
@@ -100,10 +100,10 @@ extension RunStatus {
   package var stopWords: String {
     guard let close = history.close else { return "cut off: the process that drove it died" }
     if close.exitCode == 74 { return "stopped by an error of input or output" }
-    if let record = history.orders.stoppedBy {
+    if let record = history.requests.stoppedBy {
       return "stopped\(record.requester.by)"
     }
-    let reason = history.orders.stopReason
+    let reason = history.requests.stopReason
     if !reason.isEmpty { return "stopped: \(CleanText.string(reason))" }
     return close.signal == 0 ? "stopped" : "stopped by \(SignalName.spelled(close.signal))"
   }

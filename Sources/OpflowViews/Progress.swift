@@ -10,7 +10,7 @@ package enum SessionEvent {
   case began(TaskID, attempt: Int32)
   case download(TaskID, DownloadProgress)
   /// The request could not be recorded, and its requester got an error.
-  case orderFailed(RequestEntry)
+  case requestFailed(RequestEntry)
   /// A nil message ends the wait, which the number identifies. News get a line unless a frame shows
   /// them.
   case wait(Int, for: String?, isNews: Bool)
@@ -82,7 +82,7 @@ package struct ProgressView: ~Copyable {
 
   package init(options: ProgressOptions, plan: Plan, heading: ProgressHeading) {
     self.heading = heading
-    model = SessionModel(plan: plan, scope: heading.scope, orders: heading.orders)
+    model = SessionModel(plan: plan, scope: heading.scope, requests: heading.requests)
     failures = FailureList(stillFailed: heading.scope.stillFailed, plan: plan)
     self.options = options
     size = options.size
@@ -169,8 +169,8 @@ package struct ProgressView: ~Copyable {
     case .waitEnded(let place, let came):
       tellWait(came)
       return model.machines.wait(place, for: nil)
-    case .orderFailed(let order):
-      warn("not done after all: \(RequestText.text(order, plan: model.plan))")
+    case .requestFailed(let request):
+      warn("not done after all: \(RequestText.text(request, plan: model.plan))")
     case .warning(let detail): warn(detail)
     case .note(let detail): addLine(detail)
     case .passage(let passage): addPassage(passage)
@@ -183,14 +183,14 @@ package struct ProgressView: ~Copyable {
   ) -> Bool {
     switch entry {
     case .transition(let transition): return apply(transition, found)
-    case .order(let order):
-      model.apply(order, atMilliseconds: nowMilliseconds)
-      live?.order()
-      if order.verb.row.effect == .retries {
-        failures.remove(order.tasks)
-        warnings.remove(order.tasks)
+    case .request(let request):
+      model.apply(request, atMilliseconds: nowMilliseconds)
+      live?.noteRequest()
+      if request.verb.row.effect == .retries {
+        failures.remove(request.tasks)
+        warnings.remove(request.tasks)
       }
-      tellOrder(RequestText.text(order, plan: model.plan))
+      tellRequest(RequestText.text(request, plan: model.plan))
     case .stop(let stop):
       model.apply(stop)
       if !stop.detail.isEmpty { warn("the run is being stopped: \(stop.detail)") }
@@ -206,10 +206,10 @@ package struct ProgressView: ~Copyable {
         live?.grow()
       }
       model.apply(extend)
-      tellOrder(RequestText.text(extend))
+      tellRequest(RequestText.text(extend))
     case .retract(let retract):
       model.retract(plan.tasks(renamedSince: model.plan), plan)
-      tellOrder(RequestText.text(retract, plan: plan))
+      tellRequest(RequestText.text(retract, plan: plan))
     case .worker(let worker):
       model.machines.apply(worker)
       return false
@@ -274,9 +274,9 @@ package struct ProgressView: ~Copyable {
     settle()
   }
 
-  private mutating func tellOrder(_ detail: String) {
+  private mutating func tellRequest(_ detail: String) {
     if lines.isQuiet { return }
-    lines.text.add(lines.text.palette.yellow("order: "))
+    lines.text.add(lines.text.palette.yellow("request: "))
     addLine(detail)
   }
 

@@ -34,7 +34,7 @@ enum ProgressJSON {
     case .began(let task, let attempt):
       transition(Transition(.start, task, attempt: attempt), model, now)
     case .wait(_, let detail?, _): line("wait", now) { $0.add("what", detail) }
-    case .wait, .waitEnded, .download, .orderFailed, .warning, .note, .passage: nil
+    case .wait, .waitEnded, .download, .requestFailed, .warning, .note, .passage: nil
     }
   }
 
@@ -43,13 +43,13 @@ enum ProgressJSON {
   ) -> [UInt8]? {
     switch entry {
     case .transition(let entry): transition(entry, model, now)
-    case .order(let order):
+    case .request(let request):
       line("order", now) { json in
-        json.add("verb", order.verb.rawValue)
-        json.fields(of: order.requester)
-        json.add("tasks", order.tasks, model.plan)
-        if !order.carried.resource.isEmpty { json.add("resource", order.carried.resource) }
-        if let value = order.carried.number { json.add("value", value) }
+        json.add("verb", request.verb.rawValue)
+        json.fields(of: request.requester)
+        json.add("tasks", request.tasks, model.plan)
+        if !request.carried.resource.isEmpty { json.add("resource", request.carried.resource) }
+        if let value = request.carried.number { json.add("value", value) }
       }
     case .extend(let extend):
       line("extend", now) { json in

@@ -22,7 +22,7 @@ package struct ProgressHeading: Sendable {
   package var isResumed = false
   let scope: SessionScope
   /// The requests in force from a crashed session that this one continues.
-  package var orders = RequestRecords()
+  package var requests = RequestRecords()
   package var logPath: @Sendable (TaskID, Plan) -> String
   let resumeCommand: @Sendable () -> String
   let logsCommand: @Sendable () -> String

@@ -56,8 +56,8 @@ package enum RequestText {
   private static let maxNames = 5
 
   /// `cancel a, b and 3 more, asked by opflow cancel (pid 123)`
-  static func text(_ order: RequestEntry, plan: Plan) -> String {
-    "\(detail(order, plan: plan)), asked by \(order.requester.text)"
+  static func text(_ request: RequestEntry, plan: Plan) -> String {
+    "\(detail(request, plan: plan)), asked by \(request.requester.text)"
   }
 
   package static func text(_ entry: ExtendEntry) -> String {
@@ -69,12 +69,12 @@ package enum RequestText {
     return "withdraw \(CountText.tasks(entry.count)) that \(generator) added before this try"
   }
 
-  private static func detail(_ order: RequestEntry, plan: Plan) -> String {
-    let row = order.verb.row
-    let carried = order.carried.text(row.carries, plan: plan)
-    let asked = order.verb.rawValue + (carried.isEmpty ? "" : " \(carried)")
-    if order.tasks.isEmpty { return row.ofRun ?? asked }
-    let names = NameList.text(order.tasks, plan: plan, limit: maxNames)
+  private static func detail(_ request: RequestEntry, plan: Plan) -> String {
+    let row = request.verb.row
+    let carried = request.carried.text(row.carries, plan: plan)
+    let asked = request.verb.rawValue + (carried.isEmpty ? "" : " \(carried)")
+    if request.tasks.isEmpty { return row.ofRun ?? asked }
+    let names = NameList.text(request.tasks, plan: plan, limit: maxNames)
     return carried.isEmpty ? "\(asked) \(names)" : "\(asked) of \(names)"
   }
 }

@@ -49,7 +49,7 @@ package enum StatusJSON {
     json.add("reason", status.reasonWord(task))
     json.add("waits_for", status.waitsFor(task), status.plan)
     json.add("log", log)
-    if !status.history.orders.all.isEmpty { StatusRequests(status).write(task, into: &json) }
+    if !status.history.requests.all.isEmpty { StatusRequests(status).write(task, into: &json) }
     if let inner = status.inner[task] { json.add("inner_run", inner) }
     if status.plan.kind(task) == .approve { writeApproval(task, status, into: &json) }
     if status.plan.isService(task) {
@@ -69,7 +69,7 @@ package enum StatusJSON {
   ) {
     json.add("question", status.plan.question(task))
     json.key("answer")
-    guard let answer = status.history.orders.answer(to: task) else { return json.null() }
+    guard let answer = status.history.requests.answer(to: task) else { return json.null() }
     json.object { json in
       json.add("verb", answer.verb.rawValue)
       json.fields(of: answer.requester)

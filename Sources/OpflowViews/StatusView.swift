@@ -77,14 +77,14 @@ package struct StatusView {
     text.add("\(isRunning ? "for" : "after") \(elapsed)\(status.sessionWords)")
     if isRunning, status.history.isSuspended {
       text.add(", \(palette.painted("suspended")) by a signal")
-    } else if isRunning, let stop = status.history.orders.stoppedBy {
+    } else if isRunning, let stop = status.history.requests.stoppedBy {
       text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.requester.name))")
-    } else if isRunning, let signal = status.history.orders.stopSignal {
-      let reason = CleanText.string(status.history.orders.stopReason)
+    } else if isRunning, let signal = status.history.requests.stopSignal {
+      let reason = CleanText.string(status.history.requests.stopReason)
       let by = reason.isEmpty ? " by \(SignalName.spelled(signal))" : ": \(reason)"
       text.add(", \(palette.painted("stopping"))")
       text.addSentence(by)
-    } else if isRunning, let pause = status.history.orders.pausedBy {
+    } else if isRunning, let pause = status.history.requests.pausedBy {
       text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.requester.name))")
     }
     text.endLine()
@@ -241,8 +241,8 @@ package struct StatusView {
 
   private func why(_ task: TaskID, _ state: TaskState) -> String {
     var words = reason(task, state)
-    if let order = StatusRequests(status).words(task, state) {
-      words = state == .waiting && !words.isEmpty ? "\(order); \(words)" : order
+    if let request = StatusRequests(status).words(task, state) {
+      words = state == .waiting && !words.isEmpty ? "\(request); \(words)" : request
     }
     guard let kept = status.keptBytes[task] else { return words }
     let text = "\(DownloadText.size(kept)) kept"
@@ -286,7 +286,7 @@ package struct StatusView {
       } ?? ""
     case .succeeded where record.isRestored: return "restored from the cache"
     case .succeeded:
-      guard status.plan.hasApprovals, let answer = status.history.orders.answer(to: task) else {
+      guard status.plan.hasApprovals, let answer = status.history.requests.answer(to: task) else {
         return ""
       }
       return ApprovalText.answered(answer)
@@ -386,7 +386,7 @@ struct MatrixGroupStatus {
 
 struct StatusRequests {
   let status: RunStatus
-  private var orders: RequestRecords { status.history.orders }
+  private var requests: RequestRecords { status.history.requests }
 
   init(_ status: RunStatus) { self.status = status }
 
@@ -395,11 +395,11 @@ struct StatusRequests {
     let isLive = status.state == .running
     switch state {
     case .running, .suspended:
-      if isLive, let requester = orders.of(task, .cancel)?.requester {
+      if isLive, let requester = requests.of(task, .cancel)?.requester {
         return "being cancelled\(requester.by)"
       }
     case .waiting, .ready, .checking:
-      guard isLive, let (record, phrase) = orders.ofPending(task).first else { return nil }
+      guard isLive, let (record, phrase) = requests.ofPending(task).first else { return nil }
       return phrase.short(record.carried) + record.requester.by
     case .prefetched, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: break
     }
@@ -408,10 +408,10 @@ struct StatusRequests {
 
   private func requester(of task: TaskID) -> Requester? {
     switch status.state(task) {
-    case .suspended, .waiting, .ready, .checking: orders.holder(of: task)
-    case .cancelled: orders.of(task, .cancel)?.requester
+    case .suspended, .waiting, .ready, .checking: requests.holder(of: task)
+    case .cancelled: requests.of(task, .cancel)?.requester
     case .skipped:
-      status.history[task].why == .skipped(.order) ? orders.of(task, .skip)?.requester : nil
+      status.history[task].why == .skipped(.request) ? requests.of(task, .skip)?.requester : nil
     case .prefetched, .running, .succeeded, .upToDate, .failedAllowed, .failed: nil
     }
   }
@@ -437,10 +437,10 @@ struct StatusRequests {
   /// `net is closed, by opflow parallel (pid 12)`.
   var capacities: [String] {
     guard status.state == .running else { return [] }
-    return orders.capacities.map { order in
-      let (name, value) = (order.carried.resource, order.carried.number ?? 0)
+    return requests.capacities.map { request in
+      let (name, value) = (request.carried.resource, request.carried.number ?? 0)
       let amount = value == 0 ? "closed" : text(of: value, of: name, AmountText.text)
-      return "\(CleanText.string(name)) is \(amount),\(order.requester.by)"
+      return "\(CleanText.string(name)) is \(amount),\(request.requester.by)"
     }
   }
 
@@ -467,22 +467,24 @@ struct StatusRequests {
 
   func write(into json: inout JSONWriter) {
     guard status.state == .running else { return }
-    json.add("stopped_by", orders.stoppedBy?.requester)
-    json.add("stop_signal", orders.stopSignal)
-    json.add("paused_by", orders.pausedBy?.requester)
-    json.objects("capacities", orders.capacities) { json, order in
-      let (name, value) = (order.carried.resource, order.carried.number ?? 0)
+    json.add("stopped_by", requests.stoppedBy?.requester)
+    json.add("stop_signal", requests.stopSignal)
+    json.add("paused_by", requests.pausedBy?.requester)
+    json.objects("capacities", requests.capacities) { json, request in
+      let (name, value) = (request.carried.resource, request.carried.number ?? 0)
       json.add("resource", name)
       json.add(
         "value",
         resource(name).map { ResourceEntry.text(UInt64(clamping: value), of: $0) } ?? "\(value)")
-      json.add("by", order.requester)
+      json.add("by", request.requester)
     }
   }
 
   func write(_ task: TaskID, into json: inout JSONWriter) {
     if let requester = requester(of: task) { json.add("ordered_by", requester) }
-    if let priority = orders.of(task, .priority) { json.add("priority", priority.carried.priority) }
+    if let priority = requests.of(task, .priority) {
+      json.add("priority", priority.carried.priority)
+    }
   }
 }
 

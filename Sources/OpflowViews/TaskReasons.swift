@@ -57,12 +57,12 @@ struct TaskReasons {
           .rerun, "the newest resume \(did): \(ReasonText.text(why, plan: plan))",
           tasks: why.culprit.isNone ? [] : [why.culprit]))
     }
-    return reasons + placedByOrders(task)
+    return reasons + placedByRequests(task)
   }
 
-  private func placedByOrders(_ task: TaskID) -> [TaskReason] {
+  private func placedByRequests(_ task: TaskID) -> [TaskReason] {
     if status.state(task).isTerminal { return [] }
-    return status.history.orders.ofPending(task).filter { !$0.record.verb.row.holdsBack }
+    return status.history.requests.ofPending(task).filter { !$0.record.verb.row.holdsBack }
       .map { record, phrase in
         TaskReason(.priority, phrase.sentence(record.carried), more: record.requester.asked)
       }
@@ -97,7 +97,7 @@ struct TaskReasons {
   }
 
   private func heldBack(_ task: TaskID) -> [TaskReason] {
-    var reasons: [TaskReason] = status.state == .running ? heldBackByOrders(task) : []
+    var reasons: [TaskReason] = status.state == .running ? heldBackByRequests(task) : []
     let limit = status.history.limits.maxFailures ?? 0
     if limit > 0, failures.count >= limit, !plan.flags(task).contains(.finally) {
       let names = NameList.text(failures, plan: plan, limit: Self.maxNames)
@@ -111,25 +111,25 @@ struct TaskReasons {
     return reasons
   }
 
-  private func heldBackByOrders(_ task: TaskID) -> [TaskReason] {
+  private func heldBackByRequests(_ task: TaskID) -> [TaskReason] {
     var reasons: [TaskReason] = []
-    let orders = status.history.orders
+    let requests = status.history.requests
     if status.history.isSuspended {
       reasons.append(
         TaskReason(.paused, "the run stands still, opflow and all: a signal stopped its process"))
     }
-    if let stop = orders.stoppedBy {
+    if let stop = requests.stoppedBy {
       reasons.append(TaskReason(.stopping, "the run is being stopped\(stop.requester.asked)"))
-    } else if let signal = orders.stopSignal {
+    } else if let signal = requests.stopSignal {
       let cause =
-        orders.stopReason.isEmpty
-        ? ", by \(SignalName.spelled(signal))" : ": \(CleanText.string(orders.stopReason))"
+        requests.stopReason.isEmpty
+        ? ", by \(SignalName.spelled(signal))" : ": \(CleanText.string(requests.stopReason))"
       reasons.append(TaskReason(.stopping, "the run is being stopped\(cause)"))
-    } else if let pause = orders.pausedBy {
+    } else if let pause = requests.pausedBy {
       let goesOn = "nothing new starts until `\(controlCommand(.proceed, []))`"
       reasons.append(TaskReason(.paused, "the run is paused\(pause.requester.asked): \(goesOn)"))
     }
-    for (record, phrase) in orders.ofPending(task) where record.verb.row.holdsBack {
+    for (record, phrase) in requests.ofPending(task) where record.verb.row.holdsBack {
       reasons.append(
         held(.paused, phrase.sentence(record.carried), by: record.requester, task))
     }
@@ -299,13 +299,14 @@ struct TaskReasons {
         more: ", for \(elapsed(task)); \(answer)")
     }
     let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
-    if status.state == .running, let requester = status.history.orders.of(task, .cancel)?.requester
+    if status.state == .running,
+      let requester = status.history.requests.of(task, .cancel)?.requester
     {
       return TaskReason(.stopping, "is being cancelled", more: requester.asked)
     }
     if status.state(task) == .suspended {
       let still = "began, and its processes stand still"
-      guard let requester = status.history.orders.holder(of: task) else {
+      guard let requester = status.history.requests.holder(of: task) else {
         return TaskReason(.suspended, "\(still) until it goes on")
       }
       return held(.suspended, still, by: requester, task)
@@ -339,7 +340,7 @@ struct TaskReasons {
   }
 
   private var runEnd: String {
-    let reason = CleanText.string(status.history.orders.stopReason)
+    let reason = CleanText.string(status.history.requests.stopReason)
     return switch status.history.close?.state {
     case nil: "died"
     case .cancelled, .interrupted: "was stopped" + (reason.isEmpty ? "" : " (\(reason))")
@@ -382,7 +383,7 @@ extension TaskReasons {
   private func succeeded(_ task: TaskID, after time: String) -> TaskReason {
     let record = status.history[task]
     if plan.kind(task) == .approve {
-      let answer = status.history.orders.answer(to: task).map { ApprovalText.answered($0) }
+      let answer = status.history.requests.answer(to: task).map { ApprovalText.answered($0) }
       return TaskReason(.succeeded, "was \(answer ?? "approved")", more: " after \(time)")
     }
     let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
@@ -394,7 +395,7 @@ extension TaskReasons {
   }
 
   private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
-    let requester = status.history.orders.of(task, .cancel)?.requester.by ?? ""
+    let requester = status.history.requests.of(task, .cancel)?.requester.by ?? ""
     let record = status.history[task]
     if record.wasCancelledPending {
       let moment = record.attempts == 0 ? "before it started" : "before its next try"
@@ -427,11 +428,11 @@ extension TaskReasons {
       return TaskReason(
         .skipped, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
     }
-    if status.history[task].why == .skipped(.order),
-      let requester = status.history.orders.of(task, .skip)?.requester
+    if status.history[task].why == .skipped(.request),
+      let requester = status.history.requests.of(task, .skip)?.requester
     {
       return TaskReason(
-        .skipped, "was skipped\(requester.by)", shared: "was skipped by an order")
+        .skipped, "was skipped\(requester.by)", shared: "was skipped by a request")
     }
     var text = ReasonText.text(status.history[task].why, plan: plan)
     var tasks: [TaskID] = []

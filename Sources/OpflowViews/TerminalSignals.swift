@@ -70,7 +70,7 @@ package struct TerminalSignals: Equatable, Sendable {
 
   func progress(_ model: SessionModel) -> String {
     if !hasProgress || model.total == 0 { return "" }
-    let isHeld = model.isStopped || model.orders.pausedBy != nil
+    let isHeld = model.isStopped || model.requests.pausedBy != nil
     let state = model.counts.failed > 0 ? 2 : isHeld ? 4 : 1
     return "\u{1b}]9;4;\(state);\(100 * model.finished / model.total)\u{1b}\\"
   }

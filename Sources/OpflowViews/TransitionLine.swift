@@ -75,7 +75,7 @@ extension TextBuffer {
   mutating func addHold(_ model: SessionModel) {
     let why =
       model.isStopped
-      ? "suspended by a signal" : model.orders.pausedBy.map { "paused by \($0.requester.text)" }
+      ? "suspended by a signal" : model.requests.pausedBy.map { "paused by \($0.requester.text)" }
     guard let why else { return }
     addLine(model, palette.yellow("run ") + CleanText.string(why))
   }

@@ -97,8 +97,8 @@ package struct LineBuffer {
     }
   }
 
-  package mutating func nextAgentOrder(into lines: inout LineBuffer) -> Step<AgentMessage> {
-    next { RelayLines.order($0, into: &lines) }
+  package mutating func nextAgentMessage(into lines: inout LineBuffer) -> Step<AgentMessage> {
+    next { RelayLines.message($0, into: &lines) }
   }
 
   /// Writes the line after its worker's number. Returns true if it reports a task without success.

@@ -48,8 +48,8 @@ package enum MessageCodec {
   /// Includes the line feed.
   package static let longestLineBytes = 1000
 
-  package static func encode(_ order: WorkerMessage, into writer: inout FieldWriter) {
-    switch order {
+  package static func encode(_ message: WorkerMessage, into writer: inout FieldWriter) {
+    switch message {
     case .run(let task, let attempt): writer.message("run", task, attempt)
     case .follow(let task, let attempt): writer.message("follow", task, attempt)
     case .revoke(let task, let attempt): writer.message("revoke", task, attempt)
@@ -159,11 +159,11 @@ package enum MessageCodec {
   }
 
   /// `line` has no line feed.
-  package static func order(_ line: UnsafeRawBufferPointer) -> WorkerMessage? {
+  package static func message(_ line: UnsafeRawBufferPointer) -> WorkerMessage? {
     var fields = MessageFields(line)
-    guard let word = fields.next(), let order = fields.order(word), fields.isWholeMessage
+    guard let word = fields.next(), let message = fields.message(word), fields.isWholeMessage
     else { return nil }
-    return order
+    return message
   }
 
   package static func report(_ line: UnsafeRawBufferPointer) -> WorkerReport? {
@@ -175,7 +175,7 @@ package enum MessageCodec {
 }
 
 extension MessageFields {
-  fileprivate mutating func order(_ word: UnsafeRawBufferPointer) -> WorkerMessage? {
+  fileprivate mutating func message(_ word: UnsafeRawBufferPointer) -> WorkerMessage? {
     switch word {
     case "run": ofAttempt(WorkerMessage.run)
     case "follow": ofAttempt(WorkerMessage.follow)

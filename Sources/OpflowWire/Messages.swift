@@ -196,7 +196,7 @@ extension WorkerMessage {
     }
   }
 
-  private static let noSuchTask = "an order speaks of a task that the plan does not have"
+  private static let noSuchTask = "a message speaks of a task that the plan does not have"
 }
 
 /// A task that the session's plan numbers differently than its worker's plan.
@@ -209,8 +209,8 @@ package struct TaskAlias: Equatable, Sendable {
     self.told = told
   }
 
-  package func told(_ order: WorkerMessage) -> WorkerMessage {
-    switch order {
+  package func told(_ message: WorkerMessage) -> WorkerMessage {
+    switch message {
     case .stop(own, let attempt, let reason): .stop(told, attempt: attempt, reason: reason)
     case .suspend(own, let attempt): .suspend(told, attempt: attempt)
     case .proceed(own, let attempt): .proceed(told, attempt: attempt)
@@ -218,7 +218,7 @@ package struct TaskAlias: Equatable, Sendable {
     // A running task gets no other commands.
     case .stop, .suspend, .proceed, .watch, .run, .follow, .revoke, .setRunState, .check, .pulse,
       .values, .value, .ports, .tokens, .jobs, .devices, .bye:
-      order
+      message
     }
   }
 
@@ -334,12 +334,12 @@ package struct SecretCollector: Sendable {
 }
 
 package enum WorkerInput: Equatable, Sendable {
-  case order(WorkerMessage)
+  case message(WorkerMessage)
   case secret(SecretPart)
 
   init?(_ line: UnsafeRawBufferPointer) {
-    if let order = MessageCodec.order(line) {
-      self = .order(order)
+    if let message = MessageCodec.message(line) {
+      self = .message(message)
     } else if let part = SecretPart(line) {
       self = .secret(part)
     } else {

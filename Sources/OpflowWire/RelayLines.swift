@@ -18,7 +18,7 @@ package import OpflowPlan
 //   argument N BYTES
 //   launch N KIND                                 gone N [TEXT]
 //   kill N                                        survived N NAMES [PIDS]
-//   N ORDER                                       N REPORT
+//   N MESSAGE                                     N REPORT
 //   pulse N                                       pulse N
 //   bye                                           leaving TEXT
 //                                                 bye
@@ -191,8 +191,9 @@ package enum RelayLines {
     read(line, into: &lines, AgentReport.line) { $0.agentReport($1) }
   }
 
-  static func order(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentMessage? {
-    read(line, into: &lines, AgentMessage.line) { $0.agentOrder($1) }
+  static func message(_ line: UnsafeRawBufferPointer, into lines: inout LineBuffer) -> AgentMessage?
+  {
+    read(line, into: &lines, AgentMessage.line) { $0.agentMessage($1) }
   }
 
   private static func read<Message>(
@@ -236,7 +237,7 @@ extension MessageFields {
     }
   }
 
-  fileprivate mutating func agentOrder(_ word: UnsafeRawBufferPointer) -> AgentMessage? {
+  fileprivate mutating func agentMessage(_ word: UnsafeRawBufferPointer) -> AgentMessage? {
     switch word {
     case "pulse": attempt().map { .pulse($0) }
     case "launch":

@@ -115,12 +115,12 @@ final class DownloadWorker: WorkerRole {
     noteEnds(now)
   }
 
-  func apply(_ order: WorkerMessage, at now: Instant) {
-    needed.note(order)
-    tell(.order(order), now)
+  func apply(_ message: WorkerMessage, at now: Instant) {
+    needed.note(message)
+    tell(.message(message), now)
   }
 
-  func endOfOrders(at now: Instant) { tell(.endOfOrders, now) }
+  func endOfMessages(at now: Instant) { tell(.endOfMessages, now) }
 
   func passTime(at now: Instant) {
     if let wake = tools.settler.nextWake, wake <= now.nanoseconds {

@@ -125,7 +125,7 @@ struct ShownPath {
 /// Commands about a run, for the user to type.
 enum CommandText {
   /// Names the run if others may be live.
-  static func order(
+  static func request(
     _ folder: RunFolder, _ verb: ControlAction, _ tasks: [String], _ view: ViewArguments
   ) -> String {
     let isAlone = !StateFolder(holding: folder).mayHaveLive(but: folder.id)

@@ -49,7 +49,7 @@ enum ControlCommand {
     if let line = RequestLines.line(request) { return line }
     throw CommandError(
       .usage,
-      "\(request.verb.rawValue): an order names fewer tasks that are no neighbours;"
+      "\(request.verb.rawValue): a request names fewer tasks that are no neighbours;"
         + " give it part by part")
   }
 
@@ -66,7 +66,7 @@ enum ControlCommand {
         let text = RequestView.text(
           request, count: count, amount: amount, words: arguments.tasks,
           resumeCommand: CommandText.resume(folder, arguments.view)
-        ) { CommandText.order(folder, $0, $1, arguments.view) }
+        ) { CommandText.request(folder, $0, $1, arguments.view) }
         try Console.write(text + "\n")
       }
       return ExitCode.success.rawValue
@@ -163,13 +163,13 @@ enum ControlCommand {
       case .unheard(let holder?) where holder.host == nil:
         throw CommandError(
           .usage,
-          "run \(run) takes no orders: \(holder) drives it without a socket, which the file"
+          "run \(run) takes no requests: \(holder) drives it without a socket, which the file"
             + " system of its folder may not have")
       case .unheard(let holder):
         throw CommandError(
           .usage,
-          "run \(run) takes no orders here: \(holder?.description ?? "another process") drives it."
-            + " Ask where that is")
+          "run \(run) takes no requests here: \(holder?.description ?? "another process") drives"
+            + " it. Ask where that is")
       case .crowded:
         throw CommandError(.usage, "run \(run) is asked for too much at once; ask again")
       case .failed(let errno): throw CommandError(.io, "run \(run) cannot be asked", errno)

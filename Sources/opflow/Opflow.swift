@@ -52,7 +52,7 @@ enum Opflow {
     case .graph: try GraphCommand.perform(invocation)
     case .report: try ReportCommand.perform(invocation)
     case .journal: try JournalCommand.perform(invocation)
-    case .order(let verb): try ControlCommand.perform(verb, invocation)
+    case .request(let verb): try ControlCommand.perform(verb, invocation)
     case .add: try AddCommand.perform(invocation)
     case .clean: try CleanCommand.perform(invocation)
     case .initialize: try InitCommand.perform(invocation)

@@ -26,7 +26,7 @@ enum Session {
     var heading = heading(
       folder, session.request.resumeState.initial, isResumed: session.request.isResumed,
       on: arguments.on.map(\.text), arguments.view)
-    heading.orders = session.orders
+    heading.requests = session.requests
     var serving = round
     if let round {
       session.follow(with: &round.look.watch)
@@ -109,7 +109,7 @@ enum Session {
       }
       return "\(shown.text(path)):\(line)"
     }
-    heading.controlCommand = { CommandText.order(folder, $0, $1, view) }
+    heading.controlCommand = { CommandText.request(folder, $0, $1, view) }
     return heading
   }
 }

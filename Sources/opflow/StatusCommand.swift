@@ -35,7 +35,7 @@ enum StatusCommand {
         status, resumeCommand: CommandText.resume(folder, on: status.history.on, arguments.view),
         nowMilliseconds: Clock.wallMilliseconds, showsAll: arguments.verbose,
         color: console.colorsOutput, columns: Terminal.size(Terminal.standardOutput)?.columns
-      ) { CommandText.order(folder, $0, $1, shown) }
+      ) { CommandText.request(folder, $0, $1, shown) }
       try Console.write(view.text())
     }
     return ExitCode.success.rawValue

@@ -17,7 +17,7 @@ enum WhyCommand {
     let shown = arguments.view
     let view = WhyView(
       status, durations: durations(run), nowMilliseconds: Clock.wallMilliseconds,
-      controlCommand: { CommandText.order(folder, $0, $1, shown) },
+      controlCommand: { CommandText.request(folder, $0, $1, shown) },
       fate: status.state == .running
         ? { _ in nil } : ResumeOutcomes.now(folder, run.plan, of: tasks, console))
     try Console.write(

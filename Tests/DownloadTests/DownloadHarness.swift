@@ -14,7 +14,7 @@ final class DownloadHarness {
   private let patienceMilliseconds: Int
   private let environment: [String]
   private var process: SpawnedProcess?
-  private var orders: Descriptor?
+  private var messages: Descriptor?
   private var reports: Descriptor?
   private var input = LineBuffer()
   private(set) var progress: [WorkerProgress] = []
@@ -61,13 +61,14 @@ final class DownloadHarness {
   }()
 
   func launch() throws {
-    let orders = try OpflowSystem.Pipe()
+    let messages = try OpflowSystem.Pipe()
     let reports = try OpflowSystem.Pipe()
     process = try Program.spawn(
       Self.program, arguments: ["worker", folder + "/runs/1", "1", "\(patienceMilliseconds)"],
-      additions: environment, input: orders.read.rawValue, output: reports.write.rawValue, error: 2,
+      additions: environment, input: messages.read.rawValue, output: reports.write.rawValue,
+      error: 2,
       options: .newSession)
-    self.orders = try orders.write.duplicate()
+    self.messages = try messages.write.duplicate()
     self.reports = try reports.read.duplicate()
     input = LineBuffer()
     guard case .hello = try next() else { throw Problem.malformed }
@@ -75,15 +76,15 @@ final class DownloadHarness {
 
   /// Ends the worker as a crash would.
   func kill() {
-    orders = nil
+    messages = nil
     try? process?.signal(.kill)
     _ = try? process?.wait()
     process = nil
   }
 
-  /// Lets go of the worker's orders, and waits until it has left.
+  /// Lets go of the worker's messages, and waits until it has left.
   func leave() throws {
-    orders = nil
+    messages = nil
     _ = try process?.wait()
     process = nil
   }
@@ -94,17 +95,17 @@ final class DownloadHarness {
 
   // MARK: - Talking
 
-  func order(_ order: WorkerMessage) throws { try orders([order]) }
+  func tell(_ message: WorkerMessage) throws { try tellAll([message]) }
 
   /// Gives them in one write.
-  func orders(_ list: [WorkerMessage]) throws {
+  func tellAll(_ list: [WorkerMessage]) throws {
     var writer = FieldWriter()
-    for order in list { MessageCodec.encode(order, into: &writer) }
-    try orders?.writeAll(writer.bytes)
+    for message in list { MessageCodec.encode(message, into: &writer) }
+    try messages?.writeAll(writer.bytes)
   }
 
   func run(_ task: Int = 0, attempt: Int32 = 1) throws {
-    try order(.run(TaskID(task), attempt: attempt))
+    try tell(.run(TaskID(task), attempt: attempt))
   }
 
   func next() throws -> WorkerReport {

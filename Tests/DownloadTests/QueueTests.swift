@@ -38,12 +38,12 @@ struct QueueTests {
   @Test func `answers a pulse with its number, before, while and after it fetches`() throws {
     let server = try #require(BadServer.shared)
     let harness = try harness([server.url("/plain/3000000/41/0")])
-    try harness.order(.pulse(1))
+    try harness.tell(.pulse(1))
     while try harness.next() != .pulse(1) {}
     try harness.run()
-    try harness.order(.pulse(2))
+    try harness.tell(.pulse(2))
     while try harness.next() != .pulse(2) {}
-    try harness.order(.pulse(3))
+    try harness.tell(.pulse(3))
     while try harness.next() != .pulse(3) {}
   }
 
@@ -51,7 +51,7 @@ struct QueueTests {
     let server = try #require(BadServer.shared)
     let harness = try harness((0..<17).map { server.url("/plain/30000/41/\($0)") })
     try harness.run()
-    for task in 1..<17 { try harness.order(.follow(TaskID(task), attempt: 1)) }
+    for task in 1..<17 { try harness.tell(.follow(TaskID(task), attempt: 1)) }
     let told = try words(harness, until: 17)
     #expect(told == (0..<17).flatMap { ["started \($0)", "fetched \($0)", "ended \($0)"] })
     for task in 0..<17 {
@@ -92,7 +92,7 @@ struct QueueTests {
       server.url("/plain/10/42/d"),
     ])
     // All in one write, so that the last two are there before the second fails.
-    try harness.orders([
+    try harness.tellAll([
       .run(TaskID(0), attempt: 1), .follow(TaskID(1), attempt: 1), .follow(TaskID(2), attempt: 1),
       .follow(TaskID(3), attempt: 1),
     ])
@@ -113,7 +113,7 @@ struct QueueTests {
     let harness = try harness((0..<3).map { server.url("/plain/10/43/\($0)") })
     // The record of an earlier part is to be removed, and a folder cannot be.
     try Path.makeDirectories(harness.path("0.part.meta"))
-    try harness.orders([
+    try harness.tellAll([
       .run(TaskID(0), attempt: 1), .follow(TaskID(1), attempt: 1), .follow(TaskID(2), attempt: 1),
     ])
     #expect(
@@ -123,7 +123,7 @@ struct QueueTests {
     #expect(harness.content("0") == nil)
     #expect(harness.content("1") == nil)
     // They are free for whoever is given them next.
-    try harness.orders([.run(TaskID(1), attempt: 2), .follow(TaskID(2), attempt: 2)])
+    try harness.tellAll([.run(TaskID(1), attempt: 2), .follow(TaskID(2), attempt: 2)])
     let told = try words(harness, until: 2)
     #expect(told == (1...2).flatMap { ["started \($0)", "fetched \($0)", "ended \($0)"] })
   }

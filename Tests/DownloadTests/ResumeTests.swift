@@ -47,7 +47,7 @@ struct ResumeTests {
     let harness = try DownloadHarness([spec(server, path, speed: 4_000_000)])
     try harness.run()
     try harness.progress(1_000_000)
-    try harness.order(.stop(TaskID(0), attempt: 1, reason: .cancel))
+    try harness.tell(.stop(TaskID(0), attempt: 1, reason: .cancel))
     let end = try harness.end()
     #expect(end.outcome.reason == .stopped(.cancel))
     let part = try #require(harness.content("file.part"))
@@ -66,13 +66,13 @@ struct ResumeTests {
     let harness = try DownloadHarness([spec(server, path, speed: 8_000_000)])
     try harness.run()
     try harness.progress(500_000)
-    try harness.order(.suspend(TaskID(0), attempt: 1))
+    try harness.tell(.suspend(TaskID(0), attempt: 1))
     // Answered while it is suspended: the worker listens, and does nothing else.
-    try harness.order(.run(TaskID(0), attempt: 7))
-    try harness.order(.revoke(TaskID(0), attempt: 7))
+    try harness.tell(.run(TaskID(0), attempt: 7))
+    try harness.tell(.revoke(TaskID(0), attempt: 7))
     while true { if case .revoked(_, attempt: 7) = try harness.next() { break } }
     #expect(harness.content("file") == nil)
-    try harness.order(.proceed(TaskID(0), attempt: 1))
+    try harness.tell(.proceed(TaskID(0), attempt: 1))
     #expect(try harness.end().outcome.isSuccess)
     #expect(harness.content("file") == Payload.bytes(size, seed: 13))
   }

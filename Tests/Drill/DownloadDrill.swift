@@ -123,7 +123,7 @@ package struct DownloadDrill {
     kill(victim.pid, SIGCONT)
   }
 
-  /// How long the part is once the order to stand still has come through.
+  /// How long the part is once the request to stand still has come through.
   private func settledSize(_ victim: Victim) -> Int {
     var last = -1
     while last != size("/file.part") {

@@ -76,9 +76,9 @@ struct GrowJudge {
     let path = "\(folder)/.opflow/runs/\(run.id)"
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(descriptor) }
-    if let socket = OrderClient.connection(to: descriptor) {
+    if let socket = RequestClient.connection(to: descriptor) {
       close(socket)
-      throw DrillFinding("somebody listens to orders for \(run.id)")
+      throw DrillFinding("somebody listens to requests for \(run.id)")
     }
     let kept = (try? FileManager.default.contentsOfDirectory(atPath: path + "/added")) ?? []
     let lost = Set(run.proof.added).subtracting(kept)

@@ -187,11 +187,12 @@ package struct ViewDriver: ~Copyable {
     view.live?.tails = tails
   }
 
-  package mutating func order(_ verb: ControlAction, tasks: [String] = []) {
+  package mutating func request(_ verb: ControlAction, tasks: [String] = []) {
     guard let id = RequestID("o\(now)") else { return }
-    var order = RequestEntry(id: id, verb: verb, requester: Requester(pid: 7, user: 0, name: "me"))
-    order.tasks = tasks.map { self.id($0) }
-    view.show(.entry(.order(order), plan), atMilliseconds: now)
+    var request = RequestEntry(
+      id: id, verb: verb, requester: Requester(pid: 7, user: 0, name: "me"))
+    request.tasks = tasks.map { self.id($0) }
+    view.show(.entry(.request(request), plan), atMilliseconds: now)
   }
 
   /// Tasks were added, so that this is the plan.

@@ -142,13 +142,13 @@ import Testing
     #expect(try parse("check - --set a=b") == check)
   }
 
-  @Test func `orders take tasks, and what is to be set`() throws {
+  @Test func `requests take tasks, and what is to be set`() throws {
     let cancel = try parse("cancel a 'b*' --run 2026 --json")
-    #expect(cancel.command == .order(.cancel))
+    #expect(cancel.command == .request(.cancel))
     #expect(cancel.tasks == ["a", "'b*'"])
     #expect(cancel.run == "2026")
     #expect(cancel.json)
-    #expect(try parse("continue").command == .order(.proceed))
+    #expect(try parse("continue").command == .request(.proceed))
     let priority = try parse("priority a b -5 --json")
     #expect(priority.tasks == ["a", "b"])
     #expect(priority.value == "-5")

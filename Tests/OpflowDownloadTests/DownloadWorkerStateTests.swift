@@ -37,7 +37,7 @@ struct DownloadWorkerStateTests {
   }
 
   private mutating func take(_ task: TaskID, follows: Bool = true) -> [String] {
-    tell(.order(follows ? .follow(task, attempt: 1) : .run(task, attempt: 1)))
+    tell(.message(follows ? .follow(task, attempt: 1) : .run(task, attempt: 1)))
   }
 
   private mutating func settles(_ task: TaskID) -> [String] { tell(.settles(task)) }
@@ -49,11 +49,11 @@ struct DownloadWorkerStateTests {
   }
 
   private mutating func revoke(_ task: TaskID, attempt: Int32 = 1) -> [String] {
-    tell(.order(.revoke(task, attempt: attempt)))
+    tell(.message(.revoke(task, attempt: attempt)))
   }
 
   private mutating func stop(_ task: TaskID) -> [String] {
-    tell(.order(.stop(task, attempt: 1, reason: .cancel)))
+    tell(.message(.stop(task, attempt: 1, reason: .cancel)))
   }
 
   @Test
@@ -126,47 +126,47 @@ struct DownloadWorkerStateTests {
   @Test mutating func `nothing begins while the task is suspended`() {
     _ = take(a, follows: false)
     _ = take(b)
-    #expect(tell(.order(.suspend(a, attempt: 1))) == [])
+    #expect(tell(.message(.suspend(a, attempt: 1))) == [])
     #expect(state.isSuspended)
     #expect(settles(a) == [])
-    #expect(tell(.order(.proceed(b, attempt: 1))) == [])
-    #expect(tell(.order(.proceed(a, attempt: 1))) == ["begin 1"])
+    #expect(tell(.message(.proceed(b, attempt: 1))) == [])
+    #expect(tell(.message(.proceed(a, attempt: 1))) == ["begin 1"])
   }
 
   @Test mutating func `after bye nothing more is taken, and it leaves when the last one has ended`()
   {
     _ = take(a, follows: false)
-    #expect(tell(.order(.bye)) == [])
+    #expect(tell(.message(.bye)) == [])
     #expect(take(b) == ["revoked 1"])
     #expect(ended(a) == ["end 0", "leave"])
   }
 
-  @Test mutating func `an idle one leaves at once`() { #expect(tell(.order(.bye)) == ["leave"]) }
+  @Test mutating func `an idle one leaves at once`() { #expect(tell(.message(.bye)) == ["leave"]) }
 
   @Test mutating func `without a coordinator all is left where it is, and nobody is told`() {
     _ = take(a, follows: false)
     _ = take(b)
     _ = take(c)
     _ = settles(a)
-    #expect(tell(.endOfOrders) == ["abandon 0", "abandon 1", "leave"])
-    #expect(tell(.endOfOrders) == [])
+    #expect(tell(.endOfMessages) == ["abandon 0", "abandon 1", "leave"])
+    #expect(tell(.endOfMessages) == [])
     #expect(ended(a) == [])
   }
 
   @Test
   mutating func `the time of a task runs from its own beginning, and not while it is suspended`() {
-    _ = tell(.order(.run(limited, attempt: 1)), at: 500)
+    _ = tell(.message(.run(limited, attempt: 1)), at: 500)
     #expect(state.deadline == Instant(nanoseconds: 1_500_000_000))
     #expect(tell(.timer, at: 1499) == [])
-    _ = tell(.order(.suspend(limited, attempt: 1)), at: 1400)
+    _ = tell(.message(.suspend(limited, attempt: 1)), at: 1400)
     #expect(state.deadline == nil)
     #expect(tell(.timer, at: 9000) == [])
-    #expect(tell(.order(.proceed(limited, attempt: 1)), at: 9000) == ["proceed 9"])
+    #expect(tell(.message(.proceed(limited, attempt: 1)), at: 9000) == ["proceed 9"])
     #expect(tell(.timer, at: 9100) == ["cut 9", "end 9 \(EndReason.timeout.word)"])
   }
 
   @Test mutating func `what is being put in place has no time limit any more`() {
-    _ = tell(.order(.run(limited, attempt: 1)))
+    _ = tell(.message(.run(limited, attempt: 1)))
     _ = settles(limited)
     #expect(state.deadline == nil)
     #expect(ended(limited) == ["end 9"])

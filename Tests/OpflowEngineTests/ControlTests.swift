@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// What orders do to a run, and what is said to those that do not apply.
+/// What requests do to a run, and what is said to those that do not apply.
 @Suite struct ControlTests {
   /// `a` needs nothing, `b` needs `a`, and so on; `x` and `y` need nothing.
   private static func run(
@@ -101,7 +101,7 @@ import Testing
     var run = try Self.run { $0.tasks[0].policy.retryMax = 3 }
     run.settle()
     let worker = try #require(run.running.first?.key)
-    run.tell(.order(run.order(.cancel, ["a"]), from: ConnectionID(1)))
+    run.tell(.request(run.request(.cancel, ["a"]), from: ConnectionID(1)))
     run.end(worker, Outcome(status: .exit(1)))
     #expect(run.state("a") == .cancelled)
     #expect(run.journal.last { $0.task.rawValue == 0 }?.event == .cancel)
@@ -111,7 +111,7 @@ import Testing
     var run = try Self.run()
     run.settle()
     let worker = try #require(run.running.first?.key)
-    run.tell(.order(run.order(.cancel, ["a"]), from: ConnectionID(1)))
+    run.tell(.request(run.request(.cancel, ["a"]), from: ConnectionID(1)))
     run.end(worker, Outcome(status: .success))
     #expect(run.state("a") == .succeeded)
     run.finish()
@@ -122,7 +122,7 @@ import Testing
     var run = try Self.run()
     run.settle()
     let worker = try #require(run.running.first?.key)
-    run.tell(.order(run.order(.cancel, ["a"]), from: ConnectionID(1)))
+    run.tell(.request(run.request(.cancel, ["a"]), from: ConnectionID(1)))
     run.bury(worker)
     #expect(run.state("a") == .cancelled)
     run.finish()
@@ -156,7 +156,7 @@ import Testing
         == .refused(detail: "a has succeeded already, and it applies to none of 1 others"))
   }
 
-  @Test func `an order about another try than the present one is refused`() throws {
+  @Test func `a request about another try than the present one is refused`() throws {
     var run = try Self.run {
       $0.tasks[0].policy.retryMax = 1
       $0.tasks[0].policy.retryDelayMilliseconds = 10
@@ -166,23 +166,23 @@ import Testing
     run.wait(milliseconds: 1000)
     run.end("x")
     run.settle()
-    var order = run.order(.cancel, ["a"])
-    order.expects = 1
-    run.tell(.order(order, from: ConnectionID(1)))
+    var request = run.request(.cancel, ["a"])
+    request.expects = 1
+    run.tell(.request(request, from: ConnectionID(1)))
     #expect(run.answers.last == .refused(detail: "a is at try 2 by now, not 1"))
   }
 
-  @Test func `an order that comes twice is done once and answered twice`() throws {
+  @Test func `a request that comes twice is done once and answered twice`() throws {
     var run = try Self.run()
     run.settle()
-    let order = run.order(.skip, ["x"])
-    run.tell(.order(order, from: ConnectionID(1)))
-    run.tell(.order(order, from: ConnectionID(2)))
+    let request = run.request(.skip, ["x"])
+    run.tell(.request(request, from: ConnectionID(1)))
+    run.tell(.request(request, from: ConnectionID(2)))
     #expect(run.answers == [.done(count: 1), .done(count: 1)])
     #expect(run.obeyed.count == 1)
   }
 
-  @Test func `an order waits for what a worker was handed ahead, and none overtakes it`() throws {
+  @Test func `a request waits for what a worker was handed ahead, and none overtakes it`() throws {
     var run = try Self.run(prefetches: true) {
       for index in 0..<4 { $0.add("z\(index)") }
     }
@@ -190,8 +190,8 @@ import Testing
     run.end("a")
     let prefetched = try #require(run.ahead.values.lazy.flatMap { $0 }.first)
     let name = run.plan.nameString(prefetched.0)
-    run.tell(.order(run.order(.skip, [name]), from: ConnectionID(1)))
-    run.tell(.order(run.order(.pause, []), from: ConnectionID(2)))
+    run.tell(.request(run.request(.skip, [name]), from: ConnectionID(1)))
+    run.tell(.request(run.request(.pause, []), from: ConnectionID(2)))
     #expect(run.answers.isEmpty)
     run.obeyAll()
     #expect(run.answers == [.done(count: 1), .done(count: 0)])
@@ -408,7 +408,7 @@ import Testing
 
   // MARK: The journal
 
-  @Test func `the order's line comes before what follows from it, and the answer after`() throws {
+  @Test func `the request's line comes before what follows from it, and the answer after`() throws {
     var maker = PlanMaker()
     maker.add("a")
     maker.add("b", needs: ["a"])
@@ -419,16 +419,16 @@ import Testing
       resumeState: ResumeState(initial: [.run, .run], attempts: [0, 0]), journal: JournalEncoder())
     let now = Instant(nanoseconds: 0)
     engine.begin(at: now, wall: 1)
-    var order = ControlRequest(
+    var request = ControlRequest(
       id: try #require(RequestID("o1")),
       requester: Requester(pid: 7, user: 3, name: "opflow cancel"),
       verb: .cancel)
-    order.tasks = [TaskID(0)]
-    engine.handle(.scheduler(.order(order, from: ConnectionID(5))), at: now, wall: 2)
+    request.tasks = [TaskID(0)]
+    engine.handle(.scheduler(.request(request, from: ConnectionID(5))), at: now, wall: 2)
     var words: [String] = []
     while let step = engine.next(at: now) {
       switch step {
-      case .tell(.order): words.append("order")
+      case .tell(.request): words.append("request")
       case .tell(.transition(let line)): words.append(line.event.kind.word.description)
       case .write:
         words.append("write")
@@ -437,10 +437,10 @@ import Testing
       default: break
       }
     }
-    #expect(words.prefix(4) == ["order", "skip", "write", "5 done(count: 1)"])
+    #expect(words.prefix(4) == ["request", "skip", "write", "5 done(count: 1)"])
   }
 
-  @Test func `an order's line is read as it was written, and holds in the fold`() throws {
+  @Test func `a request's line is read as it was written, and holds in the fold`() throws {
     var maker = PlanMaker()
     for name in ["a", "b\tc", "d"] { maker.add(name) }
     let plan = try maker.make()
@@ -461,22 +461,22 @@ import Testing
       .open(
         OpenEntry(run: "r", planKey: "0", opflowVersion: "0", manifestPath: "/m", folder: "/")),
       at: 1, plan: plan)
-    for order in [entry, held, urgent] { encoder.append(.order(order), at: 2, plan: plan) }
+    for request in [entry, held, urgent] { encoder.append(.request(request), at: 2, plan: plan) }
     try encoder.bytes.withUnsafeBytes { bytes in
       var reader = try JournalReader(bytes)
       var read: [JournalEntry] = []
       while let line = reader.next() {
         if let entry = line.entry(plan: plan) { read.append(entry) }
       }
-      #expect(read.dropFirst() == [.order(entry), .order(held), .order(urgent)])
+      #expect(read.dropFirst() == [.request(entry), .request(held), .request(urgent)])
       let model = try RunModel.read(bytes, plan: plan).history
       #expect(model[TaskID(1)].state == .skipped)
-      #expect(model[TaskID(1)].why == .skipped(.order))
-      #expect(model.orders.of(TaskID(0), .suspend) != nil)
-      #expect(model.orders.priorities == [TaskID(0): -7])
-      #expect(model.orders.counts.count == 3)
+      #expect(model[TaskID(1)].why == .skipped(.request))
+      #expect(model.requests.of(TaskID(0), .suspend) != nil)
+      #expect(model.requests.priorities == [TaskID(0): -7])
+      #expect(model.requests.counts.count == 3)
       let decision = ResumeDecision(plan: plan, history: model)
-      #expect(decision[TaskID(1)] == .keep(.skipped, .order))
+      #expect(decision[TaskID(1)] == .keep(.skipped, .request))
       #expect(decision[TaskID(0)] == .run(.new))
     }
   }

@@ -19,7 +19,7 @@ struct EngineHarness {
   }
   private(set) var plan: Plan
   var now = Instant(nanoseconds: 0)
-  /// Orders that each worker has yet to look at.
+  /// Messages that each worker has yet to look at.
   var inbox: [WorkerID: [WorkerMessage]] = [:]
   /// Workers that are seats in programs.
   var slots: [WorkerID: ClientID] = [:]
@@ -29,7 +29,7 @@ struct EngineHarness {
   var ahead: [WorkerID: [(TaskID, Int32)]] = [:]
   var journal: [Transition] = []
   var started: [Try] = []
-  /// Orders that were obeyed, and what was answered, in their order.
+  /// Requests that were obeyed, and what was answered, in their order.
   var obeyed: [RequestEntry] = []
   var answers: [RequestAnswer] = []
   var launched: [WorkerID] = []
@@ -101,9 +101,9 @@ struct EngineHarness {
     var maker = PlanMaker()
     fill(&maker)
     let segment = try maker.make()
-    let order = try #require(RequestID(id))
+    let request = try #require(RequestID(id))
     let own = try generator.map { try #require(plan.task(named: $0)) } ?? .none
-    if let answer = engine.answer(toExtension: order, by: segment, of: own) {
+    if let answer = engine.answer(toExtension: request, by: segment, of: own) {
       return answer
     }
     let growth = try PlanGrowth(of: plan, by: segment)
@@ -111,7 +111,7 @@ struct EngineHarness {
     try plan.validate()
     let requester = Requester(pid: 1, user: 0, name: "opflow add")
     var entry = ExtendEntry(
-      id: order, requester: requester, taskCount: plan.taskCount, added: segment.taskCount)
+      id: request, requester: requester, taskCount: plan.taskCount, added: segment.taskCount)
     entry.generator = own
     let resumeState = initial ?? segment.tasks.map { _ in .run }
     let count = answers.count
@@ -154,16 +154,16 @@ struct EngineHarness {
     case .launch(let worker, _, let node):
       launched.append(worker)
       nodes[worker] = node
-    case .order(let worker, let order) where slots[worker] != nil: toPrograms.append(order)
-    case .order(let worker, let order):
-      if case .devices(let task, let own) = order { devices[plan.nameString(task)] = own.numbers }
-      if case .tokens(let task, let count) = order { tokens.append((worker, task, count)) }
-      inbox[worker, default: []].append(order)
+    case .send(let worker, let message) where slots[worker] != nil: toPrograms.append(message)
+    case .send(let worker, let message):
+      if case .devices(let task, let own) = message { devices[plan.nameString(task)] = own.numbers }
+      if case .tokens(let task, let count) = message { tokens.append((worker, task, count)) }
+      inbox[worker, default: []].append(message)
     case .discard(let worker):
       dying.append(worker)
       inbox[worker] = nil
     case .finish(let entry): close = entry
-    case .tell(.order(let order)): obeyed.append(order)
+    case .tell(.request(let request)): obeyed.append(request)
     case .tell(.node(let entry)): nodeEntries.append(entry)
     case .tell(.stop(let entry)): stops.append(entry)
     case .tell(.retract(let entry)): retracted.append(entry)
@@ -173,7 +173,7 @@ struct EngineHarness {
     }
   }
 
-  /// Lets every launched worker say hello and take up what it was ordered to run.
+  /// Lets every launched worker say hello and take up what it was told to run.
   mutating func settle() {
     while true {
       if !dying.isEmpty {
@@ -191,15 +191,15 @@ struct EngineHarness {
     WorkerOffer(cores: nodes[worker].flatMap { cores[$0] } ?? 1, actions: .all)
   }
 
-  /// Lets every worker that is there take up its orders.
+  /// Lets every worker that is there take up its messages.
   mutating func obeyAll() {
     while obeyNext() {}
   }
 
   private mutating func obeyNext() -> Bool {
-    guard let (worker, orders) = inbox.first(where: { !$0.value.isEmpty }) else { return false }
-    inbox[worker] = Array(orders.dropFirst())
-    apply(worker, orders[0])
+    guard let (worker, messages) = inbox.first(where: { !$0.value.isEmpty }) else { return false }
+    inbox[worker] = Array(messages.dropFirst())
+    apply(worker, messages[0])
     return true
   }
 
@@ -221,8 +221,8 @@ struct EngineHarness {
     tell(.workerLost(worker, complaint: "it is gone"))
   }
 
-  mutating func apply(_ worker: WorkerID, _ order: WorkerMessage) {
-    switch order {
+  mutating func apply(_ worker: WorkerID, _ message: WorkerMessage) {
+    switch message {
     case .run(let task, let attempt), .follow(let task, let attempt):
       if running[worker] == nil {
         running[worker] = (task, attempt)

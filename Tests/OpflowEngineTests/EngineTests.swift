@@ -5,7 +5,7 @@ import OpflowPlan
 import OpflowWire
 import Testing
 
-/// In which order an engine has things done: lines, syncs and orders.
+/// In which order an engine has things done: lines, syncs and messages.
 @Suite struct EngineTests {
   /// A host that does nothing by itself.
   private struct Host {
@@ -67,9 +67,9 @@ import Testing
       case .tell(.worker): "worker"
       case .tell(.close): "close"
       case .tell(.resume): "resume"
-      case .tell(.order(let order)): "order \(order.id.text)"
+      case .tell(.request(let request)): "request \(request.id.text)"
       case .tell(.extend(let entry)): "extend \(entry.id.text)"
-      case .tell(.retract(let entry)): "withdraw \(entry.orders)"
+      case .tell(.retract(let entry)): "withdraw \(entry.requests)"
       case .tell(.stop(let stop)): "stop by \(stop.signal)"
       case .tell(.node(let node)): "site \(node.node.rawValue) \(node.state.rawValue)"
       case .answer(_, let id, let answer): "answer \(id.text) \(answer)"
@@ -80,9 +80,9 @@ import Testing
       case .discard: "discard"
       case .write: "write"
       case .sync(_, let kind): "sync \(kind)"
-      case .order(_, .run(let task, _)): "run \(plan.nameString(task))"
-      case .order(_, .stop(let task, _, _)): "stop \(plan.nameString(task))"
-      case .order(_, let order): "\(order)"
+      case .send(_, .run(let task, _)): "run \(plan.nameString(task))"
+      case .send(_, .stop(let task, _, _)): "stop \(plan.nameString(task))"
+      case .send(_, let message): "\(message)"
       case .dismiss: "dismiss"
       case .finish(let entry): "finish \(entry.exitCode)"
       case .passOn(let held): "pass on \(held.map { plan.nameString($0.service) })"
@@ -130,7 +130,7 @@ import Testing
     #expect(host.steps() == ["run a"])
   }
 
-  @Test func `with each no order goes before its line is synced`() throws {
+  @Test func `with each no message goes before its line is synced`() throws {
     var host = try Host(.each, Self.one)
     _ = host.startFirst()
     host.handle(.scheduler(.workerReady(WorkerID(0))))

@@ -57,16 +57,16 @@ import Testing
     #expect(decision.initialStates(request)[0] == .stillCancelled)
   }
 
-  @Test func `an order about tasks that the plan has no more is not one about the run`() throws {
+  @Test func `a request about tasks that the plan has no more is not one about the run`() throws {
     let before = try TestPlan.make([Task(name: "a"), Task(name: "gone")])
     var journal = JournalText(before)
     let id = try #require(RequestID("x-1"))
-    var order = RequestEntry(
+    var request = RequestEntry(
       id: id, verb: .cancel, requester: Requester(pid: 1, user: 0, name: "somebody"))
-    order.tasks = [try before.id("gone")]
-    journal.append(.order(order))
+    request.tasks = [try before.id("gone")]
+    journal.append(.request(request))
     let history = try RunModel.read(journal.bytes, TestPlan.make([Task(name: "a")]))
-    #expect(history.orders.stoppedBy == nil && history.orders.counts[id] != nil)
+    #expect(history.requests.stoppedBy == nil && history.requests.counts[id] != nil)
   }
 
   @Test func `tries that failed count on after a loss, and what is left of a delay is waited for`()
@@ -136,27 +136,27 @@ import Testing
     }
   }
 
-  @Test func `orders to a lost drive hold in the one that goes on with it`() throws {
+  @Test func `requests to a lost drive hold in the one that goes on with it`() throws {
     let plan = try TestPlan.make(["held", "cancelled", "free", "over"].map { Task(name: $0) })
-    func order(_ verb: ControlAction, _ names: [String]) throws -> JournalEntry {
+    func request(_ verb: ControlAction, _ names: [String]) throws -> JournalEntry {
       let id = try #require(RequestID("\(verb.rawValue).\(names.count)"))
-      var order = RequestEntry(
+      var request = RequestEntry(
         id: id, verb: verb, requester: Requester(pid: 1, user: 0, name: "somebody"))
-      order.tasks = try names.map { try plan.id($0) }
-      return .order(order)
+      request.tasks = try names.map { try plan.id($0) }
+      return .request(request)
     }
     var journal = JournalText(plan)
     try journal.start("held")
     try journal.start("cancelled")
-    try journal.append(order(.suspend, ["held", "over"]))
-    try journal.append(order(.proceed, ["over"]))
-    try journal.append(order(.cancel, ["cancelled"]))
-    try journal.append(order(.pause, []))
+    try journal.append(request(.suspend, ["held", "over"]))
+    try journal.append(request(.proceed, ["over"]))
+    try journal.append(request(.cancel, ["cancelled"]))
+    try journal.append(request(.pause, []))
     var expected = StandingRequests()
     expected.isPaused = true
     expected.onHold = [try plan.id("held")]
     expected.cancelled = [try plan.id("cancelled")]
-    #expect(try RunModel.read(journal.bytes, plan).orders.standing(plan) == expected)
+    #expect(try RunModel.read(journal.bytes, plan).requests.standing(plan) == expected)
 
     // Wherever it is lost itself, the one after it has them too; one that somebody resumes has
     // none.
@@ -165,7 +165,7 @@ import Testing
       var resume = ResumeEntry(planKey: "00", opflowVersion: "0")
       resume.continues = continues
       later.append(.resume(resume))
-      let standing = try RunModel.read(later.bytes, plan).orders.standing(plan)
+      let standing = try RunModel.read(later.bytes, plan).requests.standing(plan)
       #expect(standing == (continues ? expected : StandingRequests()))
     }
 

@@ -124,7 +124,7 @@ import Testing
     #expect(rest.range([]) == 10_000...20_000)
   }
 
-  @Test func `an order that makes room shortens it`() throws {
+  @Test func `a request that makes room shortens it`() throws {
     let (plan, durations) = try plan([("a", [], 10), ("b", [], 10), ("c", [], 10), ("d", [], 10)])
     var rest = forecast(plan, durations, parallel: 1)
     #expect(rest.range([]) == 40_000...40_000)

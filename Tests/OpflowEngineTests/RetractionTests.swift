@@ -53,7 +53,7 @@ struct RetractionTests {
     run.settle()
     let scan = try #require(run.plan.task(named: "scan"))
     #expect(
-      run.retracted == [RetractEntry(generator: scan, attempt: 1, orders: ["1"], count: 2)])
+      run.retracted == [RetractEntry(generator: scan, attempt: 1, requests: ["1"], count: 2)])
     #expect(run.state("a") == nil)
     #expect(run.state("a~1") == .skipped && run.state("b~1") == .skipped)
     try add(["a", "c"], "2", to: &run)
@@ -70,7 +70,7 @@ struct RetractionTests {
     try add(["a"], "2", to: &run)
     try add(["b"], "3", to: &run)
     tryAgain(&run)
-    #expect(run.retracted.map(\.orders) == [["1"], ["2", "3"]])
+    #expect(run.retracted.map(\.requests) == [["1"], ["2", "3"]])
     #expect(run.retracted.map(\.attempt) == [1, 2])
     run.end("scan")
     #expect(run.close?.state == .succeeded)
@@ -140,7 +140,7 @@ struct RetractionTests {
     #expect(run.state("late") == .succeeded)
   }
 
-  @Test func `what was skipped with it is withdrawn when an order tries it again`() throws {
+  @Test func `what was skipped with it is withdrawn when a request tries it again`() throws {
     var run = try RunGrowthTests.run {
       $0.add("scan") { $0.flags = .control }
       $0.add("slow")
@@ -150,7 +150,7 @@ struct RetractionTests {
     #expect(run.state("a") == .skipped)
     #expect(run.ask(.retry, ["scan"]) == .done(count: 1))
     run.settle()
-    #expect(run.retracted.map(\.orders) == [["1"]])
+    #expect(run.retracted.map(\.requests) == [["1"]])
     try add(["a"], "2", to: &run)
     run.end("scan")
     run.finish()
@@ -263,7 +263,7 @@ struct RetractionTests {
     try write(
       [.transition(Transition(.skip(.condition), TaskID(2))), .transition(back)], plan)
     plan = try growing.retract(1..<3, attempt: 1)
-    let entry = RetractEntry(generator: scan, attempt: 1, orders: ["o1"], count: 2)
+    let entry = RetractEntry(generator: scan, attempt: 1, requests: ["o1"], count: 2)
     try write(
       [
         .retract(entry), .transition(Transition(.skip(.retracted), TaskID(1))),

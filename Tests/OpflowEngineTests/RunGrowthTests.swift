@@ -78,7 +78,7 @@ struct RunGrowthTests {
     #expect(run.order == ["broken", "slow", "cleanup"])
   }
 
-  @Test func `a task tried again by an order has what was skipped for it wait again`() throws {
+  @Test func `a task tried again by a request has what was skipped for it wait again`() throws {
     var run = try Self.run {
       $0.add("broken")
       $0.add("slow")
@@ -87,11 +87,11 @@ struct RunGrowthTests {
     try run.add("1") { $0.add("new") { $0.outerNeeds = [("broken", .success)] } }
     #expect(run.state("new") == .skipped)
     let broken = try #require(run.plan.task(named: "broken"))
-    var order = ControlRequest(
+    var request = ControlRequest(
       id: try #require(RequestID("again")),
       requester: Requester(pid: 1, user: 0, name: "opflow retry"), verb: .retry)
-    order.tasks = [broken]
-    run.tell(.order(order, from: ConnectionID(1)))
+    request.tasks = [broken]
+    run.tell(.request(request, from: ConnectionID(1)))
     #expect(run.state("new") == .waiting)
     run.finish()
     #expect(run.close?.state == .succeeded)
@@ -131,7 +131,7 @@ struct RunGrowthTests {
 
   // MARK: - When
 
-  @Test func `an order that was obeyed is answered and not obeyed again`() throws {
+  @Test func `a request that was obeyed is answered and not obeyed again`() throws {
     var run = try Self.run { $0.add("a") }
     #expect(try run.add("1") { $0.add("b") } == .done(count: 1))
     #expect(try run.add("1") { $0.add("c") } == .done(count: 1))
@@ -177,9 +177,9 @@ struct RunGrowthTests {
     try run.add("last") { $0.add("last") }
     let requester = Requester(pid: 1, user: 0, name: "opflow close")
     for id in ["close", "again"] {
-      let order = ControlRequest(
+      let request = ControlRequest(
         id: try #require(RequestID(id)), requester: requester, verb: .close)
-      run.tell(.order(order, from: ConnectionID(1)))
+      run.tell(.request(request, from: ConnectionID(1)))
     }
     #expect(
       run.answers.suffix(2) == [.done(count: 0), .refused(detail: "the run is closed already")])
@@ -194,10 +194,10 @@ struct RunGrowthTests {
       $0.add("scan")
       $0.add("after", needs: ["scan"])
     }
-    let order = ControlRequest(
+    let request = ControlRequest(
       id: try #require(RequestID("close")),
       requester: Requester(pid: 1, user: 0, name: "opflow close"), verb: .close)
-    run.tell(.order(order, from: ConnectionID(1)))
+    run.tell(.request(request, from: ConnectionID(1)))
     let closed = RequestAnswer.refused(detail: "the run is closed: nothing is added to it any more")
     #expect(run.runningNames == ["scan"])
     #expect(try run.add("early", by: "after") { $0.add("early") } == closed)
@@ -219,10 +219,10 @@ struct RunGrowthTests {
 
   @Test func `a run that nobody keeps open is not closed`() throws {
     var run = try Self.run { $0.add("a") }
-    let order = ControlRequest(
+    let request = ControlRequest(
       id: try #require(RequestID("close")),
       requester: Requester(pid: 1, user: 0, name: "opflow close"), verb: .close)
-    run.tell(.order(order, from: ConnectionID(1)))
+    run.tell(.request(request, from: ConnectionID(1)))
     guard case .refused = run.answers.last else {
       Issue.record("it was closed")
       return
@@ -303,9 +303,9 @@ struct RunGrowthTests {
       try maker.make(), initial: [.succeeded], openness: .open, ranBefore: ranBefore)
     try run.add("1") { $0.add("last") { $0.flags.insert(.finally) } }
     let requester = Requester(pid: 1, user: 0, name: "opflow close")
-    let order = ControlRequest(
+    let request = ControlRequest(
       id: try #require(RequestID("close")), requester: requester, verb: .close)
-    run.tell(.order(order, from: ConnectionID(1)))
+    run.tell(.request(request, from: ConnectionID(1)))
     run.finish()
     #expect(run.order == (ranBefore ? ["last"] : []))
   }

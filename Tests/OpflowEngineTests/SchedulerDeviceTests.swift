@@ -174,14 +174,14 @@ import Testing
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test func `GPUs are lent by their places, and more than there are by no order`() throws {
+  @Test func `GPUs are lent by their places, and more than there are by no request`() throws {
     var run = try run(gpus: 2) { $0.add("a") { $0.demand = [(0, 1), (Self.gpu, 1000)] } }
     let id = try #require(RequestID("one"))
-    let order = ControlRequest(
+    let request = ControlRequest(
       id: id, requester: Requester(pid: 1, user: 0, name: "opflow"),
       verb: .parallel,
       value: .capacity(resource: Int(Self.gpu), 3000))
-    run.tell(.order(order, from: ConnectionID(1)))
+    run.tell(.request(request, from: ConnectionID(1)))
     #expect(run.answers == [.refused(detail: "this machine has 2 GPUs")])
   }
 

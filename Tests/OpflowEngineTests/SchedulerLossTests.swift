@@ -5,7 +5,8 @@ import OpflowPlan
 import OpflowWire
 import Testing
 
-/// Ends that few runs come to: workers that never come up, a journal that fails between two orders.
+/// Ends that few runs come to: workers that never come up, a journal that fails between two
+/// messages.
 @Suite("Scheduler without workers or journal")
 struct SchedulerLossTests {
   func plan(_ fill: (inout PlanMaker) -> Void) throws -> Plan {
@@ -48,7 +49,7 @@ struct SchedulerLossTests {
     #expect(run.state("rescue") == .succeeded)
   }
 
-  @Test func `orders that were not sent are taken back in reverse, and nothing starts again`()
+  @Test func `messages that were not sent are taken back in reverse, and nothing starts again`()
     throws
   {
     let plan = try plan {
@@ -62,16 +63,16 @@ struct SchedulerLossTests {
         var outcome = Outcome(status: .success)
         outcome.usage.wallMicroseconds = 100
         run.end(worker, outcome)
-      } else if let (worker, orders) = run.inbox.first(where: { !$0.value.isEmpty }) {
-        run.inbox[worker] = Array(orders.dropFirst())
-        run.apply(worker, orders[0])
+      } else if let (worker, messages) = run.inbox.first(where: { !$0.value.isEmpty }) {
+        run.inbox[worker] = Array(messages.dropFirst())
+        run.apply(worker, messages[0])
       }
     }
-    let (worker, orders) = try #require(run.inbox.first { $0.value.count == 2 })
+    let (worker, messages) = try #require(run.inbox.first { $0.value.count == 2 })
     let starts = run.started.count
     run.tell(.stop(.ioError))
-    for order in orders.reversed() {
-      guard let (task, attempt) = order.start else { continue }
+    for message in messages.reversed() {
+      guard let (task, attempt) = message.start else { continue }
       run.tell(.revoked(worker, task, attempt: attempt))
     }
     #expect(run.started.count == starts)
@@ -171,7 +172,7 @@ struct SchedulerLossTests {
     #expect(run.journal.last?.outcome.reason == .timeout)
   }
 
-  @Test func `what may still run is not started again by an order`() throws {
+  @Test func `what may still run is not started again by a request`() throws {
     var run = EngineHarness(
       try plan {
         $0.add("a")

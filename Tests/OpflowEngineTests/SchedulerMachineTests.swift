@@ -261,15 +261,15 @@ import Testing
     #expect(run.places == ["a": 2])
   }
 
-  @Test func `an order about a task that waits for time is obeyed`() throws {
+  @Test func `a request about a task that waits for time is obeyed`() throws {
     var run = try run(took: ["long": 100_000_000]) { $0.add("long") }
     run.join(1, offer(seconds: 10, of: run))
     #expect(run.places == [:])
     let id = try #require(RequestID("one"))
-    var order = ControlRequest(
+    var request = ControlRequest(
       id: id, requester: Requester(pid: 1, user: 0, name: "opflow"), verb: .cancel)
-    order.tasks = [TaskID(0)]
-    run.tell(.order(order, from: ConnectionID(1)))
+    request.tasks = [TaskID(0)]
+    run.tell(.request(request, from: ConnectionID(1)))
     #expect(run.state("long") == .cancelled)
     #expect(run.close?.exitCode == 6)
   }

@@ -64,12 +64,12 @@ struct SchedulerServiceTests {
     let api = try #require(run.worker(of: "api"))
     run.end(try #require(run.worker(of: "db")), Outcome(status: .exit(7)))
     // It takes its time, while all else goes on.
-    let orders = run.inbox.removeValue(forKey: api)
+    let messages = run.inbox.removeValue(forKey: api)
     run.settle()
     run.wait(milliseconds: 10)
     if run.runningNames.contains("db") { try run.becomeReady("db") }
     #expect(run.order.count { $0 == "test" } == 1)
-    run.inbox[api] = orders
+    run.inbox[api] = messages
     run.settle()
     for service in ["db", "api"] { try run.becomeReady(service) }
     #expect(run.runningNames == ["api", "db", "test"])

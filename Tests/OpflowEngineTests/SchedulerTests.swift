@@ -270,7 +270,7 @@ struct SchedulerTests {
   }
 
   @Test(arguments: [ControlAction.cancel, .skip])
-  func `a finally task waits for another one whatever an order does with what never ran`(
+  func `a finally task waits for another one whatever a request does with what never ran`(
     _ verb: ControlAction
   ) throws {
     var run = EngineHarness(
@@ -287,9 +287,9 @@ struct SchedulerTests {
     run.tell(.stop(.signal(2)))
     #expect(run.runningNames == ["first"])
     let requester = Requester(pid: 1, user: 0, name: "opflow")
-    var order = ControlRequest(id: try #require(RequestID("1")), requester: requester, verb: verb)
-    order.tasks = [try #require(run.plan.task(named: "never"))]
-    run.tell(.order(order, from: ConnectionID(1)))
+    var request = ControlRequest(id: try #require(RequestID("1")), requester: requester, verb: verb)
+    request.tasks = [try #require(run.plan.task(named: "never"))]
+    run.tell(.request(request, from: ConnectionID(1)))
     #expect(run.runningNames == ["first"])
     run.end("first")
     #expect(run.runningNames == ["last"])

@@ -299,19 +299,19 @@ import Testing
     #expect(try RunModel.read(journal.bytes, rest)[rest.id("c")].state == .running)
   }
 
-  @Test func `what waits again by an order does so though the plan has no more what it names`()
+  @Test func `what waits again by a request does so though the plan has no more what it names`()
     throws
   {
     var journal = JournalText(plan)
     try journal.start("a")
     try journal.failure("a")
     try journal.skip("b", .upstream(plan.id("a")))
-    var order = RequestEntry(
+    var request = RequestEntry(
       id: try #require(RequestID("again")), verb: .retry,
       requester: Requester(pid: 1, user: 0, name: "opflow"))
-    order.tasks = [try plan.id("a")]
-    order.back = [try plan.id("b")]
-    journal.append(.order(order))
+    request.tasks = [try plan.id("a")]
+    request.back = [try plan.id("b")]
+    journal.append(.request(request))
     let rest = try TestPlan.make([TestPlan.Task(name: "b")])
     #expect(try RunModel.read(journal.bytes, rest)[rest.id("b")].state == .waiting)
   }

@@ -89,7 +89,7 @@ import Testing
       ])
   }
 
-  @Test func `a stop by an order is counted`() throws {
+  @Test func `a stop by a request is counted`() throws {
     var run = try run(["a"])
     run.tell(.start, "a")
     run.tell(.pause, "a")

@@ -101,18 +101,18 @@ import Testing
     try look(at: run)
   }
 
-  @Test func `how much runs at once can be as much as an order says`() throws {
+  @Test func `how much runs at once can be as much as a request says`() throws {
     let plan = try plan()
     var model = SessionModel(plan: plan, scope: SessionScope(plan.tasks.map { _ in .run }))
-    var order = RequestEntry(
+    var request = RequestEntry(
       id: try #require(RequestID("o1")), verb: .parallel,
       requester: Requester(pid: 7, user: 0, name: "me"))
-    order.carried.resource = LiveKeys.resource
-    order.carried.number = Self.most
-    model.apply(order, atMilliseconds: 1)
+    request.carried.resource = LiveKeys.resource
+    request.carried.number = Self.most
+    model.apply(request, atMilliseconds: 1)
     var keys = LiveKeys()
     #expect(
       keys.type(Array("+".utf8), model, parallel: 1)
-        == [.order(.parallel, .none, value: Self.most)])
+        == [.request(.parallel, .none, value: Self.most)])
   }
 }

@@ -148,15 +148,15 @@ import Testing
     #expect(spans[1].events == nil)
   }
 
-  @Test func `orders and signals are events of what they were about`() throws {
+  @Test func `requests and signals are events of what they were about`() throws {
     var run = try run()
     run.tell(.start, "a")
     run.tell(.start, "d")
-    var order = RequestEntry(
+    var request = RequestEntry(
       id: try #require(RequestID("x-1")), verb: .cancel,
       requester: Requester(pid: 7, user: 0, name: "me"))
-    order.tasks = [try #require(run.plan.task(named: "a"))]
-    run.tell(.order(order))
+    request.tasks = [try #require(run.plan.task(named: "a"))]
+    run.tell(.request(request))
     run.tell(.cancel, "a", .signal(15), .stopped(.cancel))
     run.tell(.stop(StopEntry(signal: 2)))
     run.tell(.interrupt, "d", .signal(15), .stopped(.signal))

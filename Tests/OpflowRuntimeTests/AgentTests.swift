@@ -15,7 +15,7 @@ import Testing
     let folder: RunFolder
     let planKey: String
     private let process: SpawnedProcess
-    private var orders: Descriptor?
+    private var messages: Descriptor?
     private let reports: Descriptor
     private var bytes: [UInt8] = []
 
@@ -34,13 +34,13 @@ import Testing
       let session = try new.begin()
       folder = session.request.folder
       planKey = session.request.plan.key.description
-      let orders = try OpflowSystem.Pipe()
+      let messages = try OpflowSystem.Pipe()
       let reports = try OpflowSystem.Pipe()
       process = try Program.spawn(
         WorkerHarness.program, arguments: ["agent"] + arguments,
-        additions: try environment(state.root), input: orders.read.rawValue,
+        additions: try environment(state.root), input: messages.read.rawValue,
         output: reports.write.rawValue, error: 2, options: .newSession)
-      self.orders = orders.takeWrite()
+      self.messages = messages.takeWrite()
       self.reports = reports.takeRead()
     }
 
@@ -50,14 +50,14 @@ import Testing
       _ = try? process.wait()
     }
 
-    func say(_ line: String) throws { try orders?.writeAll(line + "\n") }
+    func say(_ line: String) throws { try messages?.writeAll(line + "\n") }
 
     func open(lease: Int = 5_000, key: String? = nil, folder: String? = nil) throws {
       try say(
         "open\t1\t\(self.folder.id)\t\(key ?? planKey)\t\(lease)\t\(folder ?? self.folder.path)")
     }
 
-    func hangUp() { orders = nil }
+    func hangUp() { messages = nil }
 
     func signal(_ signal: Signal) throws { try process.signal(signal) }
 

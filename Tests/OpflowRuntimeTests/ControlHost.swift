@@ -15,8 +15,8 @@ final class ControlHost {
   let watch: EventLoop
   var control: ControlSocket?
   var now = Instant(nanoseconds: 1_000_000_000)
-  /// Every order that came out, as `ID VERB NAME`.
-  var orders: [String] = []
+  /// Every request that came out, as `ID VERB NAME`.
+  var requests: [String] = []
   var workers: [Int32: WorkerID] = [:]
   var running = TaskID.none
   /// Answers what comes; nil where the engine takes its time.
@@ -55,18 +55,18 @@ final class ControlHost {
     }
     let turn = control?.takeTurn(at: now) { _ in running } ?? []
     for (connection, demand) in turn {
-      guard case .order(let order) = demand else {
+      guard case .request(let request) = demand else {
         if case .addition(let request, let requester) = demand {
-          orders.append("\(request.id.text) add \(requester.name)")
+          requests.append("\(request.id.text) add \(requester.name)")
           control?.answer(connection, request.id, .done(count: 1), at: now)
         }
         continue
       }
-      orders.append("\(order.id.text) \(order.verb.rawValue) \(order.requester.name)")
+      requests.append("\(request.id.text) \(request.verb.rawValue) \(request.requester.name)")
       if answers {
-        control?.answer(connection, order.id, .done(count: order.tasks.count), at: now)
+        control?.answer(connection, request.id, .done(count: request.tasks.count), at: now)
       } else {
-        held.append((connection, order.id))
+        held.append((connection, request.id))
       }
     }
     if control?.hosts.takeStop(

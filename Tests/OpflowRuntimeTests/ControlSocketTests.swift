@@ -48,7 +48,7 @@ import Testing
       Issue.record("it listens")
     } catch {
       #expect(
-        error.detail == "\(host.path) is no socket and stays as it is: this run takes no orders")
+        error.detail == "\(host.path) is no socket and stays as it is: this run takes no requests")
     }
     #expect(try Path.linkStatus(host.path) == before)
   }
@@ -77,11 +77,11 @@ import Testing
         #expect(try requester.hear().text == "done\t\(number).\(round)\tcount=2\n")
       }
     }
-    #expect(Set(host.orders).count == 200)
-    #expect(host.orders.contains("7.3 skip test"))
+    #expect(Set(host.requests).count == 200)
+    #expect(host.requests.contains("7.3 skip test"))
   }
 
-  @Test func `an order may come byte by byte, and several may come in one piece`() throws {
+  @Test func `a request may come byte by byte, and several may come in one piece`() throws {
     let host = try ControlHost()
     let requester = try ControlRequester(host)
     for byte in try host.line("slow", .pause) {
@@ -93,7 +93,7 @@ import Testing
     try requester.say(host.line("a", .pause) + host.line("b", .skip, [1]) + host.line("c", .pause))
     try host.settle()
     #expect(try requester.hear().text == "done\ta\tcount=0\ndone\tb\tcount=1\ndone\tc\tcount=0\n")
-    #expect(host.orders.map { String($0.prefix { $0 != " " }) } == ["slow", "a", "b", "c"])
+    #expect(host.requests.map { String($0.prefix { $0 != " " }) } == ["slow", "a", "b", "c"])
   }
 
   @Test func `who says what he has to say and no more is answered all the same`() throws {
@@ -114,10 +114,10 @@ import Testing
       try requester.say(host.line("a", .cancel))
     }
     try host.settle()
-    #expect(host.orders == ["a cancel test"])
+    #expect(host.requests == ["a cancel test"])
   }
 
-  @Test func `one order of a client is on its way at a time`() throws {
+  @Test func `one request of a client is on its way at a time`() throws {
     let host = try ControlHost()
     host.answers = false
     let requester = try ControlRequester(host)
@@ -125,19 +125,19 @@ import Testing
     try requester.say(host.line("a", .pause) + host.line("b", .pause))
     try other.say(host.line("c", .pause))
     try host.settle()
-    #expect(host.orders.map { $0.prefix(1) } == ["a", "c"])
-    // He leaves; what he is told is told to nobody, and his second order counts.
+    #expect(host.requests.map { $0.prefix(1) } == ["a", "c"])
+    // He leaves; what he is told is told to nobody, and his second request counts.
     for (connection, id) in host.held {
       host.control?.answer(connection, id, .done(count: 0), at: host.now)
     }
     try host.settle()
-    #expect(host.orders.map { $0.prefix(1) } == ["a", "c", "b"])
+    #expect(host.requests.map { $0.prefix(1) } == ["a", "c", "b"])
     #expect(try other.hear().text == "done\tc\tcount=0\n")
   }
 
   // MARK: - What nobody can do
 
-  @Test func `what is no order is refused, and what follows it is taken`() throws {
+  @Test func `what is no request is refused, and what follows it is taken`() throws {
     let host = try ControlHost()
     let requester = try ControlRequester(host)
     try requester.say("GET / HTTP/1.1\r\n")
@@ -151,11 +151,11 @@ import Testing
         "refused\t\twhat=it begins with none of `order`, `add` and `host`",
         "refused\t\twhat=it begins with none of `order`, `add` and `host`",
         "refused\ta\twhat=the plan has 3 tasks, and no task number 2147483647",
-        "refused\tb\twhat=the order is about plan other, and the run is of plan"
+        "refused\tb\twhat=the request is about plan other, and the run is of plan"
           + " \(host.fixture.plan.key) by now; ask again",
         "done\tc\tcount=0",
       ])
-    #expect(host.orders == ["c pause test"])
+    #expect(host.requests == ["c pause test"])
   }
 
   @Test func `a line without an end is refused when it is too long, and costs nobody else`() throws
@@ -194,16 +194,16 @@ import Testing
       try host.settle()
       stalls = count == 0 ? stalls + 1 : 0
     }
-    let asked = host.orders.count
+    let asked = host.requests.count
     try host.settle()
-    #expect(host.orders.count == asked)
+    #expect(host.requests.count == asked)
     try other.say(host.line("x", .pause))
     try host.settle()
     #expect(try other.hear().text == "done\tx\tcount=0\n")
     // He reads after all: it goes on.
     #expect(try unheard.hear().text.contains("done\tm0\tcount=0\n"))
     try host.settle()
-    #expect(host.orders.count > asked + 1)
+    #expect(host.requests.count > asked + 1)
   }
 
   @Test func `one who asks without end gets no more turns than others`() throws {
@@ -214,9 +214,9 @@ import Testing
     try host.turn()
     let other = try ControlRequester(host)
     try other.say(host.line("x", .pause))
-    let before = host.orders.count
+    let before = host.requests.count
     while try other.hear().text.isEmpty { try host.turn() }
-    #expect(host.orders.count < before + 10)
+    #expect(host.requests.count < before + 10)
   }
 
   @Test func `all that is said and not taken is bounded, and the longest half line goes first`()
@@ -324,7 +324,7 @@ import Testing
     process.standardOutput = output
     try process.run()
     try body(process.processIdentifier)
-    while host.orders.isEmpty, process.isRunning { try host.turn(waiting: .milliseconds(20)) }
+    while host.requests.isEmpty, process.isRunning { try host.turn(waiting: .milliseconds(20)) }
     try host.settle()
     process.waitUntilExit()
     let text = String(
@@ -342,7 +342,7 @@ import Testing
     #expect(
       answer.value
         == "refused\ta\twhat=b is a task of this run, and may steer it with `control: true` only\n")
-    #expect(host.orders.isEmpty)
+    #expect(host.requests.isEmpty)
   }
 
   @Test func `what a task left behind, or the run itself started, may not`() throws {

@@ -19,11 +19,11 @@ import Testing
     for (name, allocation) in [("n1", 0), ("n2", 0), ("n3", 1)] {
       nodes.add(TransportPlan(name: name, words: ["true"]), of: allocation, at: now)
     }
-    let orders = try OpflowSystem.Pipe()
+    let messages = try OpflowSystem.Pipe()
     let reports = try OpflowSystem.Pipe()
     let launcher = try RelayLauncher(
       node: 1, watch: EventLoop(), name: "n2", input: reports.takeRead(),
-      output: orders.takeWrite(),
+      output: messages.takeWrite(),
       at: now)
     nodes.places[1].state = .joined(launcher, NodeID(1))
 

@@ -145,7 +145,7 @@ import Testing
     let entry = try entry(worker)
     try worker.run("a")
     let pid = try worker.heardPID()
-    worker.closeOrders()
+    worker.closeMessages()
     #expect(Orphans.end(run: worker.run, workersLock: worker.workersLock, workers: [entry]) == [])
     #expect(!worker.isAlive(pid))
     #expect(try worker.log("a").hasSuffix("bye\n"))

@@ -17,12 +17,12 @@ import Testing
 
     init(_ first: String = Fixture.hello) throws {
       watch = try EventLoop()
-      let orders = try OpflowSystem.Pipe()
+      let messages = try OpflowSystem.Pipe()
       let reports = try OpflowSystem.Pipe()
-      agent = Agent(orders: try orders.read.duplicate(), reports: try reports.write.duplicate())
+      agent = Agent(messages: try messages.read.duplicate(), reports: try reports.write.duplicate())
       launcher = try RelayLauncher(
         node: 0, watch: watch, name: "node2", input: reports.takeRead(),
-        output: orders.takeWrite(), at: Instant(nanoseconds: 0))
+        output: messages.takeWrite(), at: Instant(nanoseconds: 0))
       try agent.say(first)
       _ = try hear()
     }
@@ -86,22 +86,22 @@ import Testing
   }
 
   private final class Agent {
-    private var orders: Descriptor?
+    private var messages: Descriptor?
     private var reports: Descriptor?
 
-    init(orders: consuming Descriptor, reports: consuming Descriptor) {
-      self.orders = consume orders
+    init(messages: consuming Descriptor, reports: consuming Descriptor) {
+      self.messages = consume messages
       self.reports = consume reports
     }
 
     func say(_ text: String) throws { try reports?.writeAll(text) }
-    func stopReading() { orders = nil }
+    func stopReading() { messages = nil }
     func stopTalking() { reports = nil }
 
     /// What it has been told, as far as that is there; nil at the end.
     func told() throws -> String? {
-      guard let raw = orders?.rawValue else { return nil }
-      try orders?.setNonblocking(true)
+      guard let raw = messages?.rawValue else { return nil }
+      try messages?.setNonblocking(true)
       var text: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 65_536)
       var count = read(raw, &buffer, buffer.count)

@@ -38,7 +38,7 @@ final class WorkerHarness {
   let run = "run-" + UUID().uuidString
   private(set) var hello: WorkerHello?
   private let process: SpawnedProcess
-  private var orders: Descriptor?
+  private var messages: Descriptor?
   private let reports: Descriptor
   private let errors: Descriptor
   private let say: Descriptor
@@ -72,19 +72,19 @@ final class WorkerHarness {
 
     say = try Self.makePipe(folder + "/work/say")
 
-    let orders = try OpflowSystem.Pipe()
+    let messages = try OpflowSystem.Pipe()
     let reports = try OpflowSystem.Pipe()
     let errors = try OpflowSystem.Pipe()
     process = try Program.spawn(
-      Self.program, arguments: ["worker", folder, run], input: orders.read.rawValue,
+      Self.program, arguments: ["worker", folder, run], input: messages.read.rawValue,
       output: reports.write.rawValue, error: errors.write.rawValue, options: .newSession)
-    self.orders = try orders.write.duplicate()
+    self.messages = try messages.write.duplicate()
     self.reports = try reports.read.duplicate()
     self.errors = try errors.read.duplicate()
   }
 
   deinit {
-    orders = nil
+    messages = nil
     try? process.signal(.kill)
     _ = try? process.wait()
     try? FileManager.default.removeItem(atPath: folder)
@@ -136,23 +136,23 @@ final class WorkerHarness {
   var pid: Int32 { process.pid }
   func id(_ name: String) -> TaskID { ids[name] ?? .none }
 
-  // MARK: Orders
+  // MARK: Messages
 
-  /// Orders that come together are read together: none is too late for another.
-  func order(_ orders: WorkerMessage...) throws {
+  /// Messages that come together are read together: none is too late for another.
+  func tell(_ messages: WorkerMessage...) throws {
     var writer = FieldWriter()
-    for order in orders { MessageCodec.encode(order, into: &writer) }
+    for message in messages { MessageCodec.encode(message, into: &writer) }
     try send(String(decoding: writer.bytes, as: UTF8.self))
   }
 
-  func send(_ text: String) throws { try orders?.writeAll(text) }
+  func send(_ text: String) throws { try messages?.writeAll(text) }
   func run(_ name: String, attempt: Int32 = 1) throws {
-    try order(.run(id(name), attempt: attempt))
+    try tell(.run(id(name), attempt: attempt))
   }
   func stop(_ name: String, _ reason: StopReason) throws {
-    try order(.stop(id(name), attempt: 1, reason: reason))
+    try tell(.stop(id(name), attempt: 1, reason: reason))
   }
-  func closeOrders() { orders = nil }
+  func closeMessages() { messages = nil }
   func signal(_ signal: Signal) throws { try process.signal(signal) }
 
   // MARK: Reports
@@ -251,7 +251,7 @@ final class WorkerHarness {
     }
   }
 
-  /// The worker's end; the orders are closed for it.
+  /// The worker's end; the messages are closed for it.
   func wait() throws -> EndedProcess.Status {
     var set = PollSet(slots: 1)
     set.set(0, process.descriptor.rawValue)

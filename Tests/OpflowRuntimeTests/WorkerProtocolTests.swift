@@ -3,7 +3,7 @@ import OpflowSystem
 import OpflowWire
 import Testing
 
-/// What a worker does with orders, and with their end.
+/// What a worker does with messages, and with their end.
 @Suite struct WorkerProtocolTests {
   @Test func `a task handed ahead starts by itself after a success`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "true"), WorkerTask("b", "exit 7")])
@@ -16,7 +16,7 @@ import Testing
   @Test(arguments: ["exit 1", "kill -9 $$"])
   func `a task handed ahead is given back after any other end`(script: String) throws {
     let worker = try WorkerHarness([WorkerTask("a", script), WorkerTask("b", "true")])
-    try worker.order(
+    try worker.tell(
       .run(worker.id("a"), attempt: 1), .run(worker.id("b"), attempt: 3))
     #expect(try !worker.ended("a").isSuccess)
     #expect(try worker.next() == .revoked(worker.id("b"), attempt: 3))
@@ -29,11 +29,11 @@ import Testing
     try worker.run("a")
     _ = try worker.started("a")
     try worker.run("b")
-    try worker.order(.revoke(b, attempt: 2))
-    try worker.order(.revoke(b, attempt: 1))
+    try worker.tell(.revoke(b, attempt: 2))
+    try worker.tell(.revoke(b, attempt: 1))
     #expect(try worker.next() == .revoked(b, attempt: 1))
     try worker.run("b")
-    try worker.order(.stop(b, attempt: 1, reason: .cancel))
+    try worker.tell(.stop(b, attempt: 1, reason: .cancel))
     #expect(try worker.next() == .revoked(b, attempt: 1))
     try worker.run("b")
     try worker.stop("a", .cancel)
@@ -54,22 +54,22 @@ import Testing
 
   @Test func `a pulse is answered with its number, whatever the worker is at`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "exec sleep 1000")])
-    try worker.order(.pulse(1))
+    try worker.tell(.pulse(1))
     #expect(try worker.next() == .pulse(1))
     try worker.run("a")
     _ = try worker.started("a")
-    try worker.order(.pulse(2))
+    try worker.tell(.pulse(2))
     #expect(try worker.next() == .pulse(2))
-    try worker.order(.suspend(worker.id("a"), attempt: 1), .pulse(.max))
+    try worker.tell(.suspend(worker.id("a"), attempt: 1), .pulse(.max))
     #expect(try worker.next() == .pulse(.max))
     try worker.stop("a", .kill)
     #expect(try worker.ended("a").reason == .stopped(.kill))
   }
 
-  @Test func `orders for tasks that it does not hold are passed over`() throws {
+  @Test func `messages for tasks that it does not hold are passed over`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "exec sleep 1000"), WorkerTask("b", "true")])
     try worker.stop("a", .kill)
-    try worker.order(.suspend(worker.id("a"), attempt: 1))
+    try worker.tell(.suspend(worker.id("a"), attempt: 1))
     try worker.run("a", attempt: 2)
     guard case .started(_, 2, let pid) = try worker.next() else {
       Issue.record("not started")
@@ -77,17 +77,17 @@ import Testing
     }
     try worker.stop("b", .kill)
     try worker.stop("a", .kill)
-    try worker.order(.proceed(worker.id("a"), attempt: 1))
-    try worker.order(.revoke(worker.id("a"), attempt: 2))
+    try worker.tell(.proceed(worker.id("a"), attempt: 1))
+    try worker.tell(.revoke(worker.id("a"), attempt: 2))
     #expect(worker.isAlive(pid))
-    try worker.order(.stop(worker.id("a"), attempt: 2, reason: .kill))
+    try worker.tell(.stop(worker.id("a"), attempt: 2, reason: .kill))
     #expect(try worker.ended("a").status == .signal(9))
   }
 
   @Test func `bye lets the task end first`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "sleep 0.05; exit 2")])
     try worker.run("a")
-    try worker.order(.bye)
+    try worker.tell(.bye)
     #expect(try worker.ended("a").status == .exit(2))
     #expect(try worker.wait() == .exit(0))
   }
@@ -104,14 +104,14 @@ import Testing
     ])
     try worker.run("a")
     #expect(try worker.heard() == "up")
-    worker.closeOrders()
+    worker.closeMessages()
     #expect(try worker.wait() == .exit(0))
     #expect(worker.survivors().isEmpty)
   }
 
   @Test func `an idle worker leaves at end-of-file`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "true")])
-    worker.closeOrders()
+    worker.closeMessages()
     #expect(try worker.wait() == .exit(0))
   }
 
@@ -128,7 +128,8 @@ import Testing
   @Test(arguments: [
     "nonsense\n", "run\t0\n", "run\t5\t1\n", String(repeating: "x", count: 1000),
   ])
-  func `a line that is no order ends the worker and its task, and it says so`(line: String) throws {
+  func `a line that is no message ends the worker and its task, and it says so`(line: String) throws
+  {
     let worker = try WorkerHarness([WorkerTask("a", "echo up > say; sleep 1000")])
     try worker.run("a")
     #expect(try worker.heard() == "up")
@@ -191,7 +192,7 @@ import Testing
       WorkerTask("a", script), WorkerTask("b", "echo up > say; read x < go; echo $x"),
     ])
     let go = try worker.makePipe("go")
-    try worker.order(
+    try worker.tell(
       .run(worker.id("a"), attempt: 1), .follow(worker.id("b"), attempt: 1))
     #expect(try worker.ended("a").isSuccess)
     #expect(try worker.heard() == "up")

@@ -49,7 +49,7 @@ import Testing
   private var deadline: Int64? { state.deadline.map { $0.nanoseconds / 1_000_000 } }
 
   private mutating func start() {
-    #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
+    #expect(tell(.message(.run(a, attempt: 1))) == ["start 0 1"])
     #expect(tell(.started(pid: 9)) == ["started 0 9"])
   }
 
@@ -68,14 +68,14 @@ import Testing
     start()
     _ = tell(.reaped(status: .exit(code), isGone: true), at: 5)
     let answer = code == 0 ? "start 1 1" : "revoked 1"
-    #expect(tell(.order(.follow(b, attempt: 1)), at: 6) == [answer])
+    #expect(tell(.message(.follow(b, attempt: 1)), at: 6) == [answer])
   }
 
   @Test(arguments: [Int32(0), 1])
   mutating func `tasks handed ahead start in their order, or are all given back`(code: Int32) {
     start()
-    for number in 1...3 { #expect(tell(.order(.follow(TaskID(number), attempt: 1))) == []) }
-    #expect(tell(.order(.revoke(TaskID(2), attempt: 1))) == ["revoked 2"])
+    for number in 1...3 { #expect(tell(.message(.follow(TaskID(number), attempt: 1))) == []) }
+    #expect(tell(.message(.revoke(TaskID(2), attempt: 1))) == ["revoked 2"])
     let answer = code == 0 ? ["start 1 1"] : ["revoked 1", "revoked 3"]
     #expect(
       tell(.reaped(status: .exit(code), isGone: true), at: 5).suffix(answer.count) == answer[...])
@@ -83,7 +83,7 @@ import Testing
 
   @Test mutating func `what a task leaves behind is killed until it is gone`() {
     start()
-    #expect(tell(.order(.run(b, attempt: 1))) == [])
+    #expect(tell(.message(.run(b, attempt: 1))) == [])
     #expect(
       tell(.reaped(status: .exit(0), isGone: false), at: 10) == ["note what is left", "kill"])
     #expect(deadline == 30)
@@ -97,7 +97,7 @@ import Testing
 
   @Test mutating func `what cannot be killed is given up after a while`() {
     start()
-    #expect(tell(.order(.stop(a, attempt: 1, reason: .kill)), at: 0) == ["kill"])
+    #expect(tell(.message(.stop(a, attempt: 1, reason: .kill)), at: 0) == ["kill"])
     #expect(tell(.timer, at: 2999) == ["kill"])
     #expect(tell(.timer, at: 3000) == ["abandon", "finish 0 unknown kill 3000000"])
   }
@@ -116,16 +116,16 @@ import Testing
 
   @Test mutating func `a task for which there is no process comes back, and what was to follow it`()
   {
-    #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
-    #expect(tell(.order(.follow(b, attempt: 1))) == [])
+    #expect(tell(.message(.run(a, attempt: 1))) == ["start 0 1"])
+    #expect(tell(.message(.follow(b, attempt: 1))) == [])
     #expect(tell(.lacking(detail: "no process")) == ["lacks 0", "revoked 1"])
-    #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
+    #expect(tell(.message(.run(a, attempt: 1))) == ["start 0 1"])
   }
 
   @Test mutating func `a stop has its grace, and ends when the tree does`() {
     start()
     #expect(
-      tell(.order(.stop(a, attempt: 1, reason: .cancel)), at: 100) == ["signal 15", "continue"])
+      tell(.message(.stop(a, attempt: 1, reason: .cancel)), at: 100) == ["signal 15", "continue"])
     #expect(deadline == 2100)
     // Its own process ends; its children have until the deadline.
     #expect(tell(.reaped(status: .signal(15), isGone: false), at: 200) == [])
@@ -137,19 +137,19 @@ import Testing
 
   @Test mutating func `a second stop is none, but for kill`() {
     start()
-    #expect(tell(.order(.stop(a, attempt: 1, reason: .cancel))).count == 2)
-    #expect(tell(.order(.stop(a, attempt: 1, reason: .signal))) == [])
-    #expect(tell(.order(.stop(a, attempt: 1, reason: .kill))) == ["kill"])
-    #expect(tell(.order(.stop(a, attempt: 1, reason: .kill))) == [])
+    #expect(tell(.message(.stop(a, attempt: 1, reason: .cancel))).count == 2)
+    #expect(tell(.message(.stop(a, attempt: 1, reason: .signal))) == [])
+    #expect(tell(.message(.stop(a, attempt: 1, reason: .kill))) == ["kill"])
+    #expect(tell(.message(.stop(a, attempt: 1, reason: .kill))) == [])
   }
 
   @Test mutating func `time stands still while a task is suspended`() {
     start()
-    #expect(tell(.order(.suspend(a, attempt: 1)), at: 900) == ["suspend"])
-    #expect(tell(.order(.suspend(a, attempt: 1)), at: 901) == [])
+    #expect(tell(.message(.suspend(a, attempt: 1)), at: 900) == ["suspend"])
+    #expect(tell(.message(.suspend(a, attempt: 1)), at: 901) == [])
     #expect(deadline == nil)
     #expect(tell(.timer, at: 5000) == [])
-    #expect(tell(.order(.proceed(a, attempt: 1)), at: 10_000) == ["continue"])
+    #expect(tell(.message(.proceed(a, attempt: 1)), at: 10_000) == ["continue"])
     #expect(deadline == 10_100)
     #expect(tell(.timer, at: 10_100) == ["signal 15", "continue"])
     #expect(
@@ -159,10 +159,10 @@ import Testing
 
   @Test mutating func `a lost coordinator cuts the grace and forgets the task handed ahead`() {
     start()
-    #expect(tell(.order(.run(b, attempt: 1))) == [])
-    #expect(tell(.endOfOrders, at: 10) == ["signal 15", "continue"])
+    #expect(tell(.message(.run(b, attempt: 1))) == [])
+    #expect(tell(.endOfMessages, at: 10) == ["signal 15", "continue"])
     #expect(deadline == 510)
-    #expect(tell(.endOfOrders, at: 20) == [])
+    #expect(tell(.endOfMessages, at: 20) == [])
     #expect(deadline == 510)
     #expect(
       tell(.reaped(status: .exit(0), isGone: true), at: 30)
@@ -170,17 +170,17 @@ import Testing
   }
 
   @Test mutating func `a coordinator that is lost while a task starts ends it too`() {
-    #expect(tell(.order(.run(a, attempt: 1))) == ["start 0 1"])
-    #expect(tell(.endOfOrders) == [])
+    #expect(tell(.message(.run(a, attempt: 1))) == ["start 0 1"])
+    #expect(tell(.endOfMessages) == [])
     #expect(tell(.started(pid: 9)) == ["started 0 9", "signal 15", "continue"])
     #expect(deadline == 500)
   }
 
   @Test mutating func `after bye a task handed ahead still runs, and nothing more is taken`() {
     start()
-    #expect(tell(.order(.run(b, attempt: 1))) == [])
-    #expect(tell(.order(.bye)) == [])
-    #expect(tell(.order(.run(TaskID(2), attempt: 1))) == ["revoked 2"])
+    #expect(tell(.message(.run(b, attempt: 1))) == [])
+    #expect(tell(.message(.bye)) == [])
+    #expect(tell(.message(.run(TaskID(2), attempt: 1))) == ["revoked 2"])
     #expect(
       tell(.reaped(status: .exit(0), isGone: true)) == ["finish 0 exit(0) none 0", "start 1 1"])
     #expect(tell(.refused(errorNumber: 2, detail: "why")) == ["refused 1 why", "leave"])
@@ -198,7 +198,7 @@ import Testing
   private let declaring = TaskID(2)
 
   private mutating func startDeclaring() {
-    #expect(tell(.order(.run(declaring, attempt: 1))) == ["start 2 1"])
+    #expect(tell(.message(.run(declaring, attempt: 1))) == ["start 2 1"])
   }
 
   @Test mutating func `a result that is brought back ends the task without a start`() {
@@ -225,19 +225,19 @@ import Testing
     startDeclaring()
     #expect(tell(.bringingBack) == [])
     #expect(
-      tell(.order(.stop(declaring, attempt: 1, reason: .cancel)))
+      tell(.message(.stop(declaring, attempt: 1, reason: .cancel)))
         == ["finish 2 unknown cancel 0"])
     #expect(tell(.broughtBack(.kept(origin: 7))) == [])
     startDeclaring()
     #expect(tell(.bringingBack) == [])
-    #expect(tell(.endOfOrders) == ["finish 2 unknown interrupted 0", "leave"])
+    #expect(tell(.endOfMessages) == ["finish 2 unknown interrupted 0", "leave"])
   }
 
   @Test mutating func `a success that is stopped while it is written down stays one`() {
     startDeclaring()
     #expect(tell(.started(pid: 9)) == ["started 2 9"])
     #expect(tell(.reaped(status: .exit(0), isGone: true)) == ["record 2"])
-    #expect(tell(.order(.stop(declaring, attempt: 1, reason: .cancel))) == ["stop recording"])
+    #expect(tell(.message(.stop(declaring, attempt: 1, reason: .cancel))) == ["stop recording"])
     #expect(tell(.recorded(.discarded(detail: "x"))) == ["report", "finish 2 exit(0) none 0"])
   }
 }

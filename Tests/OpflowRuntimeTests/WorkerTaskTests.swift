@@ -19,7 +19,7 @@ import Testing
     #expect(hello.offer.cores == Machine.cores && hello.host == Machine.hostName)
     #expect(hello.offer.memoryBytes == Int64(Machine.memoryBytes))
     #expect(try worker.logNames.isEmpty)
-    try worker.order(.bye)
+    try worker.tell(.bye)
     #expect(try worker.wait() == .exit(0))
     #expect(try worker.complaints() == "")
   }
@@ -33,7 +33,7 @@ import Testing
     ])
     #expect(try worker.finish("env/1").isSuccess)
     #expect(try worker.log("env/1") == "x y:\(worker.run):env/1:1:\n\(worker.folder)/work\n")
-    try worker.order(.setRunState(.failed))
+    try worker.tell(.setRunState(.failed))
     #expect(try worker.finish("other").isSuccess)
     #expect(try worker.log("other") == "none other failed\n1\n")
   }
@@ -186,7 +186,7 @@ import Testing
       WorkerTask("a", "yes | head -c 10000000; exec sleep 1000"), WorkerTask("b", "echo"),
     ])
     try Path.makeDirectory(worker.folder + "/logs/a.log")
-    try worker.order(
+    try worker.tell(
       .run(worker.id("a"), attempt: 1), .run(worker.id("b"), attempt: 1))
     let outcome = try worker.ended("a")
     #expect(outcome.reason == .output && outcome.errorNumber == Errno.notRegular.rawValue)
@@ -211,7 +211,7 @@ import Testing
     let worker = try WorkerHarness([
       WorkerTask("a", "echo one; printf 'two\\rthree\\n'; exec sleep 1000")
     ])
-    try worker.order(.watch(worker.id("a"), on: true))
+    try worker.tell(.watch(worker.id("a"), on: true))
     try worker.run("a")
     var last = ""
     while last != "three" {

@@ -154,18 +154,18 @@ import Testing
     // A shell that waits: one that is stopped within vfork(2) is not in state T.
     let script = "tail -f /dev/null & echo $$ > say; wait"
     let worker = try WorkerHarness([
-      // Long enough for the order to come before it, on a machine that is busy.
+      // Long enough for the message to come before it, on a machine that is busy.
       WorkerTask("a", script) { $0.policy = TaskPolicy(timeoutMilliseconds: 3000) }
     ])
     try worker.run("a")
     let pid = try worker.heardPID()
-    try worker.order(.suspend(worker.id("a"), attempt: 1))
+    try worker.tell(.suspend(worker.id("a"), attempt: 1))
     try worker.waitUntilStopped(pid)
     // Longer than the timeout, as the worker itself counts: it is told nothing meanwhile.
     let other = try WorkerHarness([WorkerTask("wait", "sleep 3.1")])
     #expect(try other.finish("wait").isSuccess)
     #expect(ProcessStatus.read(pid)?.state == UInt8(ascii: "T"))
-    try worker.order(.proceed(worker.id("a"), attempt: 1))
+    try worker.tell(.proceed(worker.id("a"), attempt: 1))
     let outcome = try worker.ended("a")
     #expect(outcome.reason == .timeout)
     #expect(outcome.usage.wallMicroseconds >= 6_100_000)
@@ -177,7 +177,7 @@ import Testing
     ])
     try worker.run("a")
     let pid = try worker.heardPID()
-    try worker.order(.suspend(worker.id("a"), attempt: 1))
+    try worker.tell(.suspend(worker.id("a"), attempt: 1))
     try worker.waitUntilStopped(pid)
     try worker.stop("a", .cancel)
     #expect(try worker.ended("a").status == .exit(4))

@@ -190,10 +190,10 @@ import Testing
   @Test func `a run that is held says by what, and promises no end`() throws {
     var view = try view()
     view.wait(2000)
-    view.order(.pause)
+    view.request(.pause)
     #expect(
       view.frame(columns: 80, rows: 24).last == "[0/4] 2.1s, paused by me, 2 running, 2 waiting")
-    view.order(.proceed)
+    view.request(.proceed)
     view.wait(1000)
     #expect(view.frame(columns: 80, rows: 24).last?.hasSuffix(" left") == true)
     view.tell(Transition(.pause, .none, attempt: 0))

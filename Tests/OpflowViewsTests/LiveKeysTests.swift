@@ -30,14 +30,14 @@ import Testing
       model.apply(Transition(.success, id(name), attempt: 1), atMilliseconds: now)
     }
 
-    mutating func order(_ verb: ControlAction, value: Int64? = nil, id: String? = nil) throws {
+    mutating func request(_ verb: ControlAction, value: Int64? = nil, id: String? = nil) throws {
       now += 1
-      var order = RequestEntry(
+      var request = RequestEntry(
         id: try #require(RequestID(id ?? "o\(now)")), verb: verb,
         requester: Requester(pid: 1, user: 0, name: "keys"))
-      order.carried.number = value
-      if verb == .parallel { order.carried.resource = "cpu" }
-      model.apply(order, atMilliseconds: now)
+      request.carried.number = value
+      if verb == .parallel { request.carried.resource = "cpu" }
+      model.apply(request, atMilliseconds: now)
     }
 
     mutating func type(_ text: String, parallel: Int64? = 4) -> [LiveKeys.Action] {
@@ -47,11 +47,11 @@ import Testing
 
   @Test func `p pauses a run that goes on, and continues one that is paused`() throws {
     var typist = try Typist(["a"])
-    #expect(typist.type("p") == [.order(.pause, .none, value: nil)])
-    try typist.order(.pause)
-    #expect(typist.type("p") == [.order(.proceed, .none, value: nil)])
-    try typist.order(.proceed)
-    #expect(typist.type("p") == [.order(.pause, .none, value: nil)])
+    #expect(typist.type("p") == [.request(.pause, .none, value: nil)])
+    try typist.request(.pause)
+    #expect(typist.type("p") == [.request(.proceed, .none, value: nil)])
+    try typist.request(.proceed)
+    #expect(typist.type("p") == [.request(.pause, .none, value: nil)])
     #expect(typist.type("q") == [.leave])
     #expect(typist.type("xyz\u{7f}\u{1}") == [])
   }
@@ -61,8 +61,8 @@ import Testing
       (nil, "+", 5), (nil, "-", 3), (2, "-", 1), (1, "-", nil), (1, "=", 2),
     ] as [(Int64?, String, Int64?)] {
       var typist = try Typist(["a"])
-      if let now { try typist.order(.parallel, value: now) }
-      let actions = wanted.map { [LiveKeys.Action.order(.parallel, .none, value: $0)] } ?? []
+      if let now { try typist.request(.parallel, value: now) }
+      let actions = wanted.map { [LiveKeys.Action.request(.parallel, .none, value: $0)] } ?? []
       #expect(typist.type(key) == actions)
     }
     var blind = try Typist(["a"])
@@ -75,24 +75,24 @@ import Testing
     var typist = try Typist(["a"])
     let plan = typist.model.plan
     func ask(_ value: Int64, _ name: String) throws -> ClientRequest {
-      let action = LiveKeys.Action.order(.parallel, .none, value: value)
+      let action = LiveKeys.Action.request(.parallel, .none, value: value)
       let id = try #require(RequestID(name))
       let request = try #require(action.request(id, plan))
       typist.keys.ask(request)
       return request
     }
     let both = typist.type("++")
-    #expect(both == [.order(.parallel, .none, value: 5), .order(.parallel, .none, value: 6)])
+    #expect(both == [.request(.parallel, .none, value: 5), .request(.parallel, .none, value: 6)])
     _ = try ask(5, "k1")
     let second = try ask(6, "k2")
     // The first one was obeyed, which a later look at the journal shows.
-    try typist.order(.parallel, value: 5, id: "k1")
-    #expect(typist.type("+") == [.order(.parallel, .none, value: 7)])
+    try typist.request(.parallel, value: 5, id: "k1")
+    #expect(typist.type("+") == [.request(.parallel, .none, value: 7)])
     let third = try ask(7, "k3")
-    try typist.order(.parallel, value: 6, id: "k2")
+    try typist.request(.parallel, value: 6, id: "k2")
     typist.keys.tell("", of: second)
     typist.keys.tell("parallel: no", of: third)
-    #expect(typist.type("-") == [.order(.parallel, .none, value: 5)])
+    #expect(typist.type("-") == [.request(.parallel, .none, value: 5)])
   }
 
   @Test func `a task is chosen by moving the mark, and Enter hits what is marked`() throws {
@@ -104,7 +104,7 @@ import Testing
     // Beyond the ends there is nothing.
     #expect(
       typist.type("\u{1b}[B\u{1b}OB\u{1b}[B\u{1b}[A\ry") == [
-        .order(.cancel, typist.id("b"), value: nil)
+        .request(.cancel, typist.id("b"), value: nil)
       ])
     #expect(typist.keys.mode == .plain)
     #expect(typist.type("c\u{1b}") == [])
@@ -120,7 +120,7 @@ import Testing
     #expect(typist.keys.mode == .choosing(.cancel, typist.id("b")))
     typist.end("b")
     #expect(typist.type("\r") == [])
-    #expect(typist.type("\u{1b}[B\ry") == [.order(.cancel, typist.id("c"), value: nil)])
+    #expect(typist.type("\u{1b}[B\ry") == [.request(.cancel, typist.id("c"), value: nil)])
     _ = typist.type("c")
     typist.end("c")
     #expect(typist.type("\u{1b}[B") == [])
@@ -138,7 +138,7 @@ import Testing
     #expect(typist.keys.mode == .choosing(.cancel, typist.id("test-Web")))
     #expect(typist.type("\u{8}\u{8}\u{8}test\u{1b}[B\r") == [])
     #expect(typist.keys.mode == .confirming(.cancel, typist.id("test-Web")))
-    #expect(typist.type("y") == [.order(.cancel, typist.id("test-Web"), value: nil)])
+    #expect(typist.type("y") == [.request(.cancel, typist.id("test-Web"), value: nil)])
   }
 
   @Test func `a cancel is asked for once more, and is not of a task that has ended meanwhile`()
@@ -166,7 +166,7 @@ import Testing
     }
     _ = typist.type("?l\r")
     #expect(typist.keys.mode == .following(typist.id("a")))
-    #expect(typist.type("p") == [.order(.pause, .none, value: nil)])
+    #expect(typist.type("p") == [.request(.pause, .none, value: nil)])
     #expect(typist.keys.mode == .following(typist.id("a")))
     // q leaves the mode first, then the view.
     #expect(typist.type("q") == [])
@@ -175,18 +175,18 @@ import Testing
     #expect(typist.keys.mode == .plain)
   }
 
-  @Test func `an order of a key is one as a command asks for it`() throws {
+  @Test func `a request of a key is one as a command asks for it`() throws {
     let typist = try Typist(["a", "b"])
     let plan = typist.model.plan
     let id = try #require(RequestID("k1"))
-    let cancel = LiveKeys.Action.order(.cancel, typist.id("b"), value: nil).request(id, plan)
+    let cancel = LiveKeys.Action.request(.cancel, typist.id("b"), value: nil).request(id, plan)
     #expect(cancel?.tasks.tasks == [typist.id("b")])
     #expect(cancel?.by == "keys")
     for action in [
-      LiveKeys.Action.order(.cancel, typist.id("b"), value: nil),
-      .order(.parallel, .none, value: 3), .order(.pause, .none, value: nil),
-      .order(.proceed, .none, value: nil), .order(.approve, typist.id("a"), value: nil),
-      .order(.reject, typist.id("a"), value: nil),
+      LiveKeys.Action.request(.cancel, typist.id("b"), value: nil),
+      .request(.parallel, .none, value: 3), .request(.pause, .none, value: nil),
+      .request(.proceed, .none, value: nil), .request(.approve, typist.id("a"), value: nil),
+      .request(.reject, typist.id("a"), value: nil),
     ] {
       let request = try #require(action.request(id, plan))
       #expect(request.fault == nil, "\(action)")

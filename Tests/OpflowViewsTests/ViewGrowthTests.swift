@@ -38,7 +38,8 @@ import Testing
     owner.end("d", .failure, .exit(2), outputBytes: 6)
     owner.close(.failed, exit: 1)
     let text = owner.errorText()
-    #expect(text.contains("order: add 2 tasks, asked by opflow add (pid 7)\n") == (mode != .quiet))
+    #expect(
+      text.contains("request: add 2 tasks, asked by opflow add (pid 7)\n") == (mode != .quiet))
     #expect(text.contains("d failed"))
     #expect(text.contains("log: logs/d.log"))
     #expect(text.contains("run r1 failed in 0.00s: 1 succeeded, 1 failed, 2 pending"))
@@ -181,7 +182,7 @@ import Testing
       owner.extend(try growing.add(segment.make()))
       let plan = try growing.retract(2..<4, attempt: 1)
       owner.retract(
-        RetractEntry(generator: TaskID(0), attempt: 1, orders: ["o"], count: 2), plan)
+        RetractEntry(generator: TaskID(0), attempt: 1, requests: ["o"], count: 2), plan)
       owner.tell(Transition(.skip(.retracted), TaskID(2)))
       owner.tell(Transition(.skip(.retracted), TaskID(3)))
       if json {
@@ -194,7 +195,7 @@ import Testing
       } else {
         let text = owner.errorText()
         #expect(
-          text.hasSuffix("order: withdraw 2 tasks that scan added before this try\n"), "\(text)")
+          text.hasSuffix("request: withdraw 2 tasks that scan added before this try\n"), "\(text)")
       }
     }
   }

@@ -123,7 +123,7 @@ import Testing
         """)
   }
 
-  @Test func `what an order said of priorities is the order of a resume`() throws {
+  @Test func `what a request said of priorities is the order of a resume`() throws {
     let plan = try ViewFixture.plan([("a", []), ("b", []), ("c", [])])
     var resumeState = ResumeState(initial: [.run, .run, .run], attempts: [0, 0, 0])
     resumeState.priorities = [TaskID(2): 4, TaskID(0): -4]

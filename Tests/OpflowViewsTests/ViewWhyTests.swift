@@ -38,12 +38,12 @@ import Testing
       for (name, reason) in retracted { tell(.resume(reason), name, attempt: 0) }
     }
 
-    mutating func order(_ verb: ControlAction, _ names: String...) throws {
+    mutating func request(_ verb: ControlAction, _ names: String...) throws {
       let requester = Requester(pid: 7, user: 0, name: "opflow \(verb.rawValue)")
       var entry = RequestEntry(
         id: try #require(RequestID("\(encoder.nextSequence)")), verb: verb, requester: requester)
       entry.tasks = names.compactMap { plan.task(named: $0) }
-      encoder.append(.order(entry), at: now, plan: plan)
+      encoder.append(.request(entry), at: now, plan: plan)
     }
 
     mutating func close(_ state: RunState) {
@@ -124,7 +124,7 @@ import Testing
     var told = Told(try plan())
     told.tell(.start, "lint")
     told.tell(.failure, "lint") { $0.outcome = Outcome(status: .exit(3)) }
-    try told.order(.pause)
+    try told.request(.pause)
     let text = try told.why("docs")
     #expect(
       text.contains(
@@ -139,10 +139,10 @@ import Testing
     #expect(try !told.why("clean").contains("max-failures"))
   }
 
-  @Test func `what an order did is told with who asked`() throws {
+  @Test func `what a request did is told with who asked`() throws {
     var told = Told(try plan())
     told.tell(.start, "lint")
-    try told.order(.suspend, "lint", "docs")
+    try told.request(.suspend, "lint", "docs")
     #expect(
       try told.why("lint") == """
         lint suspended
@@ -152,13 +152,13 @@ import Testing
     #expect(
       try told.why("docs").contains(
         "  it is held, asked by opflow suspend (pid 7), until `opflow continue docs`\n"))
-    try told.order(.cancel, "lint", "docs")
+    try told.request(.cancel, "lint", "docs")
     told.wait(90)
     told.tell(.cancel, "lint") {
       $0.outcome = Outcome(status: .signal(15), reason: .stopped(.cancel))
       $0.outcome.usage.wallMicroseconds = 90_000
     }
-    try told.order(.skip, "clean")
+    try told.request(.skip, "clean")
     #expect(
       try told.why("lint", "docs", "clean") == """
         lint cancelled

@@ -62,7 +62,7 @@ struct AddRequestTests {
     ("add\ta\tplan=k\tfolder=f", "it does not say what is added"),
     ("add\ta\tplan=k\tmanifest=m", "it does not say what is added"),
     ("add\ta\tplan=k\tplan=k\tmanifest=m\tfolder=f", "`plan` stands twice"),
-    ("add\ta\tplan=k\tvalue=1\tmanifest=m\tfolder=f", "an order has no `value`"),
+    ("add\ta\tplan=k\tvalue=1\tmanifest=m\tfolder=f", "a request has no `value`"),
     (
       "add\ta\tplan=k\tmanifest=m\tfolder=f\tcopy=x",
       "it carries a part of what is added only"

@@ -6,7 +6,7 @@ import Testing
 @testable import OpflowWire
 
 @Suite struct MessageCodecTests {
-  static let orders: [(WorkerMessage, String)] = [
+  static let messages: [(WorkerMessage, String)] = [
     (.run(TaskID(0), attempt: 1), "run\t0\t1\n"),
     (.revoke(TaskID(Int32.max), attempt: .max), "revoke\t2147483647\t2147483647\n"),
     (.stop(TaskID(7), attempt: 2, reason: .signal), "stop\t7\t2\tsignal\n"),
@@ -142,8 +142,8 @@ import Testing
     (.pulse(7), "pulse\t7\n"),
   ]
 
-  private func order(_ line: some StringProtocol) -> WorkerMessage? {
-    Array(line.utf8).withUnsafeBytes { MessageCodec.order($0) }
+  private func message(_ line: some StringProtocol) -> WorkerMessage? {
+    Array(line.utf8).withUnsafeBytes { MessageCodec.message($0) }
   }
 
   private func report(_ line: some StringProtocol) -> WorkerReport? {
@@ -169,12 +169,12 @@ import Testing
     #expect(left.processes.count == 32 && told?.names.hasPrefix("4194304 (long") == true)
   }
 
-  @Test(arguments: orders)
-  func `an order is written as its line and read back`(order: WorkerMessage, line: String) {
+  @Test(arguments: messages)
+  func `a message is written as its line and read back`(message: WorkerMessage, line: String) {
     var writer = FieldWriter()
-    MessageCodec.encode(order, into: &writer)
+    MessageCodec.encode(message, into: &writer)
     #expect(String(decoding: writer.bytes, as: UTF8.self) == line)
-    #expect(self.order(line.dropLast()) == order)
+    #expect(self.message(line.dropLast()) == message)
   }
 
   @Test(arguments: reports)
@@ -186,9 +186,9 @@ import Testing
   }
 
   @Test func `a line that was cut short is never taken for the whole`() {
-    for (order, line) in Self.orders {
+    for (message, line) in Self.messages {
       for length in 0..<(line.utf8.count - 1) {
-        #expect(self.order(line.prefix(length)) != order, "\(line) cut at \(length)")
+        #expect(self.message(line.prefix(length)) != message, "\(line) cut at \(length)")
       }
     }
     for (report, line) in Self.reports {
@@ -206,8 +206,8 @@ import Testing
     "value\t7\tv\t00000000000000ab\ttext", "value\tv\t00000000000000ab",
     "bye\t", "byebye", "started\t1\t1\t1", "\0",
   ])
-  func `what is no order is refused`(line: String) {
-    #expect(order(line) == nil)
+  func `what is no message is refused`(line: String) {
+    #expect(message(line) == nil)
   }
 
   @Test(arguments: [
@@ -280,11 +280,11 @@ import Testing
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       bytes.withUnsafeBytes { bytes in
         // A message that does pass must mean what it says.
-        if let order = MessageCodec.order(bytes) {
+        if let message = MessageCodec.message(bytes) {
           var writer = FieldWriter()
-          MessageCodec.encode(order, into: &writer)
-          let again = writer.bytes.dropLast().withUnsafeBytes { MessageCodec.order($0) }
-          #expect(again == order)
+          MessageCodec.encode(message, into: &writer)
+          let again = writer.bytes.dropLast().withUnsafeBytes { MessageCodec.message($0) }
+          #expect(again == message)
         }
         _ = MessageCodec.report(bytes)
       }
@@ -327,15 +327,15 @@ import Testing
 
   @Test(arguments: 1...40)
   func `lines come whole however the stream is cut`(chunkBytes: Int) {
-    let expected = MessageCodecTests.orders.map(\.0)
-    let stream = MessageCodecTests.orders.flatMap { Array($0.1.utf8) }
+    let expected = MessageCodecTests.messages.map(\.0)
+    let stream = MessageCodecTests.messages.flatMap { Array($0.1.utf8) }
     var buffer = LineBuffer()
     var read: [WorkerMessage] = []
     var rest = stream[...]
     while !rest.isEmpty {
       feed(&buffer, rest.prefix(chunkBytes))
       rest = rest.dropFirst(chunkBytes)
-      while case .message(.order(let order)) = buffer.nextInput() { read.append(order) }
+      while case .message(.message(let message)) = buffer.nextInput() { read.append(message) }
     }
     #expect(read == expected)
     #expect(buffer.isEmpty)

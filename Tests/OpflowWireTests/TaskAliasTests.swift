@@ -6,14 +6,14 @@ import Testing
 @Suite struct TaskAliasTests {
   private let alias = TaskAlias(own: TaskID(2), told: TaskID(5))
 
-  @Test func `orders about the task reach it by the number that the worker knows`() {
+  @Test func `messages about the task reach it by the number that the worker knows`() {
     #expect(
       alias.told(.stop(TaskID(2), attempt: 1, reason: .unneeded))
         == .stop(TaskID(5), attempt: 1, reason: .unneeded))
     #expect(alias.told(.suspend(TaskID(2), attempt: 1)) == .suspend(TaskID(5), attempt: 1))
     #expect(alias.told(.proceed(TaskID(2), attempt: 1)) == .proceed(TaskID(5), attempt: 1))
-    for order in [WorkerMessage.pulse(3), .bye, .stop(TaskID(5), attempt: 1, reason: .cancel)] {
-      #expect(alias.told(order) == order)
+    for message in [WorkerMessage.pulse(3), .bye, .stop(TaskID(5), attempt: 1, reason: .cancel)] {
+      #expect(alias.told(message) == message)
     }
   }
 

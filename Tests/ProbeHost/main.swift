@@ -112,7 +112,7 @@ case "stopped":
   // It was given all the same.
   for await change in changes where change.task.id == "t" && change.state.isFinished { break }
   print("t: \(queue.tally[.succeeded])")
-  // So is an order on the way out.
+  // So is a request on the way out.
   let leaving = Task {
     withUnsafeCurrentTask { $0?.cancel() }
     try await queue.pause()
@@ -141,7 +141,7 @@ case "lost":
   print("\(try await queue.waitUntilAllFinished().unfinished), \(failed.outcome.attempts)")
   try await queue.finish()
 case "held":
-  // What drives the run is killed; what was ordered of it holds.
+  // What drives the run is killed; what was requested of it holds.
   let queue = try await TaskQueue(name: "held")
   let changes = queue.changes(.everyChange(limit: .max))
   try await queue.pause()

@@ -162,17 +162,17 @@ package struct SimulatedRun {
     var entry = SimulatedSession.Entry(
       initial: decision.initialStates(request),
       attempts: plan.tasks.map { history[TaskID($0)].attempts }, owesFinally: decision.owesFinally,
-      values: request.values, priorities: history.orders.priorities,
-      orders: history.orders.counts,
+      values: request.values, priorities: history.requests.priorities,
+      requests: history.requests.counts,
       approved: decision.approved(plan, history, request), results: decision.results(history),
       origins: history.origins, asked: request.rerun, number: sessions)
     entry.standing = history.standing(plan, for: request)
     entry.triesUsed = history.triesUsed(
       plan, for: request, at: SimulatedSession.firstWallMilliseconds)
-    if history.isContinued(by: request) { entry.earlierOrders = history.orders }
+    if history.isContinued(by: request) { entry.earlierRequests = history.requests }
     if isExact, entry.standing != ledger.standing(plan, request) {
       throw Finding(
-        "of the orders \(ledger.standing(plan, request)) the next drive has \(entry.standing)")
+        "of the requests \(ledger.standing(plan, request)) the next drive has \(entry.standing)")
     }
     if isExact, entry.triesUsed != ledger.triesUsed(plan, request) {
       throw Finding(
@@ -189,7 +189,7 @@ package struct SimulatedRun {
     entry.ranBefore = history.hasStarts
     if plans.batchCount > 0 {
       let openness: RunOpenness =
-        !isOpen ? .ordinary : history.orders.closedBy == nil ? .open : .closed
+        !isOpen ? .ordinary : history.requests.closedBy == nil ? .open : .closed
       entry.growth = SimulatedGrowth(
         plans: plans, added: added, openness: openness, session: sessions)
     }

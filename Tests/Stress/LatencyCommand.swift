@@ -1,16 +1,16 @@
 import Drill
 
-/// `latency PROGRAM COUNT FOLDER`: how long so many orders take, on an idle machine and at 80
+/// `latency PROGRAM COUNT FOLDER`: how long so many requests take, on an idle machine and at 80
 /// percent of the dispatch that it can do.
 struct LatencyCommand {
-  private let latency: OrderLatency
+  private let latency: RequestLatency
 
   /// Of the dispatch that the machine can do.
   private static let load = 0.8
 
   init?(_ arguments: [String]) {
     guard arguments.count == 3, let count = Int(arguments[1]), count > 0 else { return nil }
-    latency = OrderLatency(program: arguments[0], orders: count, parent: arguments[2])
+    latency = RequestLatency(program: arguments[0], requests: count, parent: arguments[2])
   }
 
   func run() -> Int32 {
@@ -31,7 +31,7 @@ struct LatencyCommand {
     }
   }
 
-  private func tell(_ name: String, _ times: OrderLatency.Times) {
+  private func tell(_ name: String, _ times: RequestLatency.Times) {
     for (detail, sorted) in [("answer", times.answers), ("effect", times.effects)] {
       let (median, late) = (sorted[sorted.count / 2], sorted[sorted.count * 95 / 100])
       let last = sorted.last ?? 0

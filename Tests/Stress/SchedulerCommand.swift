@@ -148,12 +148,12 @@ private struct Game: ~Copyable {
     while let step = engine.next(at: now) {
       switch consume step {
       case .launch(let worker, _, _): ready.append(worker)
-      case .order(let worker, .run(let task, let attempt)),
-        .order(let worker, .follow(let task, let attempt)):
+      case .send(let worker, .run(let task, let attempt)),
+        .send(let worker, .follow(let task, let attempt)):
         running.append((worker, task, attempt))
       case .tell(.transition(let transition)):
         if case .success = transition.event { ended += 1 }
-      case .retract, .tell, .began, .answer, .order, .slot, .discard, .write, .sync, .dismiss,
+      case .retract, .tell, .began, .answer, .send, .slot, .discard, .write, .sync, .dismiss,
         .finish,
         .passOn:
         break

@@ -9,7 +9,7 @@ case "simulate": code = SimulateCommand(Array(arguments.dropFirst()))?.run() ?? 
 case "faults": code = FaultsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "journal": code = JournalCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "build": code = BuildCommand(Array(arguments.dropFirst()))?.run() ?? 2
-case "orders": code = OrdersCommand(Array(arguments.dropFirst()))?.run() ?? 2
+case "requests": code = RequestsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "grow": code = GrowCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "hosts": code = HostsCommand(Array(arguments.dropFirst()))?.run() ?? 2
 case "fresh": code = FreshCommand(Array(arguments.dropFirst()))?.run() ?? 2
@@ -27,7 +27,7 @@ default: break
 if code == 2 {
   print("usage: stress simulate COUNT [--from SEED] | stress simulate --seed SEED")
   print("       stress kill PROGRAM COUNT SEED FOLDER")
-  print("       stress orders PROGRAM COUNT SEED FOLDER")
+  print("       stress requests PROGRAM COUNT SEED FOLDER")
   print("       stress grow PROGRAM COUNT SEED FOLDER")
   print("       stress growth COUNT SEED")
   print("       stress hosts HOST COUNT SEED FOLDER")

@@ -184,7 +184,7 @@ extension QueueBoard {
   func ask(
     _ verb: ControlAction, _ about: RequestJob.About, _ carried: CarriedValue = CarriedValue()
   ) async throws(QueueError) -> Int {
-    try await reply { .order(RequestJob(verb, about, carried, $0)) }
+    try await reply { .request(RequestJob(verb, about, carried, $0)) }
   }
 
   func add(_ content: AddJob.Content) async throws(QueueError) -> [Int32] {

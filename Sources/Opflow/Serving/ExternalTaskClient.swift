@@ -83,12 +83,12 @@ final class ExternalTaskClient {
   func hear(_ place: (TaskID) -> Int32?) -> Bool {
     guard let link else { return false }
     if link.wantsToWrite { link.flush() }
-    var orders: [WorkerMessage] = []
+    var messages: [WorkerMessage] = []
     link.receive { line in
-      if let order = MessageCodec.order(line) { orders.append(order) }
+      if let message = MessageCodec.message(line) { messages.append(message) }
     }
-    for order in orders {
-      switch order {
+    for message in messages {
+      switch message {
       case .run(let task, let attempt):
         if let place = place(task), let body = closures[place], running[place] == nil {
           run(body, at: place, task, attempt)

@@ -48,7 +48,7 @@ final class QueueReader {
   var waitingAdds: [AddJob] = []
   var alone: Set<ObjectIdentifier> = []
   var addOnItsWay: SentAddition?
-  var orders: [RequestID: RequestJob] = [:]
+  var requests: [RequestID: RequestJob] = [:]
   /// Until the deadline, in nanoseconds, an answer may still come.
   private var givenUp: [(until: Int64, reply: any PendingReply)] = []
   private static let lastWait: Int64 = 1_000_000_000
@@ -152,7 +152,7 @@ final class QueueReader {
     for request in board.inbox.take() {
       switch request {
       case .add(let job): waitingAdds.append(job)
-      case .order(let job):
+      case .request(let job):
         if link == nil { job.answer(.failure(board.endError)) } else { send(job) }
       case .externalTaskEnded(let end): if blocks.take(end) { offerExternalTasks() }
       case .giveUp(let reply): givenUp.append((Clock.monotonicNanoseconds + Self.lastWait, reply))
@@ -182,7 +182,7 @@ final class QueueReader {
       watch = try? FolderWatch(file: folder.journal, in: folder.path)
     case .ended(let folder):
       // The run stopped without clients just as this one joined.
-      if run?.model.orders.stopReason == StopEntry.clientsGone, run?.model.openness == .open {
+      if run?.model.requests.stopReason == StopEntry.clientsGone, run?.model.openness == .open {
         return try open(ServerStart(setting, board.inbox))
       }
       try finish(folder)
@@ -273,7 +273,7 @@ extension QueueReader {
       retractRest(run.model.lastMilliseconds)
     }
     lookAtProgress(run)
-    let isPaused = run.model.orders.ofRun(.pause) != nil
+    let isPaused = run.model.requests.ofRun(.pause) != nil
     for place in finished where board.table.withLock({ $0[place].state.isSuccess }) {
       blocks.forget(place)
     }
@@ -294,11 +294,11 @@ extension QueueReader {
       if model.begun.sequence == line.sequence, !model.begun.task.isNone {
         update(model.begun.task, model, line.milliseconds)
       }
-    case .order:
-      guard let order = line.order(plan: plan) else { return }
-      if order.lacksTasks { unheard.insert(line.sequence) }
-      for task in order.tasks { update(task, model, line.milliseconds) }
-      for task in order.back { update(task, model, line.milliseconds) }
+    case .request:
+      guard let request = line.request(plan: plan) else { return }
+      if request.lacksTasks { unheard.insert(line.sequence) }
+      for task in request.tasks { update(task, model, line.milliseconds) }
+      for task in request.back { update(task, model, line.milliseconds) }
     case .extend:
       guard let entry = line.extend(plan: plan) else { return }
       if entry.taskCount > places.count { unheard.insert(line.sequence) }
@@ -555,7 +555,7 @@ extension QueueReader {
     guard let line = RequestLines.line(request) else {
       return job.answer(.failure(QueueError(.usage, "\(job.verb.rawValue): names too many tasks")))
     }
-    orders[request.id] = job
+    requests[request.id] = job
     link.send(line)
   }
 
@@ -570,7 +570,7 @@ extension QueueReader {
 
   func take(_ answer: RequestAnswer, to id: RequestID) {
     if let sent = addOnItsWay, sent.id == id { return take(answer, to: sent) }
-    guard let job = orders.removeValue(forKey: id) else { return }
+    guard let job = requests.removeValue(forKey: id) else { return }
     switch answer {
     case .done(let count): job.answer(.success(count))
     case .refused(let detail):
@@ -581,13 +581,13 @@ extension QueueReader {
 
   /// Repeats requests that the last coordinator did not answer, unless the journal has them.
   func askAgain() {
-    guard let counts = run?.model.orders.counts else { return }
+    guard let counts = run?.model.requests.counts else { return }
     if let sent = addOnItsWay {
       let isDone = counts[sent.id] != nil
       take(isDone ? .done(count: 0) : .refused(detail: AddRequest.outdated), to: sent)
     }
-    let open = orders
-    orders = [:]
+    let open = requests
+    requests = [:]
     for (id, job) in open {
       if let count = counts[id] {
         job.answer(.success(count))
@@ -604,7 +604,7 @@ extension QueueReader {
     waitingAdds = []
     alone = []
     for job in jobs { job.answer(.failure(error)) }
-    for job in orders.values { job.answer(.failure(error)) }
-    orders = [:]
+    for job in requests.values { job.answer(.failure(error)) }
+    requests = [:]
   }
 }

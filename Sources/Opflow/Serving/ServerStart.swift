@@ -236,7 +236,7 @@ struct ServerStart {
     throw QueueError(
       .opflow,
       complaint.isEmpty
-        ? "\(setting.program) ended before it took orders, and did not say why" : complaint)
+        ? "\(setting.program) ended before it took requests, and did not say why" : complaint)
   }
 
   static func died(_ folder: RunFolder, _ times: Int) -> QueueError {

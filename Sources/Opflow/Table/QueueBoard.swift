@@ -128,7 +128,7 @@ final class QueueBoard: Sendable {
 
 enum QueueRequest: Sendable {
   case add(AddJob)
-  case order(RequestJob)
+  case request(RequestJob)
   case externalTaskEnded(ExternalTaskEnd)
   /// The waiting Swift task was cancelled.
   case giveUp(any PendingReply)

@@ -106,25 +106,26 @@ private struct ForecastPlayer: ~Copyable {
       case .launch(let worker, _, _):
         let offer = WorkerOffer(cores: 1, actions: .all)
         engine.handle(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
-      case .order(let worker, .run(let task, let attempt)) where engine.plan.isService(task):
+      case .send(let worker, .run(let task, let attempt)) where engine.plan.isService(task):
         // A service ends when told to.
         for event in [
           SchedulerEvent.started(worker, task, attempt: attempt),
           .ready(
             worker, task, attempt: attempt, ports: engine.plan.portNames(of: task).map { _ in 1 }),
         ] { engine.handle(.scheduler(event), at: clock, wall: 0) }
-      case .order(let worker, .stop(let task, let attempt, let reason)):
+      case .send(let worker, .stop(let task, let attempt, let reason)):
         let outcome = Outcome(status: .unknown, reason: .stopped(reason))
-        engine.handle(.scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
-      case .order(let worker, .run(let task, let attempt)):
+        engine.handle(
+          .scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
+      case .send(let worker, .run(let task, let attempt)):
         running.push(
           ForecastEnd(
             at: end(of: task), order: found.starts.count, worker: worker, task: task,
             attempt: attempt))
         engine.handle(.scheduler(.started(worker, task, attempt: attempt)), at: clock, wall: 0)
-      case .order(let worker, .check(let check)): answer(check, to: worker)
+      case .send(let worker, .check(let check)): answer(check, to: worker)
       case .finish: isFinished = true
-      case .tell, .order, .answer, .began, .slot, .discard, .retract, .write, .sync, .dismiss,
+      case .tell, .send, .answer, .began, .slot, .discard, .retract, .write, .sync, .dismiss,
         .passOn:
         break
       }
@@ -140,7 +141,8 @@ private struct ForecastPlayer: ~Copyable {
     case nil: break
     case .fresh(let origin, let values):
       for value in values {
-        engine.handle(.scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
+        engine.handle(
+          .scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
       }
       result = .fresh(origin: origin)
     case .stale(let why, let isCached):
@@ -174,10 +176,10 @@ private struct ForecastPlayer: ~Copyable {
       return tell(.ended(end.worker, end.task, attempt: end.attempt, Outcome(status: .success)))
     }
     guard let id = RequestID("\(end.task.rawValue)") else { return }
-    var order = ControlRequest(
+    var request = ControlRequest(
       id: id, requester: Requester(pid: 0, user: 0, name: "forecast"), verb: .approve)
-    order.tasks = [end.task]
-    tell(.order(order, from: ConnectionID(0)))
+    request.tasks = [end.task]
+    tell(.request(request, from: ConnectionID(0)))
   }
 
   private func end(of task: TaskID) -> Instant {

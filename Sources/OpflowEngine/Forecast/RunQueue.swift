@@ -28,7 +28,7 @@ package struct RunQueue {
       case .prefetched, .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled: break
       }
     }
-    let priorities = status.history.orders.priorities
+    let priorities = status.history.requests.priorities
     let rank =
       ready.count > 1
       ? Ranking(plan: plan, durations: durations, priorities: priorities).rank.all : []

@@ -190,14 +190,14 @@ package struct ReadyQueues {
 
   /// No class is set aside.
   func checkInvariants() -> String? {
-    if !blocked.isEmpty { return "a lane is set aside beyond its pass" }
+    if !blocked.isEmpty { return "a demand class is set aside beyond its pass" }
     if ranks.count != count { return "ready tasks are miscounted" }
     for demandClass in demandClasses.indices
     where demandClasses[demandClass].first != nil && !heads.contains(demandClass) {
       guard let want = following[demandClass], let leader = groups[want]?.leader,
         led[leader] == want, let best = demandClasses[leader].first,
         let own = demandClasses[demandClass].first, best < own, heads.contains(leader)
-      else { return "a lane with tasks stands nowhere" }
+      else { return "a demand class with tasks stands nowhere" }
     }
     return heads.checkInvariants()
   }

@@ -202,7 +202,7 @@ struct Backlogs {
       }
       let total = depths.enumerated().reduce(0) { $0 + $1.offset * $1.element.count }
       if total != totals[demandClass] || (total > 0) != classesPrefetched.contains(demandClass) {
-        return "what was handed ahead of a lane is miscounted"
+        return "prefetched tasks of a demand class are miscounted"
       }
     }
     if found != WorkerKind.allCases.reduce(0, { $0 + counts[$1] }) {

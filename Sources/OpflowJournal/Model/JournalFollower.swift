@@ -151,7 +151,7 @@ extension RunModel {
       case .transition: history.enter(session: TransitionFields(line).session, at: line.sequence)
       case .open, .resume, .close, .worker, .stop, .node, .extend, .retract:
         history.applyToRun(line)
-      case .order: history.enter(session: line.session, at: line.sequence)
+      case .request: history.enter(session: line.session, at: line.sequence)
       case .unknown: break
       }
     }

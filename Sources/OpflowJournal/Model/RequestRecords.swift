@@ -26,9 +26,9 @@ package struct RequestRecords: Sendable {
     var ofTasks: [TaskID: Int] = [:]
     var ofResources: [String: Int] = [:]
 
-    mutating func note(_ order: RequestEntry, _ tasks: [TaskID], at place: Int) {
-      if !order.carried.resource.isEmpty {
-        if order.carried.number != nil { ofResources[order.carried.resource] = place }
+    mutating func note(_ request: RequestEntry, _ tasks: [TaskID], at place: Int) {
+      if !request.carried.resource.isEmpty {
+        if request.carried.number != nil { ofResources[request.carried.resource] = place }
       } else if tasks.isEmpty {
         ofRun = place
       } else {
@@ -47,24 +47,24 @@ package struct RequestRecords: Sendable {
   package init() {}
 
   mutating func apply(
-    _ order: RequestEntry, atMilliseconds now: Int64, session: Int, sequence: UInt64 = 0
+    _ request: RequestEntry, atMilliseconds now: Int64, session: Int, sequence: UInt64 = 0
   ) {
     let place = all.count
     all.append(
       Record(
-        verb: order.verb, requester: order.requester, milliseconds: now, session: session,
-        tasks: order.tasks,
-        carried: order.carried, sequence: sequence, fingerprints: order.fingerprints))
-    counts[order.id] = order.tasks.count
-    if order.lacksTasks { return }
-    let row = order.verb.row
-    let tasks = row.about == .run ? [] : order.tasks
+        verb: request.verb, requester: request.requester, milliseconds: now, session: session,
+        tasks: request.tasks,
+        carried: request.carried, sequence: sequence, fingerprints: request.fingerprints))
+    counts[request.id] = request.tasks.count
+    if request.lacksTasks { return }
+    let row = request.verb.row
+    let tasks = row.about == .run ? [] : request.tasks
     if row.about == .tasks, tasks.isEmpty { return }
     for verb in row.undoes { end(verb, tasks) }
     if row.stopsRun, tasks.isEmpty { endHolds() }
     switch row.standing {
     case .none: return
-    case .session, .run: standing[order.verb, default: Standing()].note(order, tasks, at: place)
+    case .session, .run: standing[request.verb, default: Standing()].note(request, tasks, at: place)
     }
   }
 

@@ -29,7 +29,7 @@ package struct RunModel: Sendable {
   package private(set) var sessionRecords: [SessionRecord] = []
   /// A signal has stopped the newest session's coordinator.
   package private(set) var isSuspended = false
-  package private(set) var orders = RequestRecords()
+  package private(set) var requests = RequestRecords()
   private(set) var growth = GrowthRecords()
   package private(set) var hasStarts = false
   /// Filled only if requested.
@@ -157,7 +157,7 @@ package struct RunModel: Sendable {
     case .open, .close, .worker, .stop, .node, .retract: applyToRun(line)
     case .resume: applyResume(line, plan: plan)
     case .extend: applyExtend(line, plan: plan)
-    case .order: applyOrder(line, plan: plan)
+    case .request: applyRequest(line, plan: plan)
     case .unknown: break
     }
     plainKinds = PlainKinds(
@@ -169,7 +169,7 @@ package struct RunModel: Sendable {
     applyToRun(line)
     guard let entry = line.extend(plan: plan) else { return }
     growth.note(entry, line, session: sessions)
-    orders.note(entry)
+    requests.note(entry)
   }
 
   @inline(never)
@@ -194,16 +194,16 @@ package struct RunModel: Sendable {
   }
 
   @inline(never)
-  private mutating func applyOrder(_ line: JournalLine, plan: Plan) {
+  private mutating func applyRequest(_ line: JournalLine, plan: Plan) {
     enter(session: line.session, at: line.sequence)
-    guard let order = line.order(plan: plan) else { return }
-    orders.apply(
-      order, atMilliseconds: line.milliseconds, session: sessions, sequence: line.sequence)
-    if order.tasks.isEmpty, order.back.isEmpty { return }
+    guard let request = line.request(plan: plan) else { return }
+    requests.apply(
+      request, atMilliseconds: line.milliseconds, session: sessions, sequence: line.sequence)
+    if request.tasks.isEmpty, request.back.isEmpty { return }
     if records.isEmpty { records.fill(of: plan, beforeFilling) }
-    if order.verb == .retry { tries.forget(order.tasks) }
-    for task in order.tasks { records[task.index].apply(order, line, task) }
-    for task in order.back { records[task.index].waitAgain(with: .skippedBefore) }
+    if request.verb == .retry { tries.forget(request.tasks) }
+    for task in request.tasks { records[task.index].apply(request, line, task) }
+    for task in request.back { records[task.index].waitAgain(with: .skippedBefore) }
   }
 
   mutating func applyToRun(_ line: JournalLine) {
@@ -236,7 +236,7 @@ package struct RunModel: Sendable {
       if entry.taskCount > 0 { growth.count(entry.taskCount, line) }
       beginSession(continues: entry.continues)
     case .extend: if let tasks = line.taskCount { growth.count(tasks, line) }
-    case .retract: growth.drop(line.retractedOrders)
+    case .retract: growth.drop(line.retractedRequests)
     case .close:
       close = line.close
       if let close, !sessionRecords.isEmpty {
@@ -253,13 +253,13 @@ package struct RunModel: Sendable {
       }
     case .stop:
       if let stop = line.stop {
-        orders.stop(by: stop)
+        requests.stop(by: stop)
         note(.stop(signal: stop.signal), line)
       }
     case .node:
       guard let node = line.node else { return }
       nodes.apply(node, session: sessions, atMilliseconds: line.milliseconds)
-    case .order, .transition, .unknown: break
+    case .request, .transition, .unknown: break
     }
   }
 
@@ -281,7 +281,7 @@ package struct RunModel: Sendable {
   private mutating func beginSession(continues: Bool = false) {
     isSuspended = false
     growth.beginSession()
-    if !continues { orders.beginSession() }
+    if !continues { requests.beginSession() }
     prefetched.removeAll()
     workerSites.beginSession(at: lastSequence)
     tries.beginSession(continues: continues)
@@ -458,7 +458,7 @@ package struct RunModel: Sendable {
 extension RunModel {
   package var openness: RunOpenness {
     guard open?.serves == true else { return .ordinary }
-    return orders.closedBy == nil ? .open : .closed
+    return requests.closedBy == nil ? .open : .closed
   }
 
   /// A resume's own selection holds for its session only.
@@ -476,8 +476,8 @@ extension RunModel {
   package var on: [String] { resume.map(\.on) ?? open?.on ?? [] }
   /// nil if opflow chose the capacity and did not record it.
   package func capacity(of resource: Int, _ plan: Plan) -> UInt64? {
-    let ordered = orders.capacity(plan.string(plan.resources[resource].name))
-    return ordered?.carried.number.map { UInt64(clamping: $0) }
+    let requested = requests.capacity(plan.string(plan.resources[resource].name))
+    return requested?.carried.number.map { UInt64(clamping: $0) }
       ?? limits.capacity(of: resource, plan)
   }
   package var files: [String] { resume?.files ?? open?.files ?? [] }

@@ -17,7 +17,7 @@ package struct SessionModel {
   package private(set) var lastMilliseconds: Int64 = 0
   package private(set) var hasOutput = false
   package private(set) var downloads = DownloadTotals()
-  package private(set) var orders: RequestRecords
+  package private(set) var requests: RequestRecords
   package private(set) var isStopped = false
   package private(set) var suspendedCount = 0
   package var machines = SessionMachines()
@@ -33,10 +33,10 @@ package struct SessionModel {
   }
 
   /// `orders` still hold from a continued session.
-  package init(plan: Plan, scope: SessionScope, orders: RequestRecords = RequestRecords()) {
+  package init(plan: Plan, scope: SessionScope, requests: RequestRecords = RequestRecords()) {
     self.plan = plan
     self.scope = scope
-    self.orders = orders
+    self.requests = requests
     states = []
     instances = []
     enter()
@@ -77,7 +77,7 @@ package struct SessionModel {
     hasOutput = history.hasStarts
     isStopped = history.isSuspended
     stopping = history.details.stopping
-    orders = history.orders
+    requests = history.requests
     for task in plan.tasks.lazy.map({ TaskID($0) })
     where scope.selected.contains(task) && !scope.reused.contains(task) {
       let record = history[task]
@@ -208,13 +208,15 @@ package struct SessionModel {
     follow(task, from: old, to: new, atMilliseconds: now)
   }
 
-  package mutating func apply(_ order: RequestEntry, atMilliseconds now: Int64) {
-    for task in order.tasks where task.index < states.count {
-      guard let effect = order.effect(on: task, in: states[task.index]) else { continue }
+  package mutating func apply(_ request: RequestEntry, atMilliseconds now: Int64) {
+    for task in request.tasks where task.index < states.count {
+      guard let effect = request.effect(on: task, in: states[task.index]) else { continue }
       apply(effect, atMilliseconds: now)
     }
-    for task in order.back { apply(Transition(.resume(.skippedBefore), task), atMilliseconds: now) }
-    orders.apply(order, atMilliseconds: now, session: 1)
+    for task in request.back {
+      apply(Transition(.resume(.skippedBefore), task), atMilliseconds: now)
+    }
+    requests.apply(request, atMilliseconds: now, session: 1)
   }
 
   /// Removes pending tasks, since their generator runs again. `renamed` has their new names.
@@ -229,9 +231,9 @@ package struct SessionModel {
     }
   }
 
-  package mutating func apply(_ entry: ExtendEntry) { orders.note(entry) }
+  package mutating func apply(_ entry: ExtendEntry) { requests.note(entry) }
 
-  package mutating func apply(_ stop: StopEntry) { orders.stop(by: stop) }
+  package mutating func apply(_ stop: StopEntry) { requests.stop(by: stop) }
 
   private mutating func follow(
     _ task: TaskID, from old: TaskState, to new: TaskState, atMilliseconds now: Int64

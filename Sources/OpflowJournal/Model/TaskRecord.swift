@@ -204,8 +204,8 @@ extension TaskRecord {
     }
   }
 
-  mutating func apply(_ order: RequestEntry, _ line: JournalLine, _ task: TaskID) {
-    guard let effect = order.effect(on: task, in: state) else { return }
+  mutating func apply(_ request: RequestEntry, _ line: JournalLine, _ task: TaskID) {
+    guard let effect = request.effect(on: task, in: state) else { return }
     let next = effect.state(after: state)
     switch effect.event {
     case .skip, .cancel:

@@ -14,22 +14,22 @@ package import OpflowPlan
 package struct AdditionsToRemake {
   /// Generators that must run again.
   package private(set) var makers: Set<String> = []
-  package private(set) var orders: Set<String> = []
+  package private(set) var requests: Set<String> = []
   package private(set) var names: Set<String> = []
 
-  package var isEmpty: Bool { makers.isEmpty && orders.isEmpty }
+  package var isEmpty: Bool { makers.isEmpty && requests.isEmpty }
 
   package enum Foresight {
     case starts, staysDone, unknown
   }
 
   package struct Addition {
-    let order: String
+    let request: String
     let generator: TaskID
     let tasks: Range<Int>
 
-    package init(order: String, generator: TaskID, tasks: Range<Int>) {
-      self.order = order
+    package init(request: String, generator: TaskID, tasks: Range<Int>) {
+      self.request = request
       self.generator = generator
       self.tasks = tasks
     }
@@ -92,7 +92,7 @@ package struct AdditionsToRemake {
     where fate(generator) == .starts { again.insert(generator) }
     // Later requests can come from tasks that earlier ones added.
     for addition in additions where again.contains(addition.generator) {
-      orders.insert(addition.order)
+      requests.insert(addition.request)
       for number in addition.tasks {
         again.insert(TaskID(number))
         names.insert(plan.nameString(TaskID(number)))

@@ -51,7 +51,7 @@ extension ResumeDecision {
     case .cancelled: .run(.cancelledBefore)
     case .waiting, .ready, .checking: .run(record.reasonToRun)
     case .prefetched, .running, .suspended: .run(.interrupted)
-    case .skipped where record.why == .skipped(.order): .keep(record)
+    case .skipped where record.why == .skipped(.request): .keep(record)
     case .skipped where willSkipByWish(task, input): .keep(record)
     case .skipped where record.why == .skipped(.unused) && input.request.stays(task): .run(.service)
     case .skipped where isForItself(task, input):
@@ -161,8 +161,8 @@ extension ResumeDecision {
   {
     let input = Input(plan: plan, history: history, request: request)
     var approved: Set<TaskID> = []
-    for task in history.orders.tasks(.approve) {
-      guard let answer = history.orders.of(task, .approve) else { continue }
+    for task in history.requests.tasks(.approve) {
+      guard let answer = history.requests.of(task, .approve) else { continue }
       let record = history[task]
       guard verdicts[task.index] == .run(.interrupted), record.startSequence < answer.sequence,
         answer.fingerprint(of: task) == plan.fingerprint(task).whole,
@@ -189,7 +189,7 @@ extension ResumeDecision {
   }
 
   private func skipped(_ task: TaskID, _ record: TaskRecord, _ input: Input) -> Verdict {
-    if record.why == .skipped(.order) { return .keep(record) }
+    if record.why == .skipped(.request) { return .keep(record) }
     if holdsLate(task, record, input) {
       return waitsForChecks(task, input) ? .later(.skipped, .condition) : .keep(record)
     }

@@ -181,7 +181,7 @@ extension RunModel {
   /// cancelled, and the user does not rerun it.
   package func standing(_ plan: Plan, for request: ResumeRequest) -> StandingRequests {
     guard isContinued(by: request) else { return StandingRequests() }
-    var standing = orders.standing(plan)
+    var standing = requests.standing(plan)
     standing.cancelled.removeAll { task in
       let state = self[task].state
       return request.reruns(task) || state.isTerminal && state != .cancelled

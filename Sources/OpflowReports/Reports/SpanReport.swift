@@ -143,17 +143,20 @@ extension SpanWriter {
     }
   }
 
-  mutating func event(_ order: RequestRecords.Record, _ plan: Plan) {
-    event(order.verb.rawValue, at: order.milliseconds) { writer in
-      writer.attribute("opflow.order.by", CleanText.string(order.requester.text))
-      if !order.tasks.isEmpty {
-        let names = NameList.text(order.tasks, plan: plan, limit: 3)
+  mutating func event(_ request: RequestRecords.Record, _ plan: Plan) {
+    event(request.verb.rawValue, at: request.milliseconds) { writer in
+      writer.attribute("opflow.order.by", CleanText.string(request.requester.text))
+      if !request.tasks.isEmpty {
+        let names = NameList.text(request.tasks, plan: plan, limit: 3)
         writer.attribute("opflow.order.tasks", CleanText.string(names))
       }
-      if !order.carried.resource.isEmpty {
-        writer.attribute("opflow.order.carried.resource", CleanText.string(order.carried.resource))
+      if !request.carried.resource.isEmpty {
+        writer.attribute(
+          "opflow.order.carried.resource", CleanText.string(request.carried.resource))
       }
-      if let value = order.carried.number { writer.attribute("opflow.order.carried.number", value) }
+      if let value = request.carried.number {
+        writer.attribute("opflow.order.carried.number", value)
+      }
     }
   }
 }
@@ -218,12 +221,12 @@ struct SpanSessions {
   }
 
   func events(of session: Session, _ status: RunStatus) -> [Event] {
-    let orders = status.history.orders.all.filter { $0.session == session.record.number }
+    let requests = status.history.requests.all.filter { $0.session == session.record.number }
     let additions = status.history.additions.filter { $0.session == session.record.number }
     var events: [Event] = session.record.signals.map { signal in
       (signal.milliseconds, { $0.event(signal) })
     }
-    events += orders.map { order in (order.milliseconds, { $0.event(order, status.plan) }) }
+    events += requests.map { request in (request.milliseconds, { $0.event(request, status.plan) }) }
     events += additions.map { addition in (addition.milliseconds, { $0.event(addition) }) }
     return events.sorted { $0.milliseconds < $1.milliseconds }
   }
@@ -236,17 +239,17 @@ struct SpanAttempts {
   private var lastNumbers: [Int32]
   private var writtenCount = 0
   private var failedPlaces: [TaskID: Int] = [:]
-  private let orders: [TaskID: [Int]]
+  private let requests: [TaskID: [Int]]
 
   init(_ status: RunStatus, _ trace: RunTrace) {
     self.status = status
     self.trace = trace
     lastNumbers = [Int32](repeating: -1, count: status.plan.taskCount)
-    var orders: [TaskID: [Int]] = [:]
-    for (place, order) in status.history.orders.all.enumerated() {
-      for task in order.tasks { orders[task, default: []].append(place) }
+    var requests: [TaskID: [Int]] = [:]
+    for (place, request) in status.history.requests.all.enumerated() {
+      for task in request.tasks { requests[task, default: []].append(place) }
     }
-    self.orders = orders
+    self.requests = requests
   }
 
   mutating func write(
@@ -318,8 +321,8 @@ struct SpanAttempts {
   private func writeEvents(
     of attempt: TaskAttempt, within time: ClosedRange<Int64>, _ writer: inout SpanWriter
   ) {
-    let places = orders.isEmpty ? [] : orders[attempt.task] ?? []
-    let all = status.history.orders.all
+    let places = requests.isEmpty ? [] : requests[attempt.task] ?? []
+    let all = status.history.requests.all
     let told = places.filter {
       all[$0].session == Int(attempt.session) && time.contains(all[$0].milliseconds)
     }

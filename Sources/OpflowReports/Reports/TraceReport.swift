@@ -33,7 +33,7 @@ package struct TraceReport {
   }
 
   private enum Part: Int {
-    case head, tries, counters, flows, orders, additions, machines, foot, none
+    case head, tries, counters, flows, requests, additions, machines, foot, none
   }
 
   private static let pieceBytes = 65_536
@@ -73,7 +73,7 @@ package struct TraceReport {
     case .tries: tracks.entries.count
     case .counters: use.steps.count
     case .flows: path.count - 1
-    case .orders: status.history.orders.all.count
+    case .requests: status.history.requests.all.count
     case .additions: status.history.additions.count
     case .machines: status.history.nodes.all.count
     case .none: 0
@@ -86,7 +86,7 @@ package struct TraceReport {
     case .tries: write(tracks.entries[next])
     case .counters: write(use.steps[next])
     case .flows: writeFlow(next)
-    case .orders: write(status.history.orders.all[next])
+    case .requests: write(status.history.requests.all[next])
     case .additions: write(status.history.additions[next])
     case .machines: write(status.history.nodes.all[next])
     case .foot:
@@ -223,12 +223,12 @@ package struct TraceReport {
     events.instant(text, microseconds(addition.milliseconds))
   }
 
-  private mutating func write(_ order: RequestRecords.Record) {
-    let about = NameList.text(order.tasks, plan: status.plan, limit: 3)
-    let name = "\(order.verb.rawValue)\(about.isEmpty ? "" : " \(about)")"
+  private mutating func write(_ request: RequestRecords.Record) {
+    let about = NameList.text(request.tasks, plan: status.plan, limit: 3)
+    let name = "\(request.verb.rawValue)\(about.isEmpty ? "" : " \(about)")"
     events.instant(
-      CleanText.string("\(name), asked by \(order.requester.text)"),
-      microseconds(order.milliseconds))
+      CleanText.string("\(name), asked by \(request.requester.text)"),
+      microseconds(request.milliseconds))
   }
 }
 

@@ -29,7 +29,7 @@ final class Agent {
   }
 
   private enum Slot {
-    static let orders = 0, signals = 1, reports = 2, workers = 3
+    static let messages = 0, signals = 1, reports = 2, workers = 3
     static let count = 4
   }
 
@@ -41,7 +41,7 @@ final class Agent {
   /// A transport may be up without a coordinator behind it.
   private static let openMilliseconds: Int64 = 60_000
 
-  private let orders: Descriptor
+  private let messages: Descriptor
   private let reports: Descriptor
   private let signals: SignalDescriptor
   private var poll = PollSet(slots: Slot.count)
@@ -78,9 +78,9 @@ final class Agent {
     try SignalSet.all.block()
     try MappedFile.exitOnBusError()
     try ProcessTree.becomeSubreaper()
-    orders = try StandardStream.input.duplicate()
+    messages = try StandardStream.input.duplicate()
     reports = try StandardStream.output.duplicate()
-    try orders.setNonblocking(true)
+    try messages.setNonblocking(true)
     try reports.setNonblocking(true)
     // Keeps this process's stray output out of the stream.
     let nothing = try File.openNull()
@@ -89,7 +89,7 @@ final class Agent {
     signals = try SignalDescriptor([.terminate, .interrupt, .hangup])
     workerWatch = try EventLoop()
     openBy = Self.now.advanced(byMilliseconds: Self.openMilliseconds)
-    poll.set(Slot.orders, orders.rawValue)
+    poll.set(Slot.messages, messages.rawValue)
     poll.set(Slot.signals, signals.rawValue)
     poll.set(Slot.workers, workerWatch.rawDescriptor)
   }
@@ -105,9 +105,9 @@ final class Agent {
       // Timers first: after a long stop, the heartbeat timeout must precede all other events.
       passTime(now)
       if poll.isReady(Slot.signals) { try takeSignals(now) }
-      if poll.isReady(Slot.orders) { readOrders(now) }
+      if poll.isReady(Slot.messages) { readMessages(now) }
       if poll.isReady(Slot.workers) { try hearWorkers(now) }
-      sendOrders()
+      sendMessages()
       flush()
     }
     launcher?.cleanUp()
@@ -171,32 +171,32 @@ final class Agent {
     }
   }
 
-  private func readOrders(_ now: Instant) {
+  private func readMessages(_ now: Instant) {
     do throws(Errno) {
-      let count = try input.fill { room throws(Errno) in try orders.read(into: room) }
-      if count == 0 { return endOfOrders(now) }
+      let count = try input.fill { room throws(Errno) in try messages.read(into: room) }
+      if count == 0 { return endOfMessages(now) }
     } catch .wouldBlock {
       return
     } catch {
-      return endOfOrders(now)
+      return endOfMessages(now)
     }
     while true {
-      switch input.nextAgentOrder(into: &aside) {
-      case .message(let order):
-        if !apply(order, now) { return fail("the coordinator sent what makes no sense", now) }
+      switch input.nextAgentMessage(into: &aside) {
+      case .message(let message):
+        if !apply(message, now) { return fail("the coordinator sent what makes no sense", now) }
       case .needsMore: return
       case .malformed: return fail("the coordinator sent a line that is no message", now)
       }
     }
   }
 
-  private func endOfOrders(_ now: Instant) {
-    poll.clear(Slot.orders)
+  private func endOfMessages(_ now: Instant) {
+    poll.clear(Slot.messages)
     leave(saying: nil, now)
   }
 
-  private func apply(_ order: AgentMessage, _ now: Instant) -> Bool {
-    switch order {
+  private func apply(_ message: AgentMessage, _ now: Instant) -> Bool {
+    switch message {
     case .open(let opening):
       guard case .waiting = phase, self.opening == nil else { return false }
       guard opening.version == AgentOpening.currentVersion else {
@@ -336,7 +336,7 @@ final class Agent {
     unsent.append(link)
   }
 
-  private func sendOrders() {
+  private func sendMessages() {
     for link in unsent {
       link.isListed = false
       guard case .talking = link.state else { continue }

@@ -170,7 +170,7 @@ final class ProgramLink {
 
   // MARK: - Messages
 
-  func enqueue(_ order: WorkerMessage) { MessageCodec.encode(order, into: &outbox) }
+  func enqueue(_ message: WorkerMessage) { MessageCodec.encode(message, into: &outbox) }
 
   func send() throws(ProgramFault) {
     if outbox.bytes.isEmpty { return }
@@ -212,7 +212,7 @@ enum ProgramFault: Error {
     switch self {
     case .malformed: "it sent a line that is no message"
     case .unheard: "it does not read what it is told"
-    case .unsendable(let error): "orders could not be sent to it: \(error)"
+    case .unsendable(let error): "messages could not be sent to it: \(error)"
     case .noSuchTask(let task):
       "it offers task number \(task.rawValue), which the plan does not have"
     }

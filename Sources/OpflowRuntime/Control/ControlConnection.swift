@@ -111,7 +111,7 @@ package struct ControlConnection {
     // The lock is checked first: a session that has ended writes no more.
     let isHeld = try isHeld()
     let history = try? folder.readHistory(plan: plan).history
-    if let count = history?.orders.counts[id] { return .done(count: count) }
+    if let count = history?.requests.counts[id] { return .done(count: count) }
     if isHeld { return nil }
     throw .notLive
   }
@@ -162,7 +162,7 @@ package struct ControlConnection {
 extension RequestID {
   package static func new() -> RequestID {
     let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
-    guard let id = RequestID(text) else { preconditionFailure("an order's id is none: \(text)") }
+    guard let id = RequestID(text) else { preconditionFailure("a request's id is none: \(text)") }
     return id
   }
 }
@@ -205,7 +205,7 @@ final class KeyRequests {
     } catch {
       let refused = [request] + queue
       queue = []
-      return refused.map { ($0, "\($0.verb.rawValue): the run takes no orders now: \(error)") }
+      return refused.map { ($0, "\($0.verb.rawValue): the run takes no requests now: \(error)") }
     }
   }
 

@@ -108,8 +108,8 @@ final class ControlSocket {
     } catch {
       throw ControlFault(
         detail: error == .exists
-          ? "\(path)/\(Self.name) is no socket and stays as it is: this run takes no orders"
-          : "this run takes no orders, its folder can have no socket: \(error)")
+          ? "\(path)/\(Self.name) is no socket and stays as it is: this run takes no requests"
+          : "this run takes no requests, its folder can have no socket: \(error)")
     }
   }
 
@@ -284,7 +284,7 @@ extension ControlSocket {
   }
 
   enum Demand {
-    case order(ControlRequest)
+    case request(ControlRequest)
     case addition(AddRequest, Requester)
     case hello(WorkerHello)
   }
@@ -321,8 +321,8 @@ extension ControlSocket {
         connection.state = .asked
         answer(connection.id, host.id, join(host, as: connection.id), at: now)
       case .success(.demand(let demand)):
-        if case .order(let order) = demand {
-          bytes += 4 * (order.tasks.count + order.among.count)
+        if case .request(let request) = demand {
+          bytes += 4 * (request.tasks.count + request.among.count)
         }
         connection.state = .asked
         demands.append((connection.id, demand))
@@ -355,10 +355,10 @@ extension ControlSocket {
         request.id,
         Result { () throws(RequestRefusal) in
           switch request {
-          case .order(let order):
+          case .request(let request):
             let (requester, _) = try requester(
-              order.by, connection, running, answers: order.verb.row.isAnswer)
-            return .demand(.order(try order.order(of: plan, from: requester)))
+              request.by, connection, running, answers: request.verb.row.isAnswer)
+            return .demand(.request(try request.controlRequest(of: plan, from: requester)))
           case .add(let addition):
             let (requester, task) = try requester(addition.by, connection, running)
             try addition.expectFit(plan, from: task)

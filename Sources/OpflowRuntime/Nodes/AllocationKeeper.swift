@@ -48,7 +48,7 @@ package final class AllocationKeeper {
   private static let leastRunningMilliseconds: Int64 = 5_000
 
   private enum Slot {
-    static let orders = 0, signals = 1, question = 2
+    static let input = 0, signals = 1, question = 2
     static let salloc = 3
   }
 
@@ -103,7 +103,7 @@ package final class AllocationKeeper {
 
   private func work() throws(Errno) {
     var wait = PollSet(slots: Slot.salloc + 3)
-    wait.set(Slot.orders, 0)
+    wait.set(Slot.input, 0)
     wait.set(Slot.signals, signals.rawValue)
     for (index, descriptor) in (salloc?.rawDescriptors ?? []).enumerated() {
       wait.set(Slot.salloc + index, descriptor)
@@ -115,7 +115,7 @@ package final class AllocationKeeper {
       _ = try wait.wait(
         nanoseconds: nextWake.map { max(0, $0.nanoseconds - Self.now.nanoseconds) } ?? -1)
       // The coordinator sends nothing: readable input means its end.
-      if wait.isReady(Slot.signals) || wait.isReady(Slot.orders) { return }
+      if wait.isReady(Slot.signals) || wait.isReady(Slot.input) { return }
       if let salloc { take(salloc, &wait) }
       if !isDone { takeAnswers() }
       try flush()

@@ -32,7 +32,7 @@ final class SlurmAllocation {
 
   private let want: Want
   private let process: StartedProcess
-  private var orders: Descriptor?
+  private var keeperInput: Descriptor?
   private var reports: Descriptor?
   private var lines = LineBuffer(longestLineBytes: AllocationLines.longestLineBytes, bytes: 131_072)
   private let watch: EventLoop
@@ -46,15 +46,15 @@ final class SlurmAllocation {
     self.want = want
     self.watch = watch
     do throws(Errno) {
-      let orders = try Pipe()
+      let keeperInput = try Pipe()
       let reports = try Pipe()
       try reports.read.setNonblocking(true)
       process = StartedProcess(
         try Program.spawn(
           searching: ["/proc/self/exe", AllocationKeeper.command] + want.words,
-          input: orders.read.rawValue, output: reports.write.rawValue, error: error,
+          input: keeperInput.read.rawValue, output: reports.write.rawValue, error: error,
           options: .newSession))
-      self.orders = orders.takeWrite()
+      self.keeperInput = keeperInput.takeWrite()
       let input = reports.takeRead()
       try watch.add(input.rawValue, owner, place)
       self.reports = consume input
@@ -112,7 +112,7 @@ final class SlurmAllocation {
 
   var pid: Int32? { process.pid }
 
-  func release() { orders = nil }
+  func release() { keeperInput = nil }
 
   func waitUntilGone(nanoseconds: Int64) {
     // An unreaped keeper is reaped after this process has ended.

@@ -112,7 +112,7 @@ package struct PreparedResume: Preparation {
     entry.trace = SessionTrace.parent
     entry.continues = history.isContinued(by: request)
     if found.isGrown { entry.taskCount = plan.taskCount }
-    entry.dropped = found.droppedOrders.sorted()
+    entry.dropped = found.droppedRequests.sorted()
     decision.complete(&entry)
     self.entry = entry
     let renamed = found.renamed
@@ -166,8 +166,8 @@ package struct PreparedResume: Preparation {
     resumeState.ranBefore = history.hasStarts
     resumeState.values = request.values
     resumeState.arguments = request.arguments
-    resumeState.priorities = history.orders.priorities
-    resumeState.orders = history.orders.counts
+    resumeState.priorities = history.requests.priorities
+    resumeState.requests = history.requests.counts
     resumeState.standing = history.standing(plan, for: request)
     resumeState.triesUsed = history.triesUsed(plan, for: request, at: Clock.wallMilliseconds)
     resumeState.approved = decision.approved(plan, history, request)
@@ -273,7 +273,7 @@ package struct PreparedResume: Preparation {
       trace: SessionTrace(
         found.open, openedMilliseconds: history.openedMilliseconds, parent: entry.trace),
       journal: journal, encoder, lock: lock)
-    if history.isContinued(by: request) { session.orders = history.orders }
+    if history.isContinued(by: request) { session.requests = history.requests }
     session.passed = kept
     session.takenOver = staying
     session.request.isResumed = true

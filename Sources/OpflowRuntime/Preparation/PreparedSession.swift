@@ -15,7 +15,7 @@ package struct PreparedSession: ~Copyable {
   /// The manifest's files in the journal's format.
   private let files: [String]
   /// Requests of the session that this one continues.
-  package internal(set) var orders = RequestRecords()
+  package internal(set) var requests = RequestRecords()
   /// Services that the previous session left up; then those that this session takes over.
   var passed: PassedServices?
   var takenOver: [(service: TaskID, held: HeldService)] = []

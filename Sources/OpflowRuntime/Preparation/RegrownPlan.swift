@@ -17,7 +17,7 @@ struct RegrownPlan {
   /// Generators that must generate their matrix tasks again.
   private(set) var withoutInstances: Set<String> = []
   /// The requests that added the tasks of these generators. Later resumes ignore them.
-  private(set) var withoutOrders: [String] = []
+  private(set) var withoutRequests: [String] = []
   /// Additions by `opflow add` in tasks, in its order.
   private(set) var additions: [AdditionsToRemake.Addition] = []
 
@@ -54,8 +54,8 @@ struct RegrownPlan {
         try Self.add(added, to: &grown)
         continue
       }
-      let order = addition.entry.id.text
-      if dropping?.orders.contains(order) == true { continue }
+      let request = addition.entry.id.text
+      if dropping?.requests.contains(request) == true { continue }
       let manifest = try AddedFolder(addition.entry.id, of: run).manifestFile(
         addition.entry, located)
       let generator = try Self.generator(addition.generator, in: grown.plan, manifest)
@@ -71,13 +71,13 @@ struct RegrownPlan {
       if generator.isNone { continue }
       additions.append(
         AdditionsToRemake.Addition(
-          order: order, generator: generator, tasks: first..<grown.plan.taskCount))
+          request: request, generator: generator, tasks: first..<grown.plan.taskCount))
     }
     for addition in known.standingAdditions {
       guard let maker = addition.generator, withoutInstances.contains(maker),
         AddedFolder(addition.entry.id, of: run).isOfInstances
       else { continue }
-      withoutOrders.append(addition.entry.id.text)
+      withoutRequests.append(addition.entry.id.text)
     }
     self.plan = try rethrowing(grown.keyed()) { PreparationError.unsoundPlan($0) }
   }

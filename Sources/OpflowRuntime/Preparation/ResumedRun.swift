@@ -164,8 +164,8 @@ package struct ResumedRun {
 
   var additions: [AdditionsToRemake.Addition] { regrown?.additions ?? [] }
 
-  var droppedOrders: Set<String> {
-    (dropped?.orders ?? []).union(regrown?.withoutOrders ?? [])
+  var droppedRequests: Set<String> {
+    (dropped?.requests ?? []).union(regrown?.withoutRequests ?? [])
   }
 
   /// Files to copy to the run's folder; empty for an unchanged plan, which was checked before.

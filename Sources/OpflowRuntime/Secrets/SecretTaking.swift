@@ -37,7 +37,7 @@ struct SecretTaking {
     // An earlier session of this process has removed them (`run --watch`).
     Environment.putBack(variables)
     for spec in specs { taking.take(spec) }
-    Environment.retract(variables)
+    Environment.remove(variables)
     taking.tell(complain)
     if !taking.faults.isEmpty {
       throw SecretFaults(faults: taking.faults, tasks: taking.wanting)

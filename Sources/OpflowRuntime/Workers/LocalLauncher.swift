@@ -50,7 +50,7 @@ final class LocalLauncher: Launcher {
   }
 
   private enum Place: UInt32 {
-    case reports, orders, process
+    case reports, messages, process
     static let count: UInt32 = 3
     func of(_ worker: WorkerID) -> UInt32 { UInt32(worker.index) * Self.count + rawValue }
   }
@@ -101,9 +101,9 @@ final class LocalLauncher: Launcher {
   }
 
   private func start(_ kind: WorkerKind) throws(LaunchFailure) -> WorkerChild {
-    let orders = try LaunchFailure.naming(Self.unstartable, Pipe())
+    let messages = try LaunchFailure.naming(Self.unstartable, Pipe())
     let reports = try LaunchFailure.naming(Self.unstartable, Pipe())
-    try LaunchFailure.naming(Self.unstartable, orders.write.setNonblocking(true))
+    try LaunchFailure.naming(Self.unstartable, messages.write.setNonblocking(true))
     try LaunchFailure.naming(Self.unstartable, reports.read.setNonblocking(true))
     let complaintStart = try LaunchFailure.naming(Self.unstartable, complaints.end())
     var recordLocks = recordLocks(for: kind)
@@ -112,7 +112,7 @@ final class LocalLauncher: Launcher {
     startedCount &+= 1
     do throws(ProgramError) {
       process = try spawn(
-        kind, input: orders.read.rawValue, output: reports.write.rawValue, group: group,
+        kind, input: messages.read.rawValue, output: reports.write.rawValue, group: group,
         recordLocks: recordLocks?.rawValue)
     } catch {
       group?.remove()
@@ -120,7 +120,7 @@ final class LocalLauncher: Launcher {
         detail: WorkerProgram.complaint(error, of: kind), isShortage: error.errno.isShortage)
     }
     return WorkerChild(
-      process: process, orders: orders.takeWrite(), reports: reports.takeRead(), group: group,
+      process: process, messages: messages.takeWrite(), reports: reports.takeRead(), group: group,
       complaintStart: complaintStart, recordLocks: recordLocks.take())
   }
 
@@ -166,7 +166,7 @@ final class LocalLauncher: Launcher {
     guard workers.indices.contains(index), let worker = workers[index] else { return nil }
     switch Place(rawValue: place % Place.count) {
     case .reports: return nextReports(of: worker)
-    case .orders:
+    case .messages:
       do throws(Errno) {
         try send(worker)
         return nil
@@ -235,11 +235,11 @@ final class LocalLauncher: Launcher {
     let awaitedRoom = worker.awaitsRoom
     try worker.send()
     guard worker.awaitsRoom != awaitedRoom else { return }
-    let orders = worker.ordersRawDescriptor
+    let messages = worker.messagesRawDescriptor
     if worker.awaitsRoom {
-      try watch.add(orders, .node(node), Place.orders.of(worker.link.id), for: .writable)
+      try watch.add(messages, .node(node), Place.messages.of(worker.link.id), for: .writable)
     } else {
-      try watch.remove(orders)
+      try watch.remove(messages)
     }
   }
 
@@ -255,7 +255,7 @@ final class LocalLauncher: Launcher {
     guard let worker = workers[link.id.index] else { return now }
     // A descriptor that cannot be removed now leaves the event loop on close.
     try? watch.remove(worker.child.reports.rawValue)
-    if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
+    if worker.awaitsRoom { try? watch.remove(worker.messagesRawDescriptor) }
     worker.child.kill()
     return now.advanced(byMilliseconds: Self.killPatienceMilliseconds)
   }
@@ -304,7 +304,7 @@ final class LocalLauncher: Launcher {
     guard let worker = workers[link.id.index] else { return }
     try? watch.remove(worker.child.reports.rawValue)
     try? watch.remove(worker.child.process.descriptor.rawValue)
-    if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
+    if worker.awaitsRoom { try? watch.remove(worker.messagesRawDescriptor) }
   }
 
   func regain(_ link: WorkerLink) {
@@ -354,7 +354,7 @@ final class LocalLauncher: Launcher {
   /// Closes the worker's input, so that it ends its tasks.
   func hangUp(_ link: WorkerLink) {
     guard let worker = workers[link.id.index] else { return }
-    if worker.awaitsRoom { try? watch.remove(worker.ordersRawDescriptor) }
+    if worker.awaitsRoom { try? watch.remove(worker.messagesRawDescriptor) }
     worker.hangUp()
   }
 
@@ -373,7 +373,7 @@ final class LocalLauncher: Launcher {
   /// The worker sees end-of-file and leaves.
   private func endPrefetched() {
     guard var waiting = ahead.take() else { return }
-    waiting.orders = nil
+    waiting.messages = nil
     let hasLeft =
       (try? waiting.process.waitForEnd(nanoseconds: Self.leavePatienceNanoseconds)) ?? false
     let pid = waiting.process.pid
@@ -407,11 +407,11 @@ final class LocalWorker {
 
   var pid: Int32 { child.process.pid }
 
-  var ordersRawDescriptor: Int32 { child.orders?.rawValue ?? -1 }
+  var messagesRawDescriptor: Int32 { child.messages?.rawValue ?? -1 }
 
   func releaseRecordLocks() { child.recordLocks = nil }
 
-  func hangUp() { child.orders = nil }
+  func hangUp() { child.messages = nil }
 
   var isTalking: Bool {
     if case .talking = link.state { true } else { false }
@@ -425,7 +425,7 @@ final class LocalWorker {
   /// end arrive over the other pipe.
   func send() throws(Errno) {
     do throws(Errno) {
-      try child.orders?.write(link.outbox.bytes, behind: &sent)
+      try child.messages?.write(link.outbox.bytes, behind: &sent)
     } catch .wouldBlock {
       awaitsRoom = true
       return
@@ -442,7 +442,7 @@ final class LocalWorker {
 struct WorkerChild: ~Copyable {
   let process: SpawnedProcess
   /// nil once closed, which ends the worker.
-  var orders: Descriptor?
+  var messages: Descriptor?
   let reports: Descriptor
   let group: KillGroup?
   let complaintStart: Int64

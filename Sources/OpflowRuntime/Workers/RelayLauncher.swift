@@ -70,7 +70,7 @@ final class RelayLauncher: Launcher {
   private static let mostShownCharacters = 400
 
   private enum Place {
-    static let reports: UInt32 = 0, orders: UInt32 = 1, transport: UInt32 = 2, killer: UInt32 = 3
+    static let reports: UInt32 = 0, messages: UInt32 = 1, transport: UInt32 = 2, killer: UInt32 = 3
   }
 
   /// `node` is the launcher's index in the session. `input` comes from the agent and is not the
@@ -135,7 +135,7 @@ final class RelayLauncher: Launcher {
       return nil
     }
     if loss == nil {
-      if let news = place == Place.orders ? nextOfRoom() : nextReport() { return news }
+      if let news = place == Place.messages ? nextOfRoom() : nextReport() { return news }
     }
     guard let complaint = loss?.complaint else { return nil }
     if loss?.isUntold == true {
@@ -245,7 +245,7 @@ final class RelayLauncher: Launcher {
     guard let raw = output?.rawValue else { return }
     do throws(Errno) {
       if awaitsRoom {
-        try watch.add(raw, .node(number), Place.orders, for: .writable)
+        try watch.add(raw, .node(number), Place.messages, for: .writable)
       } else {
         try watch.remove(raw)
       }
@@ -397,17 +397,17 @@ final class NodeTransport {
   ) throws(LaunchFailure) -> Result {
     let name = words.first ?? ""
     let detail = "`\(name)` cannot be started"
-    let orders = try LaunchFailure.naming(detail, Pipe())
+    let messages = try LaunchFailure.naming(detail, Pipe())
     let reports = try LaunchFailure.naming(detail, Pipe())
     let start = try LaunchFailure.naming(detail, complaints.end())
     let process = try LaunchFailure.naming(
       detail,
       Program.spawn(
-        searching: words, input: orders.read.rawValue, output: reports.write.rawValue,
+        searching: words, input: messages.read.rawValue, output: reports.write.rawValue,
         error: complaints.rawDescriptor, options: .newSession))
     let transport = NodeTransport(StartedProcess(process), complaints, complaintStart: start)
     do throws(Errno) {
-      return try body(transport, reports.takeRead(), orders.takeWrite())
+      return try body(transport, reports.takeRead(), messages.takeWrite())
     } catch {
       transport.end()
       throw LaunchFailure(

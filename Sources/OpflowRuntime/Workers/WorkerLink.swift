@@ -101,9 +101,9 @@ final class WorkerLink {
     return link
   }
 
-  func enqueue(_ order: WorkerMessage) {
+  func enqueue(_ message: WorkerMessage) {
     if isNumbered { RelayLines.number(id, into: &outbox) }
-    MessageCodec.encode(alias?.told(order) ?? order, into: &outbox)
+    MessageCodec.encode(alias?.told(message) ?? message, into: &outbox)
   }
 }
 
@@ -123,7 +123,7 @@ final class Inbox {
 }
 
 extension WorkerLink {
-  static func unsendable(_ error: Errno) -> String { "orders could not be sent to it: \(error)" }
+  static func unsendable(_ error: Errno) -> String { "messages could not be sent to it: \(error)" }
 }
 
 extension WorkerEntry {

@@ -39,7 +39,7 @@ package struct ClientRequest: Equatable, Sendable {
     return carried.fault(of: verb)
   }
 
-  package func order(of plan: Plan, from requester: Requester) throws(RequestRefusal)
+  package func controlRequest(of plan: Plan, from requester: Requester) throws(RequestRefusal)
     -> ControlRequest
   {
     if let fault { throw RequestRefusal(detail: fault) }
@@ -47,7 +47,7 @@ package struct ClientRequest: Equatable, Sendable {
     guard planKey == key else {
       throw RequestRefusal(
         detail:
-          "the order is about plan \(planKey), and the run is of plan \(key) by now; ask again")
+          "the request is about plan \(planKey), and the run is of plan \(key) by now; ask again")
     }
     let last = max(tasks.last, among.last)
     guard last.index < plan.taskCount else {
@@ -55,11 +55,11 @@ package struct ClientRequest: Equatable, Sendable {
         detail: "the plan has \(plan.taskCount) tasks, and no task number \(last.rawValue)")
     }
     let value = try carried.value(verb.row.carries, of: plan)
-    var order = ControlRequest(id: id, requester: requester, verb: verb, value: value)
-    order.tasks = tasks.tasks
-    order.among = among.tasks
-    order.expects = expects
-    return order
+    var request = ControlRequest(id: id, requester: requester, verb: verb, value: value)
+    request.tasks = tasks.tasks
+    request.among = among.tasks
+    request.expects = expects
+    return request
   }
 }
 
@@ -132,7 +132,7 @@ extension AddRequest {
 }
 
 package enum SocketRequest: Equatable, Sendable {
-  case order(ClientRequest)
+  case request(ClientRequest)
   case add(AddRequest)
   case host(ClientHello)
 }
@@ -140,7 +140,7 @@ package enum SocketRequest: Equatable, Sendable {
 extension SocketRequest {
   package var id: RequestID {
     switch self {
-    case .order(let order): order.id
+    case .request(let request): request.id
     case .add(let addition): addition.id
     case .host(let host): host.id
     }

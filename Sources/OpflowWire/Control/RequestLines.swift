@@ -59,16 +59,16 @@ package enum RequestLines {
     }
     guard let id = fields.next().flatMap({ RequestID(String(decoding: $0, as: UTF8.self)) }) else {
       throw UnreadableRequest(
-        nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores")
+        nil, "a request's id has 1 to 64 letters, digits, points, dashes and underscores")
     }
     switch word {
-    case "order": return .order(try order(id, &fields))
+    case "order": return .request(try clientRequest(id, &fields))
     case "add": return .add(try addition(id, &fields))
     default: return .host(try host(id, &fields))
     }
   }
 
-  private static func order(
+  private static func clientRequest(
     _ id: RequestID, _ fields: inout MessageFields
   ) throws(UnreadableRequest) -> ClientRequest {
     guard let verb = fields.next().flatMap({ Field.text($0) }) else {
@@ -93,7 +93,7 @@ package enum RequestLines {
       }
       let pass = FieldPass.read(field, list)
       guard let key = field.key, pass.isKnown else {
-        throw UnreadableRequest(id, "an order has no `\(brief(field.name))`")
+        throw UnreadableRequest(id, "a request has no `\(brief(field.name))`")
       }
       guard seen.insert(key).inserted || key == .file else {
         throw UnreadableRequest(id, "`\(key.name)` stands twice")

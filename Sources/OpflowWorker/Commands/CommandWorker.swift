@@ -125,18 +125,18 @@ final class CommandWorker: WorkerRole {
     if frame.poll.isReady(Slot.task) || frame.poll.isReady(Slot.children) { try reap(now) }
   }
 
-  func apply(_ order: WorkerMessage, at now: Instant) {
+  func apply(_ message: WorkerMessage, at now: Instant) {
     openFiles(now)
-    if case .watch(let task, let on) = order { watch.set(task, on: on) }
-    if case .check(let check) = order { files?.ask(check, frame.masker) }
-    values.note(order)
-    ports.note(order)
-    devices?.note(order)
-    if plan.hasJobservers { noteTokens(order, at: now) }
-    tell(.order(order), now)
+    if case .watch(let task, let on) = message { watch.set(task, on: on) }
+    if case .check(let check) = message { files?.ask(check, frame.masker) }
+    values.note(message)
+    ports.note(message)
+    devices?.note(message)
+    if plan.hasJobservers { noteTokens(message, at: now) }
+    tell(.message(message), now)
   }
 
-  func endOfOrders(at now: Instant) { tell(.endOfOrders, now) }
+  func endOfMessages(at now: Instant) { tell(.endOfMessages, now) }
 
   func passTime(at now: Instant) {
     if let deadline = state.deadline, deadline <= now { tell(.timer, now) }
@@ -539,14 +539,14 @@ extension CommandWorker {
       files = try DeclaredFiles.of(frame.plans, runFolder: frame.runFolder)
     } catch {
       frame.complain(error.detail)
-      endOfOrders(at: now)
+      endOfMessages(at: now)
     }
   }
 }
 
 extension CommandWorker {
-  func noteTokens(_ order: WorkerMessage, at now: Instant) {
-    jobserver.note(order, running: running, at: now)
+  func noteTokens(_ message: WorkerMessage, at now: Instant) {
+    jobserver.note(message, running: running, at: now)
     awaitTokens()
   }
 

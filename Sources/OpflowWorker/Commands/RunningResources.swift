@@ -27,9 +27,9 @@ struct RunningJobserver: ~Copyable {
 
   private static let lookMilliseconds: Int64 = 200
 
-  mutating func note(_ order: WorkerMessage, running: TaskID, at now: Instant) {
-    if case .jobs(let task, let own, let all) = order { told = (task, own, all) }
-    guard case .tokens(let task, let count) = order, task == running else { return }
+  mutating func note(_ message: WorkerMessage, running: TaskID, at now: Instant) {
+    if case .jobs(let task, let own, let all) = message { told = (task, own, all) }
+    guard case .tokens(let task, let count) = message, task == running else { return }
     if count < 0 {
       owed = min(lent, owed - max(count, -lent))
       return
@@ -164,8 +164,8 @@ struct RunningDevices {
 
   init(names: [String] = GraphicsProcessors.names) { self.names = names }
 
-  mutating func note(_ order: WorkerMessage) {
-    if case .devices(let task, let devices) = order { told[task] = devices }
+  mutating func note(_ message: WorkerMessage) {
+    if case .devices(let task, let devices) = message { told[task] = devices }
   }
 
   /// nil if the task has no GPU.

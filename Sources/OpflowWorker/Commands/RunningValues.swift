@@ -32,7 +32,7 @@ struct RunningValues {
 
   var path: String { own ?? unread }
 
-  mutating func note(_ order: WorkerMessage) { needed.note(order) }
+  mutating func note(_ message: WorkerMessage) { needed.note(message) }
 
   func files(readBy task: TaskID) -> [String] { needed.files(readBy: task) }
 

@@ -3,9 +3,9 @@ package import OpflowWire
 
 /// Details are messages for the user.
 package enum WorkerEvent {
-  case order(WorkerMessage)
+  case message(WorkerMessage)
   /// The coordinator is gone, or a signal asked this worker to end.
-  case endOfOrders
+  case endOfMessages
   case started(pid: Int32)
   case refused(errorNumber: Int32, detail: String)
   /// Processes, memory or descriptors are short.
@@ -145,8 +145,8 @@ package struct WorkerState {
     _ event: WorkerEvent, at now: Instant, into actions: inout [WorkerAction]
   ) {
     switch event {
-    case .order(let order): apply(order, at: now, into: &actions)
-    case .endOfOrders: endAll(at: now, into: &actions)
+    case .message(let message): apply(message, at: now, into: &actions)
+    case .endOfMessages: endAll(at: now, into: &actions)
     case .started(let pid): noteStart(pid, at: now, into: &actions)
     case .refused(let errorNumber, let detail):
       leaveUnstarted(into: &actions) {
@@ -199,12 +199,12 @@ package struct WorkerState {
     }
   }
 
-  // MARK: Orders
+  // MARK: Messages
 
   private mutating func apply(
-    _ order: WorkerMessage, at now: Instant, into actions: inout [WorkerAction]
+    _ message: WorkerMessage, at now: Instant, into actions: inout [WorkerAction]
   ) {
-    switch order {
+    switch message {
     case .run(let task, let attempt): take(task, attempt, into: &actions)
     case .follow(let task, let attempt):
       if current == nil, !hasEndedWell {

@@ -8,7 +8,7 @@ package import OpflowWire
 /// into the pipe are buffered; while many are, no commands are read, since each produces reports.
 package final class WorkerFrame {
   private enum Slot {
-    static let orders = 0, requests = 1, reports = 2
+    static let messages = 0, requests = 1, reports = 2
     static let count = 3
   }
 
@@ -26,7 +26,7 @@ package final class WorkerFrame {
   package static let firstSlot = Slot.count
 
   private let trade: WorkerTrade
-  private let orders: Descriptor
+  private let messages: Descriptor
   private let reports: Descriptor
   /// TERM, INT and, unless ignored, HUP: requests to end this worker.
   private let requests: SignalDescriptor
@@ -51,13 +51,13 @@ package final class WorkerFrame {
 
   init(
     _ trade: WorkerTrade, plans: WorkerPlan, run: String, runFolder: String,
-    orders: consuming Descriptor, reports: consuming Descriptor, lock: consuming FileLock
+    messages: consuming Descriptor, reports: consuming Descriptor, lock: consuming FileLock
   ) throws(WorkerFailure) {
     self.trade = trade
     self.plans = plans
     self.run = run
     self.runFolder = runFolder
-    self.orders = orders
+    self.messages = messages
     self.reports = reports
     self.lock = lock
     var signals: SignalSet = [.terminate, .interrupt]
@@ -66,7 +66,7 @@ package final class WorkerFrame {
       try SignalDescriptor(signals)
     }
     poll = PollSet(slots: Slot.count + trade.slots)
-    poll.set(Slot.orders, self.orders.rawValue)
+    poll.set(Slot.messages, self.messages.rawValue)
     // In a process group of others, signals may be meant for them: keys, or `kill 0` in a script.
     if ProcessGroup.own == ProcessID.own { poll.set(Slot.requests, requests.rawValue) }
     do throws(Errno) {
@@ -92,14 +92,14 @@ package final class WorkerFrame {
       let now = self.now
       if poll.isReady(Slot.requests) {
         while let (_, sender) = try requests.next() {
-          if !isOfTask(sender) { role.endOfOrders(at: now) }
+          if !isOfTask(sender) { role.endOfMessages(at: now) }
         }
       }
       try role.takeEvents(at: now)
-      if poll.isReady(Slot.orders) { try readOrders(role, now) }
+      if poll.isReady(Slot.messages) { try readMessages(role, now) }
       role.passTime(at: now)
       passTime(now)
-      if isUnheard, isListening { endOrders(role, now) }
+      if isUnheard, isListening { endMessages(role, now) }
     }
     try sendRest()
   }
@@ -179,53 +179,53 @@ package final class WorkerFrame {
     }
   }
 
-  // MARK: Orders
+  // MARK: Messages
 
-  private func readOrders<Role: WorkerRole>(_ role: Role, _ now: Instant) throws(Errno) {
-    let count = try input.fill { room throws(Errno) in try orders.read(into: room) }
+  private func readMessages<Role: WorkerRole>(_ role: Role, _ now: Instant) throws(Errno) {
+    let count = try input.fill { room throws(Errno) in try messages.read(into: room) }
     if count == 0 {
-      endOrders(role, now)
+      endMessages(role, now)
       return
     }
     while true {
       switch input.nextInput() {
-      case .message(.order(.pulse(let number))): say(.pulse(number))
+      case .message(.message(.pulse(let number))): say(.pulse(number))
       case .message(.secret(let part)):
         if !take(part) {
-          refuseOrders("a secret is not whole", role, now)
+          refuseMessages("a secret is not whole", role, now)
           return
         }
-      case .message(.order(let order)):
-        if let fault = fault(in: order) {
-          refuseOrders(fault, role, now)
+      case .message(.message(let message)):
+        if let fault = fault(in: message) {
+          refuseMessages(fault, role, now)
           return
         }
-        role.apply(order, at: now)
+        role.apply(message, at: now)
       case .needsMore: return
       case .malformed:
-        refuseOrders("a line is no order", role, now)
+        refuseMessages("a line is not a message", role, now)
         return
       }
     }
   }
 
-  private func fault(in order: WorkerMessage) -> String? {
-    plans.extend(to: order.lastTask)
-    if let fault = order.fault(in: plan) { return fault }
-    guard let (task, _) = order.start, !trade.takes(plan.kind(task)) else { return nil }
-    return "an order speaks of a task that is not this worker's kind"
+  private func fault(in message: WorkerMessage) -> String? {
+    plans.extend(to: message.lastTask)
+    if let fault = message.fault(in: plan) { return fault }
+    guard let (task, _) = message.start, !trade.takes(plan.kind(task)) else { return nil }
+    return "a message speaks of a task that is not this worker's kind"
   }
 
   /// The sender is not a coordinator of this version: stop as if it had exited.
-  private func refuseOrders<Role: WorkerRole>(_ detail: String, _ role: Role, _ now: Instant) {
+  private func refuseMessages<Role: WorkerRole>(_ detail: String, _ role: Role, _ now: Instant) {
     complain("standard input: \(detail)")
-    endOrders(role, now)
+    endMessages(role, now)
   }
 
-  private func endOrders<Role: WorkerRole>(_ role: Role, _ now: Instant) {
+  private func endMessages<Role: WorkerRole>(_ role: Role, _ now: Instant) {
     isListening = false
-    poll.clear(Slot.orders)
-    role.endOfOrders(at: now)
+    poll.clear(Slot.messages)
+    role.endOfMessages(at: now)
   }
 
   // MARK: Reports
@@ -242,7 +242,7 @@ package final class WorkerFrame {
     }
     output.removeAll()
     sentBytes = 0
-    if isPaused, isListening { poll.set(Slot.orders, orders.rawValue) }
+    if isPaused, isListening { poll.set(Slot.messages, messages.rawValue) }
     isPaused = false
   }
 
@@ -251,7 +251,7 @@ package final class WorkerFrame {
     poll.set(Slot.reports, reports.rawValue, for: .writable)
     if output.bytes.count - sentBytes > Self.mostUnsentBytes {
       isPaused = true
-      poll.clear(Slot.orders)
+      poll.clear(Slot.messages)
     }
   }
 
@@ -315,11 +315,11 @@ package protocol WorkerRole: AnyObject {
   func takeEvents(at now: Instant) throws(Errno)
 
   /// The command was checked against the plan.
-  func apply(_ order: WorkerMessage, at now: Instant)
+  func apply(_ message: WorkerMessage, at now: Instant)
 
   /// Ends the work, then leaves: the coordinator is gone or this worker is asked to end. May be
   /// called more than once.
-  func endOfOrders(at now: Instant)
+  func endOfMessages(at now: Instant)
 
   func passTime(at now: Instant)
 }

@@ -62,7 +62,7 @@ package enum WorkerProcess {
       try MappedFile.exitOnBusError()
       joinSession()
     }
-    let orders = try WorkerFailure.naming("cannot use standard input") { () throws(Errno) in
+    let messages = try WorkerFailure.naming("cannot use standard input") { () throws(Errno) in
       try StandardStream.input.duplicate()
     }
     let reports = try WorkerFailure.naming("cannot use standard output") { () throws(Errno) in
@@ -81,7 +81,7 @@ package enum WorkerProcess {
     }
     let plans = try WorkerPlan(at: runFolder + "/plan")
     return try WorkerFrame(
-      trade, plans: plans, run: run, runFolder: runFolder, orders: orders, reports: reports,
+      trade, plans: plans, run: run, runFolder: runFolder, messages: messages, reports: reports,
       lock: lock)
   }
 

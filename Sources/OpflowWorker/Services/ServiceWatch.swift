@@ -433,8 +433,8 @@ struct KnownPorts {
 
   init(_ plans: WorkerPlan) { self.plans = plans }
 
-  mutating func note(_ order: WorkerMessage) {
-    if case .ports(let service, let ports) = order { told[service] = ports }
+  mutating func note(_ message: WorkerMessage) {
+    if case .ports(let service, let ports) = message { told[service] = ports }
   }
 
   mutating func reserve(for service: TaskID) throws(Errno) -> ServicePorts {

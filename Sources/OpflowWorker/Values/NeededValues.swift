@@ -27,11 +27,11 @@ package struct NeededValues {
     folder = runFolder + "/" + ValueFolder.name
   }
 
-  package mutating func note(_ order: WorkerMessage) {
-    if case .values(let task, let attempt) = order {
+  package mutating func note(_ message: WorkerMessage) {
+    if case .values(let task, let attempt) = message {
       left[task] = attempt.map { ($0, [:]) }
     }
-    if case .value(let task, let name, let hash) = order { left[task]?.hashes[name] = hash }
+    if case .value(let task, let name, let hash) = message { left[task]?.hashes[name] = hash }
   }
 
   /// nil if the task reads none.

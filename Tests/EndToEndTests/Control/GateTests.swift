@@ -42,11 +42,11 @@ struct GateTests {
     #expect(try place.opflow("why", "ask").output.contains("was approved by opflow approve (pid "))
     // Who asked for it stands before what came of it.
     let lines = try place.journal()
-    let order = try #require(lines.first { $0.event == "order" })
-    #expect(order.values["verb"] == "approve")
-    #expect(order.values["tasks"] == "ask")
+    let request = try #require(lines.first { $0.event == "order" })
+    #expect(request.values["verb"] == "approve")
+    #expect(request.values["tasks"] == "ask")
     let success = try #require(lines.first { $0.event == "success" && $0.task == "ask" })
-    #expect(success.sequence == order.sequence + 1)
+    #expect(success.sequence == request.sequence + 1)
     #expect(lines.first { $0.event == "start" && $0.task == "ask" }?.values["w"] == nil)
   }
 
@@ -95,7 +95,7 @@ struct GateTests {
     #expect(place.lines() == ["a", "b"])
   }
 
-  /// The run dies between the line of the order and what comes of it.
+  /// The run dies between the line of the request and what comes of it.
   @Test(arguments: [false, true])
   func `an approval that is all a run could write holds, for what was approved`(
     isEdited: Bool

@@ -43,10 +43,12 @@ struct LiveKeysEndTests {
     try terminal.wait { $0.text.last?.contains("paused by") == false }
     // Two at once make room for two.
     try terminal.type("++")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("order: parallel cpu=4, asked by keys") } }
+    try terminal.wait {
+      $0.text.contains { $0.hasPrefix("request: parallel cpu=4, asked by keys") }
+    }
     try terminal.type("-")
     try terminal.wait {
-      $0.text.count { $0.hasPrefix("order: parallel cpu=3, asked by keys") } == 2
+      $0.text.count { $0.hasPrefix("request: parallel cpu=3, asked by keys") } == 2
     }
     try place.gate("go").letGo()
     try place.gate("on").letGo()
@@ -74,7 +76,7 @@ struct LiveKeysEndTests {
     try terminal.wait { $0.text.contains { $0.hasPrefix("cancel \(chosen ?? "?")? y cancels") } }
     try terminal.type("y")
     let other = chosen == "a" ? "on" : "go"
-    try terminal.wait { $0.text.contains { $0.hasPrefix("order: cancel \(chosen ?? "?")") } }
+    try terminal.wait { $0.text.contains { $0.hasPrefix("request: cancel \(chosen ?? "?")") } }
     try place.gate(other).letGo()
     #expect(try terminal.finish() == 6)
     #expect(terminal.isCooked)
@@ -140,9 +142,13 @@ struct LiveKeysEndTests {
     try terminal.type("p")
     try terminal.wait { $0.text.last?.contains("paused by") == false }
     try terminal.type("++")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("order: parallel cpu=4, asked by keys") } }
+    try terminal.wait {
+      $0.text.contains { $0.hasPrefix("request: parallel cpu=4, asked by keys") }
+    }
     try terminal.type("+")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("order: parallel cpu=5, asked by keys") } }
+    try terminal.wait {
+      $0.text.contains { $0.hasPrefix("request: parallel cpu=5, asked by keys") }
+    }
     try terminal.type("q")
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)

@@ -44,7 +44,7 @@ struct StatusWatchTests {
     let watching = try place.start("status", "--watch")
     try watching.waitForError("a | before")
     try place.opflow("priority", "b", "5")
-    try watching.waitForError("order: priority")
+    try watching.waitForError("request: priority")
     try place.gate("go").letGo()
     _ = try place.gate("here").next()
     try place.gate("on").letGo()
@@ -56,11 +56,11 @@ struct StatusWatchTests {
       plain(Array(watched.errorLines.prefix(6))) == [
         "run RUN (demo): 3 tasks", "[1/3] bad failed: exit 3 after TIME",
         " opflow.yaml:5: echo oh no; exit 3", "[1/3] still running: a (TIME)", "a | before",
-        "order: priority 5 of b, asked by opflow priority (pid PID)",
+        "request: priority 5 of b, asked by opflow priority (pid PID)",
       ])
     // From there on nothing tells one from the other.
-    let order = try #require(own.errorLines.firstIndex { $0.hasPrefix("order:") })
-    let rest = plain(Array(own.errorLines[order...]))
+    let request = try #require(own.errorLines.firstIndex { $0.hasPrefix("request:") })
+    let rest = plain(Array(own.errorLines[request...]))
     #expect(
       plain(Array(watched.errorLines[5...])).filter { !$0.hasPrefix("resume it:") }
         == rest.filter { !$0.hasPrefix("resume it:") })

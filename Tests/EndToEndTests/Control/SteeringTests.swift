@@ -100,7 +100,7 @@ struct SteeringTests {
     #expect(try run.finish().status == 0)
   }
 
-  @Test func `status tells what was ordered and by whom`() throws {
+  @Test func `status tells what was requested and by whom`() throws {
     let (place, run, pid) = try begin()
     try place.opflow("suspend", "work", "b")
     try ProcessState.wait(for: "T", of: pid)
@@ -211,8 +211,8 @@ struct SteeringTests {
       try place.text("out1")
         == "opflow: cancel: other is a task of this run, and may steer it with `control: true`"
         + " only\n2\n")
-    let order = try #require(try place.journal().first { $0.event == "order" })
-    #expect(order.values["by"] == "task own")
+    let request = try #require(try place.journal().first { $0.event == "order" })
+    #expect(request.values["by"] == "task own")
   }
 
   @Test func `the journal tells who asked`() throws {
@@ -220,10 +220,10 @@ struct SteeringTests {
     try place.opflow("skip", "b", "c")
     try place.gate("out").letGo()
     _ = try run.finish()
-    let orders = try place.journal().filter { $0.event == "order" }
-    #expect(orders.map { $0.values["verb"] } == ["skip"])
-    #expect(orders.map { $0.values["by"] } == ["opflow skip"])
-    #expect(orders.allSatisfy { $0.isIntact && Int($0.values["pid"] ?? "") ?? 0 > 0 })
+    let requests = try place.journal().filter { $0.event == "order" }
+    #expect(requests.map { $0.values["verb"] } == ["skip"])
+    #expect(requests.map { $0.values["by"] } == ["opflow skip"])
+    #expect(requests.allSatisfy { $0.isIntact && Int($0.values["pid"] ?? "") ?? 0 > 0 })
   }
 
   @Test func `an answer as JSON is one object, and so is a refusal`() throws {
@@ -294,7 +294,7 @@ struct SteeringTests {
     let name = try #require(place.runs.first)
     #expect(
       try place.opflow("pause", status: 2).errors
-        == "opflow: run \(name) takes no orders: process \(run.pid) drives it without a socket,"
+        == "opflow: run \(name) takes no requests: process \(run.pid) drives it without a socket,"
         + " which the file system of its folder may not have\n")
     try place.gate("out").letGo()
     #expect(try run.finish().status == 0)

@@ -43,8 +43,8 @@ struct RetractTests {
     ])
     let run = try place.opflow("run", "--output", "line")
     #expect(place.lines().sorted() == ["a3", "c3", "last", "off3"])
-    #expect(run.errors.contains("order: withdraw 6 tasks that scan added before this try\n"))
-    #expect(run.errors.contains("order: withdraw 3 tasks that scan added before this try\n"))
+    #expect(run.errors.contains("request: withdraw 6 tasks that scan added before this try\n"))
+    #expect(run.errors.contains("request: withdraw 3 tasks that scan added before this try\n"))
     #expect(run.errors.hasSuffix(": 5 succeeded\n"), "\(run)")
     let status = try place.opflow("status")
     #expect(status.output.contains("\n5 tasks: 5 succeeded\n"), "\(status)")
@@ -75,7 +75,7 @@ struct RetractTests {
     #expect(try place.status().tasks.count == 1)
   }
 
-  @Test func `an order that tries it again does as well`() throws {
+  @Test func `a request that tries it again does as well`() throws {
     let place = try place(
       ["  a: { run: echo a1 >> trace }", "  a: { run: echo a2 >> trace }"], retries: 0)
     try place.write(
@@ -147,7 +147,7 @@ struct RetractTests {
   }
 
   @Test(arguments: [
-    "order: add 2 tasks", "next try in", "(try 2)", "order: withdraw 2 tasks", "scan succeeded",
+    "request: add 2 tasks", "next try in", "(try 2)", "request: withdraw 2 tasks", "scan succeeded",
   ])
   func `a coordinator that dies around it leaves what a resume brings to the same end`(
     _ told: String

@@ -2,31 +2,30 @@ import Foundation
 import Glibc
 import Testing
 
-/// An allocation's keeper, as the coordinator has it: its orders come through a FIFO that the test
-/// holds.
+/// An allocation's keeper, as the coordinator has it: its input is a FIFO that the test holds.
 private final class Keeper {
   let place: Workplace
   let process: LiveProcess
-  private var orders: Int32
+  private var input: Int32
 
   init(_ place: Workplace, _ arguments: String) throws {
     self.place = place
-    let path = place.file("orders")
+    let path = place.file("input")
     guard mkfifo(path, 0o600) == 0 else { throw HarnessFailure.errno("mkfifo") }
-    orders = open(path, O_RDWR | O_CLOEXEC)
-    guard orders >= 0 else { throw HarnessFailure.errno(path) }
+    input = open(path, O_RDWR | O_CLOEXEC)
+    guard input >= 0 else { throw HarnessFailure.errno(path) }
     let cluster = try #require(SlurmCluster.current)
     process = try place.startShell(
-      "export SLURM_CONF=\(cluster.folder)/slurm.conf; exec $opflow allocation \(arguments) <orders"
+      "export SLURM_CONF=\(cluster.folder)/slurm.conf; exec $opflow allocation \(arguments) <input"
     )
   }
 
-  deinit { close(orders) }
+  deinit { close(input) }
 
   /// The coordinator is gone.
   func hangUp() {
-    close(orders)
-    orders = -1
+    close(input)
+    input = -1
   }
 
   /// The fields of the line of that word.

@@ -149,7 +149,7 @@ struct DiskTests {
   }
 
   @Test(.enabled(if: DiskTests.canMount, "mounting a file system needs root"))
-  func `an order that cannot be written down is refused, and told as not done`() throws {
+  func `a request that cannot be written down is refused, and told as not done`() throws {
     let place = try Workplace()
     try place.write("m/x", "")
     try place.shell("mount -t tmpfs -o size=64k none m")

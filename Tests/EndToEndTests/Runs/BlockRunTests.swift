@@ -166,7 +166,7 @@ struct BlockRunTests {
     _ = try host2.finish()
   }
 
-  @Test func `a run that waits for programs alone ends by a signal, and its blocks by orders`()
+  @Test func `a run that waits for programs alone ends by a signal, and its blocks by requests`()
     throws
   {
     let place = try place("tasks: { a: { block: true }, b: { block: true }, c: { block: true } }")

@@ -68,7 +68,7 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
-  @Test func `what was ordered holds when what drives the run is lost`() throws {
+  @Test func `what was requested holds when what drives the run is lost`() throws {
     let place = try Workplace()
     let end = try start("ProbeHost", "held", in: place).finish()
     #expect(
@@ -97,7 +97,7 @@ struct LibraryHostTests {
     return host
   }
 
-  @Test func `what was ordered holds when another program finds the loss first`() throws {
+  @Test func `what was requested holds when another program finds the loss first`() throws {
     let place = try Workplace()
     let away = try startStopped("away", in: place)
     let other = try start("ProbeHost", "other", in: place).finish()

@@ -133,7 +133,7 @@ struct NestedRunTests {
     try run.waitForError("x | b | up")
     let status = try place.opflow("status")
     #expect(status.output.contains("(opflow.yaml): running"), "\(status)")
-    // An order of somebody outside, and of nobody named.
+    // A request of somebody outside, and of nobody named.
     try place.opflow("cancel", "x")
     let end = try run.finish()
     #expect(end.status == 1 || end.status == 6, "\(end)")

@@ -40,7 +40,7 @@ struct StopTests {
 
   @Test(arguments: [true, false])
   func `a run within a task that is stopped is stopped, and none of its tasks failed`(
-    byOrder: Bool
+    byRequest: Bool
   ) throws {
     let place = try Workplace("tasks: { outer: { run: 'cd inner && exec $opflow run' } }")
     try place.write(
@@ -52,8 +52,8 @@ struct StopTests {
     let here = try place.gate("here")
     let run = try place.start("run")
     _ = try here.next()
-    if byOrder { try place.opflow("cancel", "outer") } else { run.send(SIGTERM) }
-    #expect(try run.finish().status == (byOrder ? 6 : -SIGTERM))
+    if byRequest { try place.opflow("cancel", "outer") } else { run.send(SIGTERM) }
+    #expect(try run.finish().status == (byRequest ? 6 : -SIGTERM))
     let inner = try place.opflow("status", "--json", in: place.file("inner")).output
     #expect(inner.contains(#""state":"interrupted""#), "\(inner)")
     #expect(inner.contains(#""failed":0"#), "\(inner)")

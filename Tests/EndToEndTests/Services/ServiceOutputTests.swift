@@ -34,9 +34,9 @@ struct ServiceOutputTests {
     let run = try place.start("run", "--output", output)
     _ = try here.next()
     try place.opflow("suspend", "work")
-    try run.waitForError("order: suspend work")
+    try run.waitForError("request: suspend work")
     try place.opflow("continue", "work")
-    try run.waitForError("order: continue work")
+    try run.waitForError("request: continue work")
     try go.letGo()
     let end = try run.finish()
     let said = end.errorLines.map { $0.replacing("work | ", with: "") }

@@ -51,10 +51,10 @@ struct ServingLookTests {
     #expect(place.lines() == ["first", "second"])
   }
 
-  @Test func `an order is answered, and what changed is taken up when it can be read`() throws {
+  @Test func `a request is answered, and what changed is taken up when it can be read`() throws {
     let (place, run, holder) = try begin()
     try place.opflow("pause")
-    try run.waitForError("order: pause")
+    try run.waitForError("request: pause")
     #expect(!run.errorText.contains("opflow: changed"), "\(run.errorText)")
     try place.opflow("continue")
     try letGo(place, holder)
@@ -74,9 +74,9 @@ struct ServingLookTests {
     try expectSecond(place, run)
     run.send(SIGINT)
     let end = try run.finish()
-    let order = end.errorLines.firstIndex { $0.hasPrefix("order: continue") }
+    let request = end.errorLines.firstIndex { $0.hasPrefix("request: continue") }
     let change = end.errorLines.firstIndex { $0.hasPrefix("opflow: changed") }
-    #expect(try #require(order) < #require(change), "\(end)")
+    #expect(try #require(request) < #require(change), "\(end)")
     place.expectNothingAlive()
   }
 

@@ -62,7 +62,7 @@ enum FuzzJournal {
           "\(record.state) \(record.why?.word ?? "") \(record.attempts) \(record.startSequence)"
           + " \(record.settleSequence) \(record.isUnproven) \(record.isChanged)"
       }
-      return "\(tasks) \(history.sessions) \(history.isSuspended)\(history.orders.all.count)"
+      return "\(tasks) \(history.sessions) \(history.isSuspended)\(history.requests.all.count)"
         + " \(String(describing: history.close))"
         + " \(history.removed) \(recovery.lineCount) \(recovery.lastSequence)"
     }

@@ -7,7 +7,7 @@ enum FuzzMessage {
     for line in bytes.split(separator: Field.lineFeed, omittingEmptySubsequences: false) {
       guard line.count < MessageCodec.longestLineBytes else { continue }
       let line = UnsafeRawBufferPointer(rebasing: line)
-      try check(line, MessageCodec.order) { MessageCodec.encode($0, into: &$1) }
+      try check(line, MessageCodec.message) { MessageCodec.encode($0, into: &$1) }
       try check(line, SecretPart.init) { $0.write(to: &$1) }
       try check(line, ExternalTaskLines.fact) { ExternalTaskLines.encode($0, into: &$1) }
       try check(line, MessageCodec.report) { MessageCodec.encode($0, into: &$1) }

@@ -5,12 +5,12 @@ import OpflowBase
 /// One piece of code serves the fuzzer (`scripts/stress fuzz`), the replay of a finding and the
 /// tests, which go through the whole corpus.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case manifest, journal, message, order, plan, segment, part, response, mask
+  case manifest, journal, message, request, plan, segment, part, response, mask
 
   /// Longer inputs show nothing that these do not.
   package var longestBytes: Int {
     switch self {
-    case .message, .order, .part, .response, .mask: 2048
+    case .message, .request, .part, .response, .mask: 2048
     case .manifest, .journal: 4096
     case .plan, .segment: 8192
     }
@@ -22,7 +22,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .manifest: try FuzzManifest.check(bytes)
     case .journal: try FuzzJournal.check(bytes)
     case .message: try FuzzMessage.check(bytes)
-    case .order: try FuzzOrder.check(bytes)
+    case .request: try FuzzRequest.check(bytes)
     case .plan: try FuzzPlan.check(bytes)
     case .segment: try FuzzSegment.check(bytes)
     case .part: try FuzzPart.check(bytes)
@@ -36,7 +36,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     switch self {
     case .plan: try PlanSeed.make()
     case .segment: try FuzzSegment.seeds()
-    case .manifest, .journal, .message, .order, .part, .response, .mask: []
+    case .manifest, .journal, .message, .request, .part, .response, .mask: []
     }
   }
 

@@ -101,16 +101,16 @@ struct PlanRun: ~Copyable {
     case .write: engine.handle(.wrote, at: now, wall: 1)
     case .sync(let place, _): engine.handle(.synced(upTo: place), at: now, wall: 1)
     case .launch(let worker, _, _): launched.append(worker)
-    case .order(let worker, .run(let task, let attempt)),
-      .order(let worker, .follow(let task, let attempt)):
+    case .send(let worker, .run(let task, let attempt)),
+      .send(let worker, .follow(let task, let attempt)):
       held[worker, default: []].append((task, attempt))
       if held[worker]?.count == 1 { order.append(worker) }
-    case .order(let worker, .revoke(let task, let attempt)):
+    case .send(let worker, .revoke(let task, let attempt)):
       guard let index = held[worker]?.firstIndex(where: { $0 == (task, attempt) }), index > 0
       else { break }
       held[worker]?.remove(at: index)
       answer(.revoked(worker, task, attempt: attempt))
-    case .order(let worker, .stop(let task, let attempt, let reason)):
+    case .send(let worker, .stop(let task, let attempt, let reason)):
       guard let first = held[worker]?.first, first == (task, attempt) else { break }
       for (next, attempt) in held[worker]?.dropFirst() ?? [] {
         answer(.revoked(worker, next, attempt: attempt))
@@ -119,14 +119,14 @@ struct PlanRun: ~Copyable {
       answer(
         .ended(
           worker, task, attempt: attempt, Outcome(status: .signal(15), reason: .stopped(reason))))
-    case .order(let worker, .pulse): answer(.heard(worker))
-    case .order: break
+    case .send(let worker, .pulse): answer(.heard(worker))
+    case .send: break
     case .discard(let worker): held[worker] = nil
     case .finish: isOver = true
     }
   }
 
-  /// A worker's answer to an order; what follows from it comes among the next steps.
+  /// A worker's answer to a message; what follows from it comes among the next steps.
   private mutating func answer(_ event: SchedulerEvent) {
     engine.handle(.scheduler(event), at: now, wall: 1)
   }

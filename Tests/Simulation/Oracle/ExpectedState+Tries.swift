@@ -15,10 +15,10 @@ extension ExpectedState {
       case .resume(let entry):
         if !entry.continues { (counts, due) = ([:], [:]) }
         for name in entry.removed { (counts[name], due[name]) = (nil, nil) }
-      case .order(let order):
-        for name in item.named where [.retry, .cancel, .skip].contains(order.verb) {
+      case .request(let request):
+        for name in item.named where [.retry, .cancel, .skip].contains(request.verb) {
           due[name] = nil
-          if order.verb == .retry { counts[name] = nil }
+          if request.verb == .retry { counts[name] = nil }
         }
       case .transition(let line):
         due[item.name] = nil

@@ -12,7 +12,7 @@ struct ExpectedState {
     /// Where its line ends in the file, the line feed included.
     var end: Int
     var fingerprint: UInt64
-    /// Of an order: the tasks that it holds for, and those that wait again with them.
+    /// Of a request: the tasks that it holds for, and those that wait again with them.
     var named: [String] = []
     var back: [String] = []
     /// Of an `approve`, one for each of `named`.
@@ -37,10 +37,10 @@ struct ExpectedState {
       item.name = plan.nameString(line.task)
       item.fingerprint = line.fingerprint.whole
     }
-    if case .order(let order) = entry, let plan {
-      item.named = order.tasks.map { plan.nameString($0) }
-      item.approvals = order.fingerprints
-      item.back = order.back.map { plan.nameString($0) }
+    if case .request(let request) = entry, let plan {
+      item.named = request.tasks.map { plan.nameString($0) }
+      item.approvals = request.fingerprints
+      item.back = request.back.map { plan.nameString($0) }
     }
     pending.append(item)
   }
@@ -64,13 +64,13 @@ struct ExpectedState {
     items.reduce(0) { count, item in
       switch item.entry {
       case .extend: count + 1
-      case .retract(let entry): count - entry.orders.count
+      case .retract(let entry): count - entry.requests.count
       default: count
       }
     }
   }
 
-  /// What was ordered and holds for a drive that goes on with the last one.
+  /// What was requested and holds for a drive that goes on with the last one.
   func standing(_ plan: Plan, _ request: ResumeRequest) -> StandingRequests {
     if case .close = items.last?.entry { return StandingRequests() }
     if !request.keepsEnds { return StandingRequests() }
@@ -84,8 +84,8 @@ struct ExpectedState {
         standing.isPaused = false
         held = []
         standing.stopSignal = stop.detail.isEmpty ? stop.signal : nil
-      case .order(let order):
-        switch order.verb {
+      case .request(let request):
+        switch request.verb {
         case .pause: standing.isPaused = true
         case .proceed where item.named.isEmpty: standing.isPaused = false
         case .proceed: held.subtract(item.named)
@@ -101,9 +101,9 @@ struct ExpectedState {
           cancelled.subtract(item.named)
         case .parallel:
           let resource = plan.resources.firstIndex {
-            plan.string($0.name) == order.carried.resource
+            plan.string($0.name) == request.carried.resource
           }
-          standing.capacities[resource ?? -1] = UInt64(order.carried.number ?? 0)
+          standing.capacities[resource ?? -1] = UInt64(request.carried.number ?? 0)
         case .priority, .approve, .reject, .close: break
         }
       default: break
@@ -126,8 +126,8 @@ struct ExpectedState {
   func known() -> [String: KnownTask] {
     var known: [String: KnownTask] = [:]
     for item in items {
-      if case .order(let order) = item.entry {
-        for name in item.named { known[name, default: KnownTask()].take(order, item) }
+      if case .request(let request) = item.entry {
+        for name in item.named { known[name, default: KnownTask()].take(request, item) }
         for (name, approval) in zip(item.named, item.approvals) {
           known[name, default: KnownTask()].approval = approval
         }
@@ -211,16 +211,16 @@ struct KnownTask {
     }
   }
 
-  /// An order says what becomes of it at once.
-  mutating func take(_ order: RequestEntry, _ item: ExpectedState.Item) {
-    switch order.verb {
+  /// A request says what becomes of it at once.
+  mutating func take(_ request: RequestEntry, _ item: ExpectedState.Item) {
+    switch request.verb {
     case .cancel where !isRunning:
       end = nil
       isCutShort = false
     case .skip:
       end = .skip
       isAllowed = false
-      why = .skipped(.order)
+      why = .skipped(.request)
       (left, with) = (nil, nil)
       settle = item.sequence
       isCutShort = false
@@ -229,7 +229,7 @@ struct KnownTask {
     }
   }
 
-  /// An order takes it out of its end.
+  /// A request takes it out of its end.
   mutating func waitAgain(isAsked: Bool) {
     end = nil
     (left, with) = (nil, nil)

@@ -45,16 +45,16 @@ extension FateCheck {
 
   func checkFinallyComesLast() throws(Finding) {
     var began = false
-    // An order may end at any time what has no end yet, and so what needs that.
-    let isOrdered = session.lines.contains { $0.isOrdered && !$0.transition.isLate }
-    for line in session.lines.lazy.filter({ !$0.isOrdered }).map(\.transition)
+    // A request may end at any time what has no end yet, and so what needs that.
+    let isRequested = session.lines.contains { $0.isRequested && !$0.transition.isLate }
+    for line in session.lines.lazy.filter({ !$0.isRequested }).map(\.transition)
     where !line.task.isNone && !plan.isService(line.task) {
       if plan.flags(line.task).contains(.finally) {
         if line.event == .start { began = true }
       } else if began {
-        if isOrdered, case .skip(.upstream) = line.event { continue }
+        if isRequested, case .skip(.upstream) = line.event { continue }
         // It lacks a service by that, and was skipped for want of it before.
-        if isOrdered, line.event == .fresh, line.kept == .skipped { continue }
+        if isRequested, line.event == .fresh, line.kept == .skipped { continue }
         throw fault(
           line.task, "'\(line.event.kind.word)' after the first `finally` task had started")
       }

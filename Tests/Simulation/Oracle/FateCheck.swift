@@ -18,7 +18,7 @@ struct FateCheck {
   private let hasFinallyPhase: Bool
   let isHalted: Bool
   private var mustNotBeHeldBack: Set<TaskID> = []
-  /// Tasks that an order took out of their end, and where it did so last.
+  /// Tasks that a request took out of their end, and where it did so last.
   let retried: Set<TaskID>
   private let lastRetry: [Int]
   /// Where each began first since it was so, and was not taken back; negative where it did not.
@@ -192,7 +192,7 @@ struct FateCheck {
     case .waiting, .ready, .upToDate, .failedAllowed:
       let users = plan.dependents(task).map { plan.dependent($0) }
       let open = users.filter { !session.engine.state($0).isTerminal }
-      // An order took it back for those whose turn did not come.
+      // A request took it back for those whose turn did not come.
       let isForLast =
         lastLine[task.index]?.event.kind == .resume && !hasFinallyPhase
         && open.allSatisfy { plan.flags($0).contains(.finally) }
@@ -234,7 +234,7 @@ struct FateCheck {
 
   private func hasBegun(_ task: TaskID) -> Bool { begun[task.index] >= 0 }
 
-  /// It began, or came to another end than a skip for its needs, before an order took one of these
+  /// It began, or came to another end than a skip for its needs, before a request took one of these
   /// out of its end.
   private func isOfEarlierNeeds(_ task: TaskID, _ state: TaskState) -> Bool {
     let place = hasBegun(task) ? begun[task.index] : lastPlace[task.index]
@@ -242,20 +242,20 @@ struct FateCheck {
       && plan.needs(task).contains { lastRetry[Int(plan.needTargets[$0])] > place }
   }
 
-  /// The main part was over without an end of what it needs, and an order gave that one later.
+  /// The main part was over without an end of what it needs, and a request gave that one later.
   private func isSkippedForWhatWasSkippedSince(_ task: TaskID) -> Bool {
     guard plan.flags(task).contains(.finally), !started[task.index],
       case .skip(.upstream(let culprit)) = lastLine[task.index]?.event, !culprit.isNone
     else { return false }
-    return lastLine[culprit.index]?.event == .skip(.order)
+    return lastLine[culprit.index]?.event == .skip(.request)
       && lastPlace[culprit.index] > lastPlace[task.index]
   }
 
   private enum Need { case met, open, unmeetable }
 
   private func checkRun(_ task: TaskID, _ state: TaskState) throws(Finding) {
-    if lastLine[task.index]?.event == .skip(.order) {
-      if state != .skipped { throw fault(task, "it was skipped by an order and is \(state)") }
+    if lastLine[task.index]?.event == .skip(.request) {
+      if state != .skipped { throw fault(task, "it was skipped by a request and is \(state)") }
       return
     }
     if state == .cancelled { return try checkEnded(task, state) }
@@ -373,7 +373,7 @@ struct FateCheck {
   private func checkDecided(
     _ task: TaskID, _ state: TaskState, _ verdict: LateVerdict
   ) throws(Finding) {
-    // What its needs came to by an order after the main part, which is over, decides nothing.
+    // What its needs came to by a request after the main part, which is over, decides nothing.
     if state == .ready, beganFinally, !plan.flags(task).contains(.finally), mayBeLeft(task) {
       return
     }

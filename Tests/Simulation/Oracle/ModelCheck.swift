@@ -17,10 +17,10 @@ struct ModelCheck {
   /// To look at each task after each write takes as long as there are tasks.
   private static let maxTasks = 50
 
-  init(_ source: PlanSource, initial: [InitialState], orders: RequestRecords) {
+  init(_ source: PlanSource, initial: [InitialState], requests: RequestRecords) {
     let plan = source.plan
     self.source = source
-    live = SessionModel(plan: plan, scope: SessionScope(initial), orders: orders)
+    live = SessionModel(plan: plan, scope: SessionScope(initial), requests: requests)
     live.begin(atMilliseconds: 0)
     follower = JournalFollower(plan: plan) { _, _ in source.plan }
     tasks = plan.tasks.map { TaskID($0) }.filter { !initial[$0.index].endsBefore }
@@ -46,8 +46,8 @@ struct ModelCheck {
     mayKeep.remove(transition.task)
   }
 
-  mutating func take(_ order: RequestEntry, atMilliseconds wall: Int64) {
-    live.apply(order, atMilliseconds: wall)
+  mutating func take(_ request: RequestEntry, atMilliseconds wall: Int64) {
+    live.apply(request, atMilliseconds: wall)
   }
 
   mutating func take(_ stop: StopEntry) { live.apply(stop) }
@@ -67,7 +67,7 @@ struct ModelCheck {
       throw Finding("the journal cannot be followed: \(error.message)")
     }
     if let problem = live.checkInvariants() { throw Finding("what views know: \(problem)") }
-    if live.orders.stopSignal != follower.model.orders.stopSignal {
+    if live.requests.stopSignal != follower.model.requests.stopSignal {
       throw Finding("views are told of another stop than is read")
     }
     var read: [NodeID: NodeState] = [:]

@@ -227,12 +227,12 @@ extension SimulatedSession {
 
   /// Whoever is to start what needs a service was told, right before, which ports that has. It may
   /// have ended since the start was decided, which ends what starts now.
-  mutating func checkPorts(_ order: WorkerMessage, to worker: WorkerID) throws(Finding) {
-    if case .ports(let service, let ports) = order {
+  mutating func checkPorts(_ message: WorkerMessage, to worker: WorkerID) throws(Finding) {
+    if case .ports(let service, let ports) = message {
       workers[worker.index].ports[service] = ports
       return
     }
-    guard let (task, _) = order.start else { return }
+    guard let (task, _) = message.start else { return }
     let told = workers[worker.index].ports
     workers[worker.index].ports = [:]
     for (service, ports) in oracle.portsAtStart[task] ?? [:] {

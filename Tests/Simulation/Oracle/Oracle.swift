@@ -37,7 +37,7 @@ struct Oracle {
   var blocks = BlockSights()
   /// The drive is told to stop; a signal's line was told.
   var (isStopping, isStopTold) = (false, false)
-  /// By orders.
+  /// By requests.
   var (isPaused, onHold, cancelling) = (false, Set<TaskID>(), Set<TaskID>())
   /// What was said to gates that have no end since.
   var answers: [TaskID: ControlAction] = [:]
@@ -223,7 +223,7 @@ struct Oracle {
     }
   }
 
-  func checkOrder(_ task: TaskID, _ attempt: Int32) throws(Finding) {
+  func checkStart(_ task: TaskID, _ attempt: Int32) throws(Finding) {
     guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
       throw fault(task, "a worker was told to run try \(attempt), which the journal has not begun")
     }
@@ -380,7 +380,7 @@ struct Oracle {
       {
         return
       }
-    // The caller has seen to it that an order or a stop is behind it.
+    // The caller has seen to it that a request or a stop is behind it.
     case (.cancel, .stopped): if answer == nil { return }
     default: break
     }

@@ -185,7 +185,7 @@ struct ResumeCheck {
       if let reason = reasonToRun(task, known, isCertain: true) {
         throw fault(task, "kept though \(reason)")
       }
-    case .skip where known.why == .skipped(.order): return
+    case .skip where known.why == .skipped(.request): return
     case .skip:
       if known.why == .skipped(.condition), plan.lateCondition(task) != nil, !isWished(task) {
         if let reason = needThatRuns(task, known.settle) {
@@ -214,7 +214,7 @@ struct ResumeCheck {
   }
 
   private func checkRuns(_ task: TaskID, _ known: KnownTask) throws(Finding) {
-    if known.end == .skip, known.why == .skipped(.order), !isAsked(task),
+    if known.end == .skip, known.why == .skipped(.request), !isAsked(task),
       !plan.flags(task).contains(.finally)
     {
       throw fault(task, "it was to be skipped and runs")

@@ -5,8 +5,8 @@ import OpflowPlan
 struct SessionLine {
   var transition: Transition
   var at: Instant
-  /// An order says it, and no line of its own.
-  var isOrdered: Bool
+  /// A request says it, and no line of its own.
+  var isRequested: Bool
 }
 
 extension Transition {

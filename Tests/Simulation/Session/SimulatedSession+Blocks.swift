@@ -104,8 +104,8 @@ extension SimulatedSession {
   }
 
   private mutating func read(_ index: Int) throws(Finding) {
-    let (order, slot) = programs[index].inbox.removeFirst()
-    switch order {
+    let (message, slot) = programs[index].inbox.removeFirst()
+    switch message {
     case .run(let task, let attempt):
       guard programs[index].offers.contains(task) else {
         programs[index].outbox.append(.gaveBack(task, attempt: attempt))
@@ -121,7 +121,7 @@ extension SimulatedSession {
       {
         programs[index].running[place].isAsked = true
       }
-    default: throw Finding("a program was told \(order)")
+    default: throw Finding("a program was told \(message)")
     }
   }
 
@@ -145,11 +145,11 @@ extension SimulatedSession {
     }
   }
 
-  /// What is ordered to a seat is on its way to its program.
-  mutating func send(_ order: WorkerMessage, toSlot slot: WorkerID, of program: ClientID) {
+  /// A message to a seat is on its way to its program.
+  mutating func send(_ message: WorkerMessage, toSlot slot: WorkerID, of program: ClientID) {
     guard let index = programs.firstIndex(where: { $0.id == program }), programs[index].isThere
     else { return }
-    programs[index].inbox.append((order, slot))
+    programs[index].inbox.append((message, slot))
   }
 
   /// A program goes: what it said is still read, or is lost with it.
@@ -189,7 +189,7 @@ extension SimulatedSession {
       let attempt = Int32(random.below(4))
       let isTrue = programs[index].running.contains { $0.task == task && $0.attempt == attempt }
       let isUnread = programs[index].inbox.contains {
-        $0.order.start.map { $0.task == task && $0.attempt == attempt } ?? false
+        $0.message.start.map { $0.task == task && $0.attempt == attempt } ?? false
       }
       let isUnsent =
         plan.tasks.contains(task.index) && engine.state(task).isRunning

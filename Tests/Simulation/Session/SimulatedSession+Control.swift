@@ -3,13 +3,13 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// Orders from people at any moment, and what they are told of them.
+/// Requests from people at any moment, and what they are told of them.
 struct Control {
   /// Asked in this drive and not answered.
   private(set) var open: [ConnectionID: RequestID] = [:]
   /// What was asked, to be asked again.
   private var asked: [ControlRequest] = []
-  /// Orders of this drive that were obeyed: where their lines end in the file.
+  /// Requests of this drive that were obeyed: where their lines end in the file.
   private(set) var obeyed: [RequestID: Int] = [:]
   private var connections: Int32 = 0
   /// By the drive, so that no other drive gives the same ones.
@@ -23,9 +23,9 @@ struct Control {
     prefix = "drive-\(session)"
   }
 
-  mutating func ask(_ order: ControlRequest) -> ConnectionID {
-    asked.append(order)
-    return ask(order.id)
+  mutating func ask(_ request: ControlRequest) -> ConnectionID {
+    asked.append(request)
+    return ask(request.id)
   }
 
   mutating func ask(_ id: RequestID) -> ConnectionID {
@@ -34,7 +34,7 @@ struct Control {
     return ConnectionID(connections)
   }
 
-  /// An order that was asked for before; nil where none was, or it is not the time.
+  /// A request that was asked for before; nil where none was, or it is not the time.
   func earlier(_ random: inout SplitMix64) -> ControlRequest? {
     if asked.isEmpty || !random.chance(10) { return nil }
     return asked[random.below(asked.count)]
@@ -44,7 +44,7 @@ struct Control {
 
   mutating func note(_ id: RequestID, end: Int) throws(Finding) {
     if known[id] != nil || obeyed.updateValue(end, forKey: id) != nil {
-      throw Finding("order \(id.text) is obeyed twice")
+      throw Finding("request \(id.text) is obeyed twice")
     }
   }
 
@@ -58,16 +58,16 @@ struct Control {
     switch answer {
     case .refused:
       if obeyed[id] != nil, !hasJournalFailed {
-        throw Finding("order \(id.text) is refused and was obeyed")
+        throw Finding("request \(id.text) is refused and was obeyed")
       }
     case .done:
       if known[id] != nil { return }
       guard let end = obeyed[id] else {
-        throw Finding("order \(id.text) is said to be done and was not")
+        throw Finding("request \(id.text) is said to be done and was not")
       }
-      if file.bytes.count < end { throw Finding("an order is answered before it is written") }
+      if file.bytes.count < end { throw Finding("a request is answered before it is written") }
       if mustLast, file.syncedCount < end {
-        throw Finding("an order is answered before it is synced")
+        throw Finding("a request is answered before it is synced")
       }
     }
   }
@@ -75,40 +75,40 @@ struct Control {
 
 extension SimulatedSession {
   /// Asks for something, or for something once more.
-  mutating func order() throws(Finding) {
-    let order = control.earlier(&random) ?? randomOrder()
-    guard let order else { return }
-    try ask(order)
+  mutating func request() throws(Finding) {
+    let request = control.earlier(&random) ?? randomRequest()
+    guard let request else { return }
+    try ask(request)
   }
 
-  mutating func ask(_ order: ControlRequest) throws(Finding) {
-    let connection = control.ask(order)
-    try tell(.order(order, from: connection))
+  mutating func ask(_ request: ControlRequest) throws(Finding) {
+    let connection = control.ask(request)
+    try tell(.request(request, from: connection))
   }
 
-  private mutating func randomOrder() -> ControlRequest? {
+  private mutating func randomRequest() -> ControlRequest? {
     guard plan.taskCount > 0, let id = control.freshID() else { return nil }
     let (verb, value) = randomVerb()
-    var order = ControlRequest(
+    var request = ControlRequest(
       id: id, requester: Requester(pid: 4711, user: 0, name: "opflow"), verb: verb, value: value)
     switch verb {
-    case .pause, .parallel, .close: return order
+    case .pause, .parallel, .close: return request
     case .cancel, .proceed:
-      if random.chance(5) || random.chance(30) && verb == .proceed { return order }
+      if random.chance(5) || random.chance(30) && verb == .proceed { return request }
     case .approve, .reject:
       // A person answers what asks.
       if random.chance(80), let gate = oracle.askingGates.first {
-        order.tasks = [gate]
-        return order
+        request.tasks = [gate]
+        return request
       }
     case .suspend, .priority, .retry, .skip: break
     }
     for _ in 0...random.below(3) {
       let task = TaskID(random.below(plan.taskCount))
-      if random.chance(50) { order.tasks.append(task) } else { order.among.append(task) }
+      if random.chance(50) { request.tasks.append(task) } else { request.among.append(task) }
     }
-    if random.chance(10) { order.expects = Int32(1 + random.below(2)) }
-    return order
+    if random.chance(10) { request.expects = Int32(1 + random.below(2)) }
+    return request
   }
 
   private mutating func randomVerb() -> (ControlAction, RequestValue) {
@@ -133,8 +133,8 @@ extension SimulatedSession {
     return .capacity(resource: resource, amount)
   }
 
-  /// Takes in what was ordered of the drive before and holds in this one.
-  mutating func noteOrders(_ standing: StandingRequests) {
+  /// Takes in what was requested of the drive before and holds in this one.
+  mutating func noteRequests(_ standing: StandingRequests) {
     if standing.isCancelled {
       stopCause = .request
     } else if let signal = standing.stopSignal {
@@ -146,9 +146,9 @@ extension SimulatedSession {
     }
   }
 
-  /// The order's line, and what it does to tasks at once.
+  /// The request's line, and what it does to tasks at once.
   mutating func take(_ entry: RequestEntry, end: Int) throws(Finding) {
-    log?("    order \(entry.id.text) \(entry.verb) \(entry.tasks.map(plan.nameString))")
+    log?("    request \(entry.id.text) \(entry.verb) \(entry.tasks.map(plan.nameString))")
     try control.note(entry.id, end: end)
     if entry.verb == .cancel, entry.tasks.isEmpty, stopCause == nil { stopCause = .request }
     if entry.verb == .close { growth?.openness = .closed }
@@ -161,7 +161,7 @@ extension SimulatedSession {
       isLowered = isLowered || resource > 2
     }
     for effect in try oracle.take(entry) {
-      note(effect, isOrdered: true)
+      note(effect, isRequested: true)
     }
   }
 
@@ -178,11 +178,11 @@ extension SimulatedSession {
     var isApproved = true
     if case .fails = tasks[gate.index].behaviour { isApproved = false }
     if !injector.isNone, random.chance(30) { isApproved.toggle() }
-    var order = ControlRequest(
+    var request = ControlRequest(
       id: id, requester: Requester(pid: 2, user: 0, name: "a person"),
       verb: isApproved ? .approve : .reject)
-    order.tasks = [gate]
-    try ask(order)
+    request.tasks = [gate]
+    try ask(request)
     return true
   }
 
@@ -203,12 +203,12 @@ extension SimulatedSession {
       return false
     }
     let requester = Requester(pid: 1, user: 0, name: "opflow continue")
-    var order = ControlRequest(id: id, requester: requester, verb: .proceed)
+    var request = ControlRequest(id: id, requester: requester, verb: .proceed)
     if !oracle.isPaused {
-      order.among = oracle.onHold.sorted { $0.rawValue < $1.rawValue }
+      request.among = oracle.onHold.sorted { $0.rawValue < $1.rawValue }
     }
     let (wasPaused, held) = (oracle.isPaused, oracle.onHold.count)
-    try ask(order)
+    try ask(request)
     return wasPaused && !oracle.isPaused || oracle.onHold.count < held
   }
 }

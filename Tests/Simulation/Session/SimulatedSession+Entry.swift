@@ -12,15 +12,15 @@ extension SimulatedSession {
     var owesFinally: Bool
     var values: [TaskID: ValueSet]
     var priorities: [TaskID: Int16]
-    var orders: [RequestID: Int]
+    var requests: [RequestID: Int]
     var approved: Set<TaskID>
     var results: [TaskID: EarlierResult]
     var origins: [TaskID: UInt64]
     var asked: TaskSet?
-    /// Orders to the drive before that hold in this one.
+    /// Requests to the drive before that hold in this one.
     var standing = StandingRequests()
     var triesUsed: [TaskID: TriesUsed] = [:]
-    var earlierOrders = RequestRecords()
+    var earlierRequests = RequestRecords()
     var held: [PassedOn] = []
     var growth: SimulatedGrowth?
     /// Of the run.

@@ -23,12 +23,12 @@ struct SimulatedGrowth {
     self.openness = openness
   }
 
-  /// What the order is called that adds it.
+  /// What the request is called that adds it.
   func name(ofBatch number: Int) -> String {
     "batch-\(number).\(session).\(retracted[number] ?? 0)"
   }
 
-  /// The number of the batch that an order of that name adds.
+  /// The number of the batch that a request of that name adds.
   static func batch(named name: String) -> String {
     String(name.prefix { $0 != "." })
   }
@@ -159,9 +159,9 @@ extension SimulatedSession {
         throw Finding("\(tasks[task.index].name) is withdrawn, and has begun")
       }
     }
-    let batches = retraction.entry.orders.count
+    let batches = retraction.entry.requests.count
     let names = (growth.added - batches..<growth.added).map { growth.name(ofBatch: $0) }
-    guard retraction.entry.orders == names, !random.chance(10) else {
+    guard retraction.entry.requests == names, !random.chance(10) else {
       log?("    what \(plan.nameString(retraction.entry.generator)) added stays")
       return tell(.scheduler(.retracted(retraction)))
     }
@@ -198,7 +198,7 @@ extension SimulatedSession {
     guard let id = control.freshID() else { return false }
     let requester = Requester(pid: 3, user: 0, name: "opflow close")
     try ask(ControlRequest(id: id, requester: requester, verb: .close))
-    // It may have to wait for another order, and that for time to pass.
+    // It may have to wait for another request, and that for time to pass.
     return growth?.openness != .open
   }
 }

@@ -7,7 +7,7 @@ import OpflowWorker
 /// Something that can happen next.
 struct Move {
   enum Kind {
-    case hello, order, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
+    case hello, message, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
     case recorded, broughtBack
     case ready, givesUp
     case tokens
@@ -27,7 +27,7 @@ struct Move {
   /// It goes on when the coordinator is gone.
   var isOfWorker: Bool {
     switch kind {
-    case .order, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw,
+    case .message, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw,
       .recorded, .broughtBack, .ready, .givesUp, .tokens, .programReads, .blockEnds:
       true
     case .programSays, .programOffers, .hello, .report, .loss, .sync: false
@@ -51,7 +51,7 @@ extension SimulatedSession {
         if thaws(index) { moves.append(Move(kind: .thaw, worker: index)) }
       case .launching: if !isSilent(index) { moves.append(Move(kind: .hello, worker: index)) }
       case .talking:
-        if isHeard, !worker.inbox.isEmpty { moves.append(Move(kind: .order, worker: index)) }
+        if isHeard, !worker.inbox.isEmpty { moves.append(Move(kind: .message, worker: index)) }
         if isHeard, !worker.outbox.isEmpty { moves.append(Move(kind: .report, worker: index)) }
         switch worker.kind {
         case .command, .terminal, .service: addMoves(ofCommands: index, to: &moves)
@@ -154,20 +154,21 @@ extension SimulatedSession {
       workers[index].phase = .talking
       // The report of its hello is the event itself.
       try tell(.workerReady(id, offer(of: workers[index])))
-    case .order:
-      let order = try workers[index].takeOrder(overWire: injector.usesWire)
-      switch (order, workers[index].kind) {
+    case .message:
+      let message = try workers[index].takeMessage(overWire: injector.usesWire)
+      switch (message, workers[index].kind) {
       // The frame of every worker answers it.
       case (.pulse(let number), _): workers[index].outbox.append(.pulse(number))
       case (.tokens(let task, let count), .command), (.tokens(let task, let count), .terminal):
         try takeTokens(task, count, of: index)
       case (.jobs(let task, let own, _), _): workers[index].tokens = (task, own)
-      case (_, .command), (_, .terminal), (_, .service): try tell(commands: index, .order(order))
-      case (_, .download): try tell(downloads: index, .order(order))
+      case (_, .command), (_, .terminal), (_, .service):
+        try tell(commands: index, .message(message))
+      case (_, .download): try tell(downloads: index, .message(message))
       case (.check(let check), .check): answer(check, of: index)
       case (.bye, .check): workers[index].phase = .dead
-      case (_, .check): throw Finding("who looks at files was told \(order)")
-      case (_, .block): throw Finding("a seat was told \(order)")
+      case (_, .check): throw Finding("who looks at files was told \(message)")
+      case (_, .block): throw Finding("a seat was told \(message)")
       }
     case .report: try deliver(workers[index].takeReport(overWire: injector.usesWire), from: id)
     case .loss:
@@ -444,9 +445,9 @@ extension SimulatedSession {
       try changePriorities()
       return true
     }
-    limit += injector.orders
+    limit += injector.requests
     if roll < limit {
-      try order()
+      try request()
       return true
     }
     limit += injector.lies

@@ -5,7 +5,7 @@ import OpflowPlan
 extension SimulatedSession {
   /// What goes on: nothing else is left, and what its workers have to say is still to be read.
   func passOn() throws(Finding) -> [PassedOn] {
-    if !control.open.isEmpty { throw Finding("an order was not answered") }
+    if !control.open.isEmpty { throw Finding("a request was not answered") }
     var passed: [PassedOn] = []
     for held in passing {
       let name = plan.nameString(held.service)

@@ -143,7 +143,7 @@ struct SimulatedSession {
       owesFinally: resumeState.owesFinally)
     known.values = resumeState.values
     known.priorities = resumeState.priorities
-    known.orders = resumeState.orders
+    known.requests = resumeState.requests
     known.approved = resumeState.approved
     known.results = resumeState.results
     known.origins = resumeState.origins
@@ -155,21 +155,21 @@ struct SimulatedSession {
     known.ranBefore = resumeState.ranBefore
     known.openness = resumeState.growth?.openness ?? .ordinary
     workers = resumeState.held.map(\.worker)
-    control = Control(known: resumeState.orders, session: resumeState.number)
+    control = Control(known: resumeState.requests, session: resumeState.number)
     own = OwnEngine(
       Engine(
         plan: plan, options: options,
         resumeState: known,
         journal: encoder, durability: durability, opening: opening))
     oracle = Oracle(plan: plan, options: options)
-    model = ModelCheck(source, initial: resumeState.initial, orders: resumeState.earlierOrders)
+    model = ModelCheck(source, initial: resumeState.initial, requests: resumeState.earlierRequests)
   }
 
   /// Drives to the end, or to the crash.
   mutating func run(from clock: Instant) throws(Finding) -> End {
     if !resumeState.held.isEmpty { now = clock }
     try oracle.begin(resumeState, at: now)
-    noteOrders(resumeState.standing)
+    noteRequests(resumeState.standing)
     noteStanding()
     engine.begin(at: now, wall: wallMilliseconds)
     if crashIsDue { return .crashed }
@@ -187,7 +187,7 @@ struct SimulatedSession {
         let isPassedOn = isToPassOn && states.contains(.running)
         if oracle.liveCount > 0 || isPassedOn, hasJournalFailed { return .crashed }
         if oracle.liveCount > 0 { throw Finding("the drive closed with processes alive") }
-        if !control.open.isEmpty { throw Finding("an order was not answered") }
+        if !control.open.isEmpty { throw Finding("a request was not answered") }
         try oracle.checkStop(closing)
         return .closed(closing)
       }
@@ -226,7 +226,7 @@ struct SimulatedSession {
       choices.removeAll { !$0.isOfProgram }
     }
     if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }
-    // Orders on their way may enable more.
+    // Requests on their way may enable more.
     if try !endTurn(), closing == nil { try waitForTime() }
   }
 
@@ -309,9 +309,9 @@ struct SimulatedSession {
       ledger.add(
         entry, sequence: engine.nextSequence - 1, atMilliseconds: wallMilliseconds,
         end: file.bytes.count + engine.unwritten.count, isWritten: !hasJournalFailed)
-      if case .order(let order) = entry {
-        model.take(order, atMilliseconds: wallMilliseconds)
-        try take(order, end: file.bytes.count + engine.unwritten.count)
+      if case .request(let request) = entry {
+        model.take(request, atMilliseconds: wallMilliseconds)
+        try take(request, end: file.bytes.count + engine.unwritten.count)
       }
       if case .extend(let extend) = entry {
         try control.note(extend.id, end: file.bytes.count + engine.unwritten.count)
@@ -328,14 +328,14 @@ struct SimulatedSession {
         } else {
           try oracle.takeBack(transition.task)
         }
-        lines.append(SessionLine(transition: transition, at: now, isOrdered: true))
+        lines.append(SessionLine(transition: transition, at: now, isRequested: true))
       }
       guard transition.event.kind != .resume else { return }
       try checkFreshness(transition)
       log?("    \(transition.brief(plan))")
       try oracle.take(transition, at: now)
       oracle.noteLine(transition, end: file.bytes.count + engine.unwritten.count)
-      note(transition, isOrdered: false)
+      note(transition, isRequested: false)
     case .began(let task, let attempt):
       try oracle.begin(task, attempt)
       model.take(Transition(.start, task, attempt: attempt), atMilliseconds: wallMilliseconds)
@@ -356,7 +356,7 @@ struct SimulatedSession {
       write(file.bytes.count + engine.unwritten.count)
       if !hasJournalFailed { try model.check(file.bytes) }
     case .sync(let place, let kind): sync(upTo: place, kind)
-    case .order(let worker, let order): try send(order, to: worker)
+    case .send(let worker, let message): try send(message, to: worker)
     case .answer(let connection, let id, let answer):
       try control.take(
         connection, id, answer, file: file, mustLast: durability == .each,
@@ -375,11 +375,11 @@ struct SimulatedSession {
   }
 
   /// Remembers what became of a task.
-  mutating func note(_ transition: Transition, isOrdered: Bool) {
+  mutating func note(_ transition: Transition, isRequested: Bool) {
     if transition.event == .start { noteRead(by: transition.task) }
     if transition.event == .cancel, stopCause != nil { cutShort.insert(transition.task) }
     if transition.event.kind == .resume { cutShort.remove(transition.task) }
-    lines.append(SessionLine(transition: transition, at: now, isOrdered: isOrdered))
+    lines.append(SessionLine(transition: transition, at: now, isRequested: isRequested))
   }
 
   private var holdsBack: Bool {
@@ -462,14 +462,14 @@ struct SimulatedSession {
     tell(.synced(upTo: place))
   }
 
-  private mutating func send(_ order: WorkerMessage, to worker: WorkerID) throws(Finding) {
-    if case .check(let check) = order { noteQuestion(check) }
+  private mutating func send(_ message: WorkerMessage, to worker: WorkerID) throws(Finding) {
+    if case .check(let check) = message { noteQuestion(check) }
     if isUnheard(worker) { return }
-    if let (task, attempt) = order.start {
+    if let (task, attempt) = message.start {
       if hasJournalFailed {
         throw oracle.fault(task, "it was started after the journal had failed")
       }
-      try oracle.checkOrder(task, attempt)
+      try oracle.checkStart(task, attempt)
       let line = oracle.endOfStart(task)
       if line > file.bytes.count { throw Finding("a task was started before its line was written") }
       let mustLast =
@@ -482,14 +482,14 @@ struct SimulatedSession {
         throw Finding("a task was started before the drive's first lines were synced")
       }
     }
-    if let program = slots[worker] { return send(order, toSlot: worker, of: program) }
-    if case .stop(let task, let attempt, let reason) = order {
+    if let program = slots[worker] { return send(message, toSlot: worker, of: program) }
+    if case .stop(let task, let attempt, let reason) = message {
       if reason == .unneeded { try oracle.checkUnneeded(task) }
       if oracle.isService(task) { oracle.leaving[task] = attempt }
     }
-    try checkPorts(order, to: worker)
-    if case .devices(let task, let devices) = order { oracle.stock.give(devices, to: task) }
-    workers[worker.index].receive(order, at: now)
+    try checkPorts(message, to: worker)
+    if case .devices(let task, let devices) = message { oracle.stock.give(devices, to: task) }
+    workers[worker.index].receive(message, at: now)
   }
 
   /// It did not come to read all that it was told: so much goes on beside it.

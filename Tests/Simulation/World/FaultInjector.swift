@@ -23,7 +23,7 @@ struct FaultInjector: Sendable {
   var changesPriorities = 0
   var lies = 0
   /// People who ask for something.
-  var orders = 0
+  var requests = 0
   /// Workers of which one in so many never says hello; 0 for none.
   var silentOneIn = 0
   var launchFailsOneIn = 0
@@ -83,7 +83,7 @@ struct FaultInjector: Sendable {
     if random.chance(15) { injector.exhaustsNodes = 1 + random.below(10) }
     if random.chance(15) { injector.changesCapacities = 1 + random.below(40) }
     if random.chance(15) { injector.changesPriorities = 1 + random.below(40) }
-    if random.chance(30) { injector.orders = 1 + random.below(80) }
+    if random.chance(30) { injector.requests = 1 + random.below(80) }
     if random.chance(10) { injector.lies = 1 + random.below(20) }
     if random.chance(15) { injector.silentOneIn = 1 + random.below(6) }
     if random.chance(15) { injector.launchFailsOneIn = 1 + random.below(6) }

@@ -31,7 +31,7 @@ struct SimulatedCommands {
     _ event: WorkerEvent, at now: Instant, into outbox: inout [WorkerReport]
   ) -> (ends: [SimulatedTree.End], leaves: Bool) {
     actions.removeAll(keepingCapacity: true)
-    if case .order(.values(let task, let attempt)) = event {
+    if case .message(.values(let task, let attempt)) = event {
       told.updateValue(attempt, forKey: task)
     }
     state.handle(event, at: now, into: &actions)

@@ -51,7 +51,7 @@ struct SimulatedDownloads {
     switch event {
     case .settles(let task): change(task) { $0.isSettling = true }
     case .ended(let task, _): change(task) { $0.isOver = true }
-    case .order, .endOfOrders, .timer: break
+    case .message, .endOfMessages, .timer: break
     }
     actions.removeAll(keepingCapacity: true)
     state.handle(event, at: now, into: &actions)

@@ -20,7 +20,7 @@ struct SimulatedProgram {
   /// What it would run if it was told to, which is not what it has said: both are on their way for
   /// a while.
   var offers: Set<TaskID> = []
-  var inbox: [(order: WorkerMessage, slot: WorkerID)] = []
+  var inbox: [(message: WorkerMessage, slot: WorkerID)] = []
   var outbox: [ExternalTaskFact] = [.joined]
   var running: [Try] = []
 

@@ -35,7 +35,7 @@ struct SimulatedWorker {
   let kind: WorkerKind
   let node: NodeID
   var phase = Phase.launching
-  /// Orders that it has not read, and since when there have been some all the time.
+  /// Messages that it has not read, and since when there have been some all the time.
   private(set) var inbox: [WorkerMessage] = []
   private(set) var behindSince: Instant?
   /// Of services, as it was told since it was told to start something.
@@ -115,21 +115,23 @@ struct SimulatedWorker {
     return report
   }
 
-  mutating func receive(_ order: WorkerMessage, at now: Instant) {
+  mutating func receive(_ message: WorkerMessage, at now: Instant) {
     if inbox.isEmpty { behindSince = now }
-    inbox.append(order)
+    inbox.append(message)
   }
 
-  mutating func takeOrder(overWire: Bool) throws(Finding) -> WorkerMessage {
-    let order = inbox.removeFirst()
+  mutating func takeMessage(overWire: Bool) throws(Finding) -> WorkerMessage {
+    let message = inbox.removeFirst()
     if inbox.isEmpty { behindSince = nil }
-    guard overWire else { return order }
+    guard overWire else { return message }
     var writer = FieldWriter()
-    MessageCodec.encode(order, into: &writer)
+    MessageCodec.encode(message, into: &writer)
     let decoded = writer.bytes.withUnsafeBytes {
-      MessageCodec.order(UnsafeRawBufferPointer(rebasing: $0.dropLast()))
+      MessageCodec.message(UnsafeRawBufferPointer(rebasing: $0.dropLast()))
     }
-    guard decoded == order else { throw Finding("the wire turned \(order) into another order") }
-    return order
+    guard decoded == message else {
+      throw Finding("the wire turned \(message) into another message")
+    }
+    return message
   }
 }

@@ -5,8 +5,8 @@ import Testing
 @testable import OpflowPlan
 @testable import OpflowWire
 
-/// Orders and their answers as lines of control.sock.
-@Suite struct OrderLinesTests {
+/// Requests and their answers as lines of control.sock.
+@Suite struct RequestLinesTests {
   private static let key = "00000000000000010000000000000002"
 
   private func parse(_ line: String) throws(UnreadableRequest) -> ClientRequest {
@@ -14,8 +14,10 @@ import Testing
     let read = bytes.withUnsafeBytes { bytes in
       Result { () throws(UnreadableRequest) in try RequestLines.request(bytes) }
     }
-    guard case .order(let order) = try read.get() else { throw UnreadableRequest(nil, "no order") }
-    return order
+    guard case .request(let request) = try read.get() else {
+      throw UnreadableRequest(nil, "no request")
+    }
+    return request
   }
 
   private func text(_ request: ClientRequest) -> String? {
@@ -28,7 +30,7 @@ import Testing
 
   // MARK: - What is written
 
-  @Test func `an order is one line that a person can read`() throws {
+  @Test func `a request is one line that a person can read`() throws {
     var cancel = try request(.cancel)
     cancel.tasks = TaskRanges([0, 1, 2, 3, 4, 7].map { TaskID($0 as Int) })
     cancel.among = TaskRanges([TaskID(9 as Int)])
@@ -46,22 +48,22 @@ import Testing
   }
 
   @Test func `a line that would be too long is none`() throws {
-    var order = try request(.cancel)
+    var request = try request(.cancel)
     // Every other task of so many: six digits and a comma each.
-    order.tasks = TaskRanges((0..<100_000).map { TaskID(100_000 + 2 * $0) })
-    #expect(try #require(text(order)).utf8.count < RequestLines.longestLineBytes)
-    order.tasks = TaskRanges((0..<200_000).map { TaskID(100_000 + 2 * $0) })
-    #expect(text(order) == nil)
-    order.tasks = TaskRanges((0..<1_000_000).map { TaskID($0) })
-    #expect(text(order)?.contains("tasks=0-999999") == true)
+    request.tasks = TaskRanges((0..<100_000).map { TaskID(100_000 + 2 * $0) })
+    #expect(try #require(text(request)).utf8.count < RequestLines.longestLineBytes)
+    request.tasks = TaskRanges((0..<200_000).map { TaskID(100_000 + 2 * $0) })
+    #expect(text(request) == nil)
+    request.tasks = TaskRanges((0..<1_000_000).map { TaskID($0) })
+    #expect(text(request)?.contains("tasks=0-999999") == true)
   }
 
   @Test func `whatever is asked comes out as it went in`() throws {
     var random = RandomSource(seed: 42)
     for _ in 0..<3000 {
-      let order = try random.order()
-      let line = try #require(text(order))
-      #expect(try parse(String(line.dropLast())) == order)
+      let request = try random.request()
+      let line = try #require(text(request))
+      #expect(try parse(String(line.dropLast())) == request)
     }
   }
 
@@ -119,18 +121,18 @@ import Testing
     arguments: [
       ("", nil, "it begins with none of `order`, `add` and `host`"),
       ("GET / HTTP/1.1", nil, "it begins with none of `order`, `add` and `host`"),
-      ("order", nil, "an order's id has 1 to 64 letters, digits, points, dashes and underscores"),
+      ("order", nil, "a request's id has 1 to 64 letters, digits, points, dashes and underscores"),
       (
         "order\ta b\tpause", nil,
-        "an order's id has 1 to 64 letters, digits, points, dashes and underscores"
+        "a request's id has 1 to 64 letters, digits, points, dashes and underscores"
       ),
       ("order\ta", "a", "it does not say what is to be done"),
       ("order\ta\tstop", "a", "`stop` is nothing that can be asked of a run"),
       ("order\ta\tpause", "a", "it names no plan"),
       ("order\ta\tpause\tplan=", "a", "`plan` is text that is not empty, not ``"),
       ("order\ta\tpause\tplan=k\tplan=k", "a", "`plan` stands twice"),
-      ("order\ta\tpause\tplan=k\tcolour=red", "a", "an order has no `colour`"),
-      ("order\ta\tpause\tplan=k\texit=1", "a", "an order has no `exit`"),
+      ("order\ta\tpause\tplan=k\tcolour=red", "a", "a request has no `colour`"),
+      ("order\ta\tpause\tplan=k\texit=1", "a", "a request has no `exit`"),
       ("order\ta\tpause\tplan=k\tnow", "a", "`now` is no `KEY=VALUE`"),
       ("order\ta\tpause\tplan=k\t", "a", "`` is no `KEY=VALUE`"),
       ("order\ta\tpause\tplan=k\ttasks=1", "a", "`pause` is about the whole run"),
@@ -161,8 +163,8 @@ import Testing
     ] as [(String, String?, String)])
   func `what is wrong with a line is said`(line: String, id: String?, detail: String) {
     do throws(UnreadableRequest) {
-      let order = try parse(line)
-      Issue.record("an order: \(order)")
+      let request = try parse(line)
+      Issue.record("a request: \(request)")
     } catch {
       #expect(error.id?.text == id)
       #expect(error.detail == detail)
@@ -186,49 +188,50 @@ import Testing
 
   @Test func `numbers become tasks of the plan, and none beyond it`() throws {
     let plan = try plan()
-    var order = try request(.skip)
-    order.planKey = plan.key.description
-    order.tasks = TaskRanges([TaskID(0 as Int)])
-    order.among = TaskRanges([TaskID(1 as Int), TaskID(2 as Int)])
-    let found = try order.order(of: plan, from: requester)
+    var request = try request(.skip)
+    request.planKey = plan.key.description
+    request.tasks = TaskRanges([TaskID(0 as Int)])
+    request.among = TaskRanges([TaskID(1 as Int), TaskID(2 as Int)])
+    let found = try request.controlRequest(of: plan, from: requester)
     #expect(found.tasks.map(\.index) == [0])
     #expect(found.among.map(\.index) == [1, 2])
     #expect(found.requester == requester)
     // A line of few bytes that names all numbers there are costs nothing.
-    order.among = try #require(
+    request.among = try #require(
       Array("1-2147483647".utf8).withUnsafeBytes { TaskRanges($0) })
     #expect(throws: RequestRefusal(detail: "the plan has 3 tasks, and no task number 2147483647")) {
-      try order.order(of: plan, from: requester)
+      try request.controlRequest(of: plan, from: requester)
     }
   }
 
-  @Test func `an order about another plan is refused with both named`() throws {
+  @Test func `a request about another plan is refused with both named`() throws {
     let plan = try plan()
-    var order = try request(.skip)
-    order.tasks = TaskRanges([TaskID(0 as Int)])
-    order.planKey = "another"
+    var request = try request(.skip)
+    request.tasks = TaskRanges([TaskID(0 as Int)])
+    request.planKey = "another"
     #expect(
       throws: RequestRefusal(
-        detail: "the order is about plan another, and the run is of plan \(plan.key) by now;"
+        detail: "the request is about plan another, and the run is of plan \(plan.key) by now;"
           + " ask again")
-    ) { try order.order(of: plan, from: requester) }
+    ) { try request.controlRequest(of: plan, from: requester) }
   }
 
   @Test func `a resource is found by its name`() throws {
     let plan = try plan()
-    var order = try request(.parallel)
-    order.planKey = plan.key.description
-    order.carried.number = 3
-    order.carried.resource = "cpu"
-    #expect(try order.order(of: plan, from: requester).value == .capacity(resource: 0, 3))
-    order.carried.resource = "gpu"
+    var request = try request(.parallel)
+    request.planKey = plan.key.description
+    request.carried.number = 3
+    request.carried.resource = "cpu"
+    #expect(
+      try request.controlRequest(of: plan, from: requester).value == .capacity(resource: 0, 3))
+    request.carried.resource = "gpu"
     #expect(throws: RequestRefusal(detail: "the plan has no resource `gpu`")) {
-      try order.order(of: plan, from: requester)
+      try request.controlRequest(of: plan, from: requester)
     }
   }
 }
 
-/// Orders by chance, always the same ones.
+/// Requests by chance, always the same ones.
 private struct RandomSource {
   private var state: UInt64
   init(seed: UInt64) { state = seed }
@@ -253,25 +256,27 @@ private struct RandomSource {
     return (0...next(below: 8)).map { _ in letters[next(below: letters.count)] }.joined()
   }
 
-  mutating func order() throws -> ClientRequest {
+  mutating func request() throws -> ClientRequest {
     let verb = ControlAction.allCases[next(below: ControlAction.allCases.count)]
     let id = try #require(RequestID("\(next(below: 1_000_000)).\(next(below: 100))-_Z"))
-    var order = ClientRequest(id: id, verb: verb, planKey: text())
+    var request = ClientRequest(id: id, verb: verb, planKey: text())
     switch verb {
     case .pause, .close: break
     case .parallel:
-      order.carried.resource = text()
-      order.carried.number = Int64(next(below: 1_000_000)) << 20
+      request.carried.resource = text()
+      request.carried.number = Int64(next(below: 1_000_000)) << 20
     case .cancel, .proceed:
-      if next(below: 2) == 0 { order.tasks = tasks() }
-      if next(below: 2) == 0 { order.among = tasks() }
+      if next(below: 2) == 0 { request.tasks = tasks() }
+      if next(below: 2) == 0 { request.among = tasks() }
     case .suspend, .priority, .retry, .skip, .approve, .reject:
-      order.tasks = tasks()
-      if next(below: 2) == 0 { order.among = tasks() }
+      request.tasks = tasks()
+      if next(below: 2) == 0 { request.among = tasks() }
     }
-    if verb == .priority { order.carried.number = Int64(next(below: 2001) - 1000) }
-    if !order.tasks.isEmpty, next(below: 2) == 0 { order.expects = Int32(1 + next(below: 1000)) }
-    if next(below: 2) == 0 { order.by = text() }
-    return order
+    if verb == .priority { request.carried.number = Int64(next(below: 2001) - 1000) }
+    if !request.tasks.isEmpty, next(below: 2) == 0 {
+      request.expects = Int32(1 + next(below: 1000))
+    }
+    if next(below: 2) == 0 { request.by = text() }
+    return request
   }
 }

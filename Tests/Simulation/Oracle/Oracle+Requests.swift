@@ -14,23 +14,23 @@ extension Oracle {
     plan.tasks.lazy.map { TaskID($0) }.filter { isApproval($0) && stand[$0.index] == .running }
   }
 
-  /// Takes in an order's line.
+  /// Takes in a request's line.
   ///
   /// - Returns: what it does to tasks at once.
-  mutating func take(_ order: RequestEntry) throws(Finding) -> [Transition] {
+  mutating func take(_ request: RequestEntry) throws(Finding) -> [Transition] {
     var effects: [Transition] = []
-    switch order.verb {
+    switch request.verb {
     case .pause: isPaused = true
-    case .proceed where order.tasks.isEmpty: isPaused = false
-    case .proceed: onHold.subtract(order.tasks)
-    case .suspend: onHold.formUnion(order.tasks)
+    case .proceed where request.tasks.isEmpty: isPaused = false
+    case .proceed: onHold.subtract(request.tasks)
+    case .suspend: onHold.formUnion(request.tasks)
     case .priority:
       prioritise(
-        order.tasks.map { TaskPriority(task: $0, priority: order.carried.priority) })
+        request.tasks.map { TaskPriority(task: $0, priority: request.carried.priority) })
     case .parallel, .close: break
     case .cancel:
-      if order.tasks.isEmpty { endHolds() }
-      for task in order.tasks {
+      if request.tasks.isEmpty { endHolds() }
+      for task in request.tasks {
         onHold.remove(task)
         switch stand[task.index] {
         case .running: cancelling.insert(task)
@@ -39,31 +39,31 @@ extension Oracle {
         }
       }
     case .skip:
-      for task in order.tasks {
+      for task in request.tasks {
         onHold.remove(task)
         if stand[task.index] != .waiting { throw fault(task, "skipped while it does not wait") }
-        effects.append(Transition(.skip(.order), task))
+        effects.append(Transition(.skip(.request), task))
       }
     case .approve, .reject:
-      for task in order.tasks {
+      for task in request.tasks {
         guard isApproval(task), stand[task.index] == .running, answers[task] == nil else {
           throw fault(task, "it is answered and asks nothing")
         }
-        if order.verb == .approve, order.fingerprints.count != order.tasks.count {
+        if request.verb == .approve, request.fingerprints.count != request.tasks.count {
           throw fault(task, "it is not told what was approved")
         }
-        answers[task] = order.verb
+        answers[task] = request.verb
       }
     case .retry:
       if !passed.isEmpty { rankAll() }
-      for task in order.tasks { effects.append(Transition(.resume(.asked), task)) }
-      for task in order.back { effects.append(Transition(.resume(.skippedBefore), task)) }
+      for task in request.tasks { effects.append(Transition(.resume(.asked), task)) }
+      for task in request.back { effects.append(Transition(.resume(.skippedBefore), task)) }
     }
     for effect in effects { try take(effect: effect) }
     return effects
   }
 
-  /// Takes in what was ordered of the drive before and holds in this one.
+  /// Takes in what was requested of the drive before and holds in this one.
   mutating func take(_ standing: StandingRequests) {
     func waiting(_ tasks: [TaskID]) -> [TaskID] { tasks.filter { stand[$0.index] == .waiting } }
     isPaused = standing.isPaused

@@ -3,16 +3,16 @@ import OpflowPlan
 import OpflowWire
 
 /// What anybody may send to the socket of a run, and what is answered.
-enum FuzzOrder {
+enum FuzzRequest {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     for line in bytes.split(separator: Field.lineFeed, omittingEmptySubsequences: false) {
       let line = UnsafeRawBufferPointer(rebasing: line)
-      try checkOrder(line)
+      try checkRequest(line)
       try checkAnswer(line)
     }
   }
 
-  private static func checkOrder(_ line: UnsafeRawBufferPointer) throws(FuzzFinding) {
+  private static func checkRequest(_ line: UnsafeRawBufferPointer) throws(FuzzFinding) {
     let request: SocketRequest
     do throws(UnreadableRequest) {
       request = try RequestLines.request(line)
@@ -20,7 +20,7 @@ enum FuzzOrder {
       return try checkRefusal(error)
     }
     switch request {
-    case .order(let order): try check(order, line)
+    case .request(let request): try check(request, line)
     case .add(let addition): try check(addition)
     case .host(let host):
       let again = RequestLines.line(host).dropLast().withUnsafeBytes {
@@ -31,27 +31,27 @@ enum FuzzOrder {
   }
 
   private static func check(
-    _ order: ClientRequest, _ line: UnsafeRawBufferPointer
+    _ request: ClientRequest, _ line: UnsafeRawBufferPointer
   ) throws(FuzzFinding) {
-    guard let written = RequestLines.line(order) else {
-      throw FuzzFinding("a line of \(line.count) bytes cannot be written: \(order)")
+    guard let written = RequestLines.line(request) else {
+      throw FuzzFinding("a line of \(line.count) bytes cannot be written: \(request)")
     }
     try expect(
-      written.firstIndex(of: Field.lineFeed) == written.count - 1, "not one line: \(order)")
+      written.firstIndex(of: Field.lineFeed) == written.count - 1, "not one line: \(request)")
     let again = written.withUnsafeBytes { bytes in
       try? RequestLines.request(UnsafeRawBufferPointer(rebasing: bytes.dropLast()))
     }
-    try expect(again == .order(order), "\(order) became \(String(describing: again))")
+    try expect(again == .request(request), "\(request) became \(String(describing: again))")
     guard let plan = FuzzJournal.plan else { throw FuzzFinding("the plan does not hold") }
-    for key in [order.planKey, plan.key.description] {
-      var asked = order
+    for key in [request.planKey, plan.key.description] {
+      var asked = request
       asked.planKey = key
-      let requester = Requester(pid: 1, user: 0, name: order.by)
-      guard let found = try? asked.order(of: plan, from: requester) else { continue }
+      let requester = Requester(pid: 1, user: 0, name: request.by)
+      guard let found = try? asked.controlRequest(of: plan, from: requester) else { continue }
       try expect(
         (found.tasks + found.among).allSatisfy { plan.tasks.contains($0.index) },
         "a task that the plan does not have: \(found)")
-      try expect(found.verb == order.verb, "another order: \(found)")
+      try expect(found.verb == request.verb, "another request: \(found)")
     }
   }
 

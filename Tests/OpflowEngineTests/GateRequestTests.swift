@@ -5,7 +5,7 @@ import OpflowPlan
 import Testing
 
 /// Tasks that ask, and what is told to those who ask twice.
-@Suite struct GateOrderTests {
+@Suite struct GateRequestTests {
   private static func run(
     maxFailures: Int = 0, _ change: (inout PlanMaker) -> Void = { _ in }
   ) throws -> EngineHarness {
@@ -93,13 +93,13 @@ import Testing
 
   @Test func `who asks again for what was refused is told the same`() throws {
     var run = try Self.run { $0.add("x") }
-    let order = run.order(.retry, ["x"])
-    run.tell(.order(order, from: ConnectionID(50)))
+    let request = run.request(.retry, ["x"])
+    run.tell(.request(request, from: ConnectionID(50)))
     #expect(run.answers.last == .refused(detail: "x has not run yet"))
     run.settle()
     run.end("x", exit: 1)
     // Now it could be done; who wants that asks for it anew.
-    run.tell(.order(order, from: ConnectionID(51)))
+    run.tell(.request(request, from: ConnectionID(51)))
     #expect(run.answers.last == .refused(detail: "x has not run yet"))
     #expect(run.ask(.retry, ["x"]) == .done(count: 1))
   }

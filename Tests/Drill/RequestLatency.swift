@@ -5,7 +5,7 @@ import Glibc
 /// How long it takes from asking for something to its effect: running tasks of a live run are
 /// cancelled one after the other, by a client of its own, and the effect is the end of the task's
 /// process.
-package struct OrderLatency {
+package struct RequestLatency {
   /// In milliseconds, sorted.
   package struct Times {
     package private(set) var answers: [Double] = []
@@ -25,13 +25,13 @@ package struct OrderLatency {
 
   private let program: String
   private let parent: String
-  private let orders: Int
+  private let requests: Int
 
   private static let floodSeconds = 0.05
 
-  package init(program: String, orders: Int, parent: String) {
+  package init(program: String, requests: Int, parent: String) {
     self.program = program
-    self.orders = orders
+    self.requests = requests
     self.parent = parent
   }
 
@@ -53,10 +53,10 @@ package struct OrderLatency {
   /// - Parameter rate: what else the run is to do meanwhile, in tasks a second; 0 for nothing.
   package func measure(rate: Double) throws -> Times {
     let slots = max(1, Int(rate * Self.floodSeconds))
-    let flood = rate == 0 ? 0 : Int(rate * (Double(orders) * 0.06 + 20))
+    let flood = rate == 0 ? 0 : Int(rate * (Double(requests) * 0.06 + 20))
     return try inFolder { folder in
       var text = "resources: { flood: \(slots) }\nmax_failures: 0\ntasks:\n"
-      for index in 0..<orders {
+      for index in 0..<requests {
         text +=
           "  v\(index): { priority: 100, run: 'echo $$ > pids/v\(index).new;"
           + " mv pids/v\(index).new pids/v\(index); exec sleep 10000' }\n"
@@ -66,9 +66,9 @@ package struct OrderLatency {
           "  f\(index): { run: [sleep, '\(Self.floodSeconds)'], resources: { cpu: 0, flood: 1 } }\n"
       }
       try write(text, to: folder)
-      let victim = try start(folder, parallel: orders + slots)
+      let victim = try start(folder, parallel: requests + slots)
       defer { kill(victim.pid, SIGTERM) }
-      let processes = try (0..<orders).map { try process(of: $0, in: folder, victim) }
+      let processes = try (0..<requests).map { try process(of: $0, in: folder, victim) }
       defer { for process in processes { close(process) } }
       return try ask(processes, in: folder, victim)
     }
@@ -82,9 +82,9 @@ package struct OrderLatency {
       .split(separator: "\t").first { $0.hasPrefix("plan=") }
     let run = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(run) }
-    let connection = OrderClient(
-      number: 0, folder: run, plan: "", tasks: processes.count, answers: OrderAnswers(limit: 0))
-    let pause = OrderAnswers(limit: 0)
+    let connection = RequestClient(
+      number: 0, folder: run, plan: "", tasks: processes.count, answers: RequestAnswers(limit: 0))
+    let pause = RequestAnswers(limit: 0)
     var times = Times()
     let (began, before) = (Self.now, try ends(path))
     for (index, process) in processes.enumerated() {
@@ -97,7 +97,7 @@ package struct OrderLatency {
       var event = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
       guard poll(&event, 1, 60_000) > 0 else { throw DrillFinding("v\(index) does not end") }
       times.add(answer: answered - asked, effect: Self.now - asked)
-      // Neither in step with anything nor so fast that one order waits for another.
+      // Neither in step with anything nor so fast that one request waits for another.
       pause.rest(milliseconds: 20 + 7919 * index % 20)
     }
     times.rate = Double(try ends(path) - before - processes.count) / (Self.now - began) * 1000

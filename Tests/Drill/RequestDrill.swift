@@ -2,15 +2,15 @@ import Foundation
 import Glibc
 
 /// A run that three clients ask for anything at random, while its coordinator is killed and the run
-/// is resumed. In the end every order has one effect and one answer, no task ran twice at once or
+/// is resumed. In the end every request has one effect and one answer, no task ran twice at once or
 /// again after its success, and all ends are those that a model says.
-package struct OrderDrill {
+package struct RequestDrill {
   private let program: String
-  private let manifest: OrderManifest
+  private let manifest: RequestManifest
   private let folder: String
   private let mark = UUID().uuidString
   private let seed: UInt64
-  private let answers: OrderAnswers
+  private let answers: RequestAnswers
   private var random: DrillNumbers
   private var victim: Victim?
 
@@ -20,12 +20,12 @@ package struct OrderDrill {
   private static let connections = 3
   private static let flags = ["--output", "quiet", "-j8", "-k"]
 
-  package init(program: String, seed: UInt64, tasks: Int, orders: Int, parent: String) throws {
+  package init(program: String, seed: UInt64, tasks: Int, requests: Int, parent: String) throws {
     self.program = program
     self.seed = seed
     random = DrillNumbers(seed: seed)
-    manifest = OrderManifest(tasks: tasks, &random)
-    answers = OrderAnswers(limit: orders)
+    manifest = RequestManifest(tasks: tasks, &random)
+    answers = RequestAnswers(limit: requests)
     folder = parent + "/opflow-drill-" + mark
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try manifest.text.write(toFile: folder + "/opflow.yaml", atomically: false, encoding: .utf8)
@@ -40,7 +40,7 @@ package struct OrderDrill {
     let descriptor = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(descriptor) }
     let connections = (0..<Self.connections).map {
-      OrderClient(
+      RequestClient(
         number: $0, folder: descriptor, plan: plan, tasks: manifest.count, answers: answers)
     }
     let over = DispatchGroup()
@@ -92,17 +92,17 @@ package struct OrderDrill {
   }
 
   /// Lets go of all that is held, says yes to all that is asked, and resumes what was cancelled.
-  private mutating func bringToEnd(_ connection: OrderClient) throws {
+  private mutating func bringToEnd(_ connection: RequestClient) throws {
     let all = "among=0-\(manifest.count - 1)"
     var round = 0
     for _ in 0..<100 {
       while let victim, victim.end(withinMilliseconds: 50) == nil {
         round += 1
         if round > 20_000 { throw finding("it does not come to an end") }
-        for (place, order) in [
+        for (place, request) in [
           "continue", "continue\t\(all)", "parallel\tresource=db\tvalue=3000", "approve\t\(all)",
         ].enumerated() {
-          let words = order.split(separator: "\t", maxSplits: 1)
+          let words = request.split(separator: "\t", maxSplits: 1)
           let rest = words.count > 1 ? "\t\(words[1])" : ""
           _ = connection.ask(
             "order\tz\(round).\(place)\t\(words[0])\tplan=\(connection.plan)\(rest)\n")
@@ -176,34 +176,34 @@ package struct OrderDrill {
     let bytes = FileManager.default.contents(atPath: run + "/journal.log") ?? Data()
     let proof = JournalProof([UInt8](bytes))
     if proof.damagedLines > 0 { throw finding("\(proof.damagedLines) damaged lines") }
-    try judgeOrders()
+    try judgeRequests()
     try judgeTries()
     let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 15_000)
     if !left.isEmpty { throw finding("left alive: \(left.map(\.command))") }
   }
 
-  private mutating func judgeOrders() throws {
+  private mutating func judgeRequests() throws {
     var journaled: Set<String> = []
     for fields in try journal() where fields.count > 5 && fields[3] == "order" {
       let id = Self.values(fields, "id").first ?? ""
-      if !journaled.insert(id).inserted { throw finding("order \(id) has two lines") }
+      if !journaled.insert(id).inserted { throw finding("request \(id) has two lines") }
     }
     for (id, told) in answers.all {
       let words = told.map { $0.split(separator: "\t").map(String.init) }
       for word in words where word.count < 2 || word[1] != id {
-        throw finding("order \(id) is answered as \(word)")
+        throw finding("request \(id) is answered as \(word)")
       }
       // What was refused may be done when it is asked of the next drive.
       if let done = words.firstIndex(where: { $0[0] == "done" }),
         words[done...].contains(where: { $0[0] != "done" })
       {
-        throw finding("order \(id) is answered in two ways: \(told)")
+        throw finding("request \(id) is answered in two ways: \(told)")
       }
       if words.contains(where: { $0[0] == "done" }) {
         obeyed += 1
-        if !journaled.contains(id) { throw finding("order \(id) is done and has no line") }
+        if !journaled.contains(id) { throw finding("request \(id) is done and has no line") }
       } else if journaled.contains(id) {
-        throw finding("order \(id) is refused and has a line: \(told)")
+        throw finding("request \(id) is refused and has a line: \(told)")
       }
     }
   }

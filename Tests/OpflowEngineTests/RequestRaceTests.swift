@@ -4,8 +4,9 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// Orders about what is on its way to a worker, or on its way back, and about what such tasks need.
-@Suite struct OrderRaceTests {
+/// Requests about what is on its way to a worker, or on its way back, and about what such tasks
+/// need.
+@Suite struct RequestRaceTests {
   /// `after` waits for the end of `one` and `other`, whatever that is.
   private static func run(_ change: (inout PlanMaker) -> Void = { _ in }) throws -> EngineHarness {
     var maker = PlanMaker()
@@ -24,8 +25,8 @@ import Testing
   func `a cancelled task that its worker gives back is cancelled`(isSuspended: Bool) throws {
     var run = try Self.run()
     let worker = try #require(run.worker(of: "after"))
-    if isSuspended { run.tell(.order(run.order(.suspend, ["after"]), from: ConnectionID(1))) }
-    run.tell(.order(run.order(.cancel, ["after"]), from: ConnectionID(1)))
+    if isSuspended { run.tell(.request(run.request(.suspend, ["after"]), from: ConnectionID(1))) }
+    run.tell(.request(run.request(.cancel, ["after"]), from: ConnectionID(1)))
     run.running[worker] = nil
     run.inbox[worker] = nil
     run.tell(.revoked(worker, TaskID(2), attempt: 1))
@@ -42,7 +43,7 @@ import Testing
     var run = try Self.run { $0.add("beside") }
     let worker = try #require(run.worker(of: "after"))
     run.tell(.restored(worker, TaskID(2), attempt: 1))
-    run.tell(.order(run.order(.cancel, ["after"]), from: ConnectionID(1)))
+    run.tell(.request(run.request(.cancel, ["after"]), from: ConnectionID(1)))
     run.bury(worker)
     #expect(run.state("after") == .cancelled)
     #expect(run.ask(.retry, ["after"]) == .done(count: 1))

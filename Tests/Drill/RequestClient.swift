@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// What clients asked and were told.
-final class OrderAnswers: @unchecked Sendable {
+final class RequestAnswers: @unchecked Sendable {
   private let lock = NSCondition()
   private var answers: [String: [String]] = [:]
   private var asked = 0
@@ -43,15 +43,15 @@ final class OrderAnswers: @unchecked Sendable {
   var all: [String: [String]] { lock.withLock { answers } }
 }
 
-/// Asks a live run for anything, one order after the other, and again what was not answered; now
+/// Asks a live run for anything, one request after the other, and again what was not answered; now
 /// and then also what was.
-struct OrderClient: Sendable {
+struct RequestClient: Sendable {
   let number: Int
   /// The run's folder, however it is reached.
   let folder: Int32
   let plan: String
   let tasks: Int
-  let answers: OrderAnswers
+  let answers: RequestAnswers
 
   func run(seed: UInt64) {
     var random = DrillNumbers(seed: seed)
@@ -59,7 +59,7 @@ struct OrderClient: Sendable {
     while answers.begin() {
       count += 1
       let id = "c\(number).\(count)"
-      let line = order(id, &random)
+      let line = request(id, &random)
       while !answers.isOver {
         guard let answer = ask(line) else {
           // The run is dead, or just begins.
@@ -79,7 +79,7 @@ struct OrderClient: Sendable {
     "retry", "retry", "skip", "approve", "approve", "reject",
   ]
 
-  private func order(_ id: String, _ random: inout DrillNumbers) -> String {
+  private func request(_ id: String, _ random: inout DrillNumbers) -> String {
     let verb = Self.verbs[random.below(Self.verbs.count)]
     var fields = ["order", id, verb, "plan=\(plan)"]
     switch verb {
@@ -117,7 +117,7 @@ struct OrderClient: Sendable {
     return String(decoding: answer.dropLast(), as: UTF8.self)
   }
 
-  /// A socket that reaches who takes orders for a run, for the caller to close; nil where nobody
+  /// A socket that reaches who takes requests for a run, for the caller to close; nil where nobody
   /// does.
   ///
   /// - Parameter folder: the run's.

@@ -1,6 +1,6 @@
 /// A graph of short tasks, of which some fail whenever they run and some ask a person, and what a
 /// run of it comes to in the end, worked out without one.
-struct OrderManifest {
+struct RequestManifest {
   enum Kind { case runs, fails, asks }
 
   private(set) var needs: [[Int]] = []
@@ -44,7 +44,7 @@ struct OrderManifest {
   /// The states of all tasks when everything was tried that could be, and every question was
   /// approved.
   ///
-  /// - Parameter skipped: tasks that an order skipped.
+  /// - Parameter skipped: tasks that a request skipped.
   func ends(skipped: Set<Int>) -> [String] {
     var ends: [String] = []
     var lacks: [Bool] = []
