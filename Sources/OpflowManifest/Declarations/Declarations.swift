@@ -1,4 +1,4 @@
-// Declarations of files, unevaluated. `TaskReader` evaluates them once all are known.
+// Declarations are not evaluated. `TaskReader` evaluates them once all are known.
 
 struct FileDeclaration {
   let document: YAMLDocument
@@ -11,14 +11,14 @@ struct TaskDeclaration {
   let key: Node
 }
 
-/// All tasks in declaration order, found by name.
+/// All tasks in declaration order.
 struct TaskDeclarations: EntryList {
   /// A file at one place where it is included.
   private struct File {
     let document: YAMLDocument
     /// Prepended to task IDs: empty, or names that each end in `/`.
     let prefix: ByteView
-    /// The numbers of its first task and its first entry in `joinedNames`.
+    /// The numbers of the file's first task and its first entry in `joinedNames`.
     let first: Int
     let firstName: Int
   }
@@ -30,7 +30,7 @@ struct TaskDeclarations: EntryList {
   private var index = TextTable()
   private let store = TextStore()
   private let wanted = TextStore()
-  /// Tasks of the last file whose ID an earlier file declares too.
+  /// Tasks of the last file whose ID an earlier file also declares.
   private(set) var clashes: [(key: Node, first: Int)] = []
 
   mutating func begin(_ document: YAMLDocument, prefix: ByteView = ByteView.empty) {
@@ -50,7 +50,7 @@ struct TaskDeclarations: EntryList {
       ? file.document.text(declared[number].key) : joinedNames[file.firstName + number - file.first]
   }
 
-  /// Returns the number of the task's file, in the order of `begin`.
+  /// The number of the task's file, in the order of `begin`.
   func part(_ number: Int) -> Int { Int(declared[number].file) }
 
   func prefix(_ number: Int) -> ByteView { files[Int(declared[number].file)].prefix }
@@ -70,10 +70,10 @@ struct TaskDeclarations: EntryList {
     first(of: name, seenFrom: number) { index(of: $0) }
   }
 
-  /// Whether a name has the same meaning everywhere.
+  /// True if the name has the same meaning in all files.
   func isID(_ name: ByteView) -> Bool { joinedNames.isEmpty && name.first != UInt8(ascii: "/") }
 
-  /// Calls `find` with each ID that the name may mean there, nearest first, until it returns a
+  /// Calls `find` with each ID that the name may mean, nearest first, until `find` returns a
   /// result.
   @inline(__always)
   func first<Found>(of name: ByteView, seenFrom number: Int, _ find: (ByteView) -> Found?) -> Found?

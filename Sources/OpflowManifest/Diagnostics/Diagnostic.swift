@@ -1,6 +1,5 @@
 internal import OpflowBase
 
-/// An error or warning about a manifest.
 package struct Diagnostic: Equatable, Sendable {
   package enum Severity: Equatable, Sendable {
     case error, warning
@@ -20,7 +19,7 @@ package struct Diagnostic: Equatable, Sendable {
   package var file: String
   /// From 1; 0 if the diagnostic is not about a place in a file.
   package var line: Int
-  /// From 1, in characters (Unicode scalars).
+  /// From 1, in Unicode scalars.
   package var column: Int
   /// One line without a full stop.
   package var message: String
@@ -131,7 +130,7 @@ extension Diagnostics {
 ///                 ^
 ///     help: did you mean `fetch`?
 package struct DiagnosticRenderer: Sendable {
-  /// Whether to use terminal colours (ECMA-48, SGR).
+  /// True to use terminal colors (ECMA-48, SGR).
   package var isColored: Bool
 
   private static let shownCharacters = 160
@@ -159,7 +158,7 @@ package struct DiagnosticRenderer: Sendable {
     return text
   }
 
-  /// Formats all diagnostics, and says how many errors are not shown.
+  /// Formats all diagnostics and the number of errors that are not shown.
   package func render(_ error: ManifestError) -> String {
     var text = error.diagnostics.map { render($0) }.joined()
     let shown = error.diagnostics.count { $0.severity == .error }
@@ -186,7 +185,7 @@ package struct DiagnosticRenderer: Sendable {
     return Self.printable(text) + "\n" + indent + styled("^", "1;32") + "\n"
   }
 
-  /// Replaces control characters and invisible ones with U+FFFD.
+  /// Replaces control and invisible characters with U+FFFD.
   static func printable(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -21,14 +21,14 @@ final class Diagnostics {
   private(set) var errorCount = 0
   /// Values that diagnostics must not show.
   private(set) var secrets: [Secret] = []
-  /// Nodes that are invalid YAML; later errors there are dropped.
+  /// Nodes that are invalid YAML. Later errors at these places are dropped.
   private var settledPlaces: Set<Place> = []
   /// The depth of `mute` calls.
   private var muted = 0
   private var instance: Instance?
   private var spared: ((Place) -> Bool)?
 
-  /// One of several tasks read from the same place.
+  /// A matrix task: one of several tasks read from the same place.
   private struct Instance {
     var id: ByteView
     var place: Place
@@ -63,10 +63,9 @@ final class Diagnostics {
   /// The limit on messages, since they quote names that may be megabytes long.
   private static let longestTextBytes = 1000
 
-  /// Whether more errors are only counted.
+  /// True if more errors are only counted.
   var isFull: Bool { all.count >= Self.keptCount }
 
-  /// Counts an error when `isFull`.
   func count() { if muted == 0 { errorCount += 1 } }
 
   func open(displayPath: String, bytes: [UInt8]) -> SourceFile {
@@ -79,8 +78,8 @@ final class Diagnostics {
   /// Starts a matrix task of the matrix at `place`. Errors that earlier matrix tasks have at the
   /// same place and cells are dropped.
   ///
-  /// - Parameter cells: Returns the cells that the text at a place uses. That of the first matrix
-  ///   task is used for all.
+  /// - Parameter cells: Returns the cells that the text at a place uses. All matrix tasks use the
+  ///   closure of the first one.
   func beginInstance(_ id: ByteView, of place: Place, cells: ((Place) -> [InstanceCell])?) {
     instance?.goOn(to: id)
     if instance == nil { instance = Instance(id: id, place: place, cells: cells) }
@@ -165,8 +164,8 @@ final class Diagnostics {
     return instance.spotsBefore.contains(instance.spot(place).0)
   }
 
-  /// Whether the error is already known, since aliases and files may be read several times. With
-  /// cells, equal messages may be about different cells.
+  /// True if the error is known, since aliases and files may be read several times. With cells,
+  /// equal messages may be about different cells.
   private func isTold(_ problem: RawDiagnostic) -> Bool {
     guard let place = problem.place,
       all.contains(where: { $0.place == place && $0.message == problem.message })
@@ -186,7 +185,6 @@ final class Diagnostics {
     if secrets.count < Self.keptCount { secrets.append(secret) }
   }
 
-  /// Drops errors until `unmute`.
   func mute() { muted += 1 }
   func unmute() { muted -= 1 }
 
@@ -211,7 +209,6 @@ struct InstanceCell {
   var place: Place
 }
 
-/// Reports mistakes of one document.
 protocol Reporter {
   var document: YAMLDocument { get }
   var diagnostics: Diagnostics { get }

@@ -1,4 +1,3 @@
-/// Reports errors of the YAML reader.
 enum SyntaxErrors {
   static func read(_ file: SourceFile, _ diagnostics: Diagnostics) -> YAMLDocument? {
     do throws(YAMLFailure) {
@@ -168,7 +167,7 @@ struct SyntaxError {
     Explanation(message: message, help: help, place: place)
   }
 
-  /// Reports an unclosed construct at its start, or at the stop if both are on one line.
+  /// Reports an unclosed construct at its start, or where it breaks off if both are on one line.
   private func unclosed(_ message: String, missing: String) -> Explanation {
     let help = bracketHelp ?? "\(missing) is missing"
     guard let beginning, lineStart(beginning) != lineStart(place) || place >= source.count else {
@@ -204,7 +203,7 @@ struct SyntaxError {
       start += opener + 1
     }
     start = firstCharacter(of: start)
-    // UTF-8 continuation bytes do not count as characters.
+    // UTF-8 continuation bytes are not characters.
     let count = source.part(min(start, place)..<place).count { $0 & 0xC0 != 0x80 }
     guard count > Self.longestKey else { return nil }
     return Explanation(

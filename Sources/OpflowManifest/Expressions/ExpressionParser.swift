@@ -11,8 +11,8 @@ protocol ExpressionNames {
   func value(of name: ByteView, at offset: Int) -> ByteView
 }
 
-/// Parses and evaluates in one pass. There are no side effects, so both sides of every operator are
-/// evaluated, which finds all unknown names.
+/// Parses and evaluates in one pass. Both sides of every operator are evaluated, which has no side
+/// effects and finds all unknown names.
 ///
 ///     or      = and { "||" and }
 ///     and     = equality { "&&" equality }
@@ -42,7 +42,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     return (value, lexer.range.upperBound)
   }
 
-  /// Whether `}}` closed the expression.
+  /// True if `}}` closed the expression.
   var isClosed: Bool { !lexer.range.isEmpty }
 
   static func isTrue(_ value: ByteView) -> Bool { !(value.isEmpty || value == "false") }
@@ -178,7 +178,6 @@ enum ExpressionToken: Equatable {
   /// `}}`, or the end of the text.
   case end
   case unterminated
-  /// Anything that is not a token of the language.
   case unknown
 }
 
@@ -289,9 +288,9 @@ enum ExpressionLiteral {
   }
 }
 
-/// Says what to write instead of other tools' syntax.
+/// Advises what to write instead of other tools' syntax.
 enum ForeignExpression {
-  /// The error for a function call, since there are no functions.
+  /// Returns the error for a call: the language has no functions.
   static func call(of name: ByteView, at offset: Int) -> ExpressionError {
     let help: String
     if name == "always" || name == "cancelled" {

@@ -6,7 +6,6 @@ enum ExpressionTemplate {
   /// The size limit of an expanded text, against malicious manifests.
   static let maximumBytes = 4 << 20
 
-  /// How values are inserted into a text.
   enum Values {
     case asTheyAre
     /// As names in a path or pattern: pattern characters are escaped (`PathPattern`).
@@ -118,7 +117,7 @@ enum ExpressionTemplate {
       offset: start, message: "the value grows beyond \(maximumBytes >> 20) MiB", help: nil)
   }
 
-  /// Returns the error, or that `}}` is missing if that is the cause.
+  /// Returns the error, or "missing `}}`" if that is the cause.
   private static func problem(
     _ problem: ExpressionError, in text: ByteView, openedAt start: Int
   ) -> ExpressionError {

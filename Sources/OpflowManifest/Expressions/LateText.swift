@@ -1,10 +1,8 @@
 internal import OpflowPlan
 
-/// Texts with values of other tasks, evaluated when the task starts.
-///
-/// The compiler turns all other names into literals. What remains is an expression in the same
-/// language, which fingerprints and views use; `LateCompiler` turns it into steps (`LateStep`). All
-/// texts must be valid.
+/// Texts with values of other tasks, evaluated when the task starts. The compiler turns all other
+/// names into literals. The rest is an expression in the same language, which fingerprints and
+/// views use; `LateCompiler` turns it into steps (`LateStep`). All texts must be valid.
 enum LateText {
   /// The late part of a text with `${{ }}`.
   static func residue(
@@ -47,7 +45,7 @@ enum LateText {
 
   private static let dollar = UInt8(ascii: "$")
 
-  /// Whether the byte cannot be part of `${{` or `}}`.
+  /// True if the byte cannot be part of `${{` or `}}`.
   private static func isPlain(_ byte: UInt8) -> Bool {
     ASCII.continuesName(byte) || "./:,@%+=".utf8.contains(byte)
   }

@@ -1,6 +1,6 @@
 /// The meaning of names in expressions, which changes with each task.
 final class NameScope {
-  /// Where an expression is, which decides what it may read.
+  /// The place of an expression, which decides the names that it may read.
   enum Position: Equatable {
     /// In `vars`: only the inherited environment.
     case variables
@@ -25,19 +25,19 @@ final class NameScope {
   var tasksWithoutTerminal: Set<String> = []
   var isInTask = false
   var valuePlace = ValuePlace.none
-  /// References to values of other tasks, collected until the reader empties the list.
+  /// References to values of other tasks, until the reader takes them.
   var valuesRead: [(reference: ByteView, offset: Int)] = []
   let runID: ByteView
   let inherited: InheritedEnvironment
-  /// Whether `run.id` evaluates to a constant, for fingerprints.
+  /// True if `run.id` evaluates to a constant, for fingerprints.
   var hidesRunID = false
-  /// Set when an expression uses `run.id`; the next one for `task.id`.
+  /// Set when an expression uses `run.id`; the next two for `task.id` and `matrix`.
   var sawRunID = false
   var sawTaskID = false
 
   var sawMatrix = false
 
-  /// Whether the file is included with `as` and sees only passed variables.
+  /// True if the file is included with `as` and sees only passed variables.
   var isApart = false
 
   let suggestions: Suggestions
@@ -55,7 +55,7 @@ final class NameScope {
     secrets = SecretScope(store)
   }
 
-  /// Creates the scope of another file, still without names of its own.
+  /// Creates the scope of another file, without names of its own.
   init(besides other: NameScope) {
     (store, literals, suggestions) = (other.store, other.literals, other.suggestions)
     (inherited, runID) = (other.inherited, other.runID)
@@ -256,7 +256,7 @@ struct ScopedNames: ExpressionNames {
   }
 }
 
-/// The environment of opflow. It records which variables expressions read.
+/// The environment of opflow. Records the variables that expressions read.
 final class InheritedEnvironment {
   private lazy var values = Dictionary(
     entries.map { ($0.name, store.copy($0.value)) }, uniquingKeysWith: { first, _ in first })
@@ -275,7 +275,7 @@ final class InheritedEnvironment {
 
   func hasRead(_ name: ByteView) -> Bool { readNames.contains(name.string) }
 
-  /// The variables that were read, sorted by name; nil for one that is not set.
+  /// The variables that were read, by name; nil if not set.
   var read: [(name: String, value: String?)] {
     readNames.sorted().map { ($0, values[$0]?.string) }
   }

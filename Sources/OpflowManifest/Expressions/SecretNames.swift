@@ -15,7 +15,7 @@ final class SecretScope {
   private var names = TextTable()
   /// The secrets of the run that the manifest is for, if any.
   private(set) var ofRun: TextTable?
-  /// Whether the manifest is added to a run, whose secrets it must not set.
+  /// True if the manifest is added to a run, whose secrets it must not set.
   private var isAddition = false
   private let store: TextStore
 
@@ -43,14 +43,14 @@ final class SecretScope {
 
   func add(_ document: YAMLDocument) { documents.append(document) }
 
-  /// Whether any file uses the name as a secret or as the source of one.
+  /// True if any file uses the name as a secret or as the source of one.
   func contains(_ name: ByteView) -> Bool {
     for document in documents { SecretNames.collect(from: document, into: &names) }
     documents.removeAll()
     return names.index(of: name) != nil
   }
 
-  /// Returns the run's secret that must not be set, on the first call for a variable.
+  /// On the first call for a variable, returns the run's secret that it must not set.
   func noteSet(_ variable: ByteView, at place: Place) -> ByteView? {
     guard variables[variable] == nil else { return nil }
     variables.set(variable, place)
@@ -100,7 +100,7 @@ final class SecretScope {
   }
 }
 
-/// Collects the names in `secrets` of a file, since expressions must not read them.
+/// Collects the names in `secrets` of a file, which expressions must not read.
 private enum SecretNames {
   /// Searches the whole file, because a task may be merged from anywhere.
   static func collect(from document: YAMLDocument, into names: inout TextTable) {
@@ -166,7 +166,7 @@ enum SecretText {
   }
 }
 
-/// Stands for the value of a secret until the request is sent.
+/// The placeholder for a secret until the request is sent.
 enum SecretMark {
   /// Encloses the name in NULs, which no manifest contains.
   static func text(_ name: ByteView, _ store: TextStore) -> ByteView {

@@ -38,7 +38,7 @@ enum KeyMap: String, CaseIterable {
     }
   }
 
-  /// Other names that it may have, and their values; nil if none.
+  /// Other names that the map may have, and their values.
   var others: (names: NameShape, take: ValueShape?)? {
     if self == .manifest { return (.extra, nil) }
     if self != .matrix { return nil }
@@ -67,13 +67,13 @@ enum KeyMap: String, CaseIterable {
 
 enum KeyRule {
   case oneOf([String])
-  /// The map has exactly one of these; or it has the second (not an empty list) and otherwise only
-  /// keys of the last list.
+  /// The map has exactly one of the first keys; or it has the second (not an empty list) and
+  /// otherwise only keys of the last list.
   case oneOfOrOnly([String], String, [String])
-  /// The map has at least one of these, and it is not empty.
+  /// The map has at least one of these keys, with a value that is not empty.
   case anyOf([String])
   case without(String, [String])
-  /// The first, if true or a map, excludes the others.
+  /// The first key, if true or a map, excludes the others.
   case unlessFalse(String, [String])
   case withoutTrue(String, [String])
   case withoutList(String, String)

@@ -1,7 +1,5 @@
-/// Reads maps: known keys or entries, duplicates, merge keys.
-///
-/// Explicit keys win over merged ones, and earlier maps of a `<<` list over later ones
-/// (https://yaml.org/type/merge.html).
+/// Reads maps: known keys or entries, duplicates, merge keys. Explicit keys win over merged ones,
+/// and earlier maps of a `<<` list over later ones (https://yaml.org/type/merge.html).
 struct MapReader: Reporter {
   let document: YAMLDocument
   let diagnostics: Diagnostics
@@ -81,7 +79,7 @@ struct MapReader: Reporter {
     collect(node, into: &entries)
   }
 
-  /// Adds the entries of a map. A name that occurs twice in the map is an error.
+  /// Adds the entries of a map. Reports a name that occurs twice in the map.
   func collect(_ node: Node, into entries: inout some EntryList) {
     // Merged maps may repeat names.
     let merged = entries.count
@@ -131,7 +129,7 @@ struct MapReader: Reporter {
       notes: [.init(place: document.place(first), message: "the first `\(name.string)`")])
   }
 
-  /// Reports an unknown key. Returns the one that was probably meant, unless errors are only
+  /// Reports an unknown key. Returns the key that was probably meant, unless errors are only
   /// counted.
   private func reportUnknown<Key>(_ key: Node, _ table: KeyTable<Key>) -> Key? {
     if diagnostics.isFull {
@@ -172,7 +170,7 @@ struct MapReader: Reporter {
     return "a key that is there for its anchor begins with `x-`: `x-\(letters)`"
   }
 
-  /// Advice for a task at the top, as in GitLab CI.
+  /// Advice for a top-level task, as in GitLab CI.
   private func misplacedTask(_ key: Node, _ name: ByteView) -> String? {
     guard TaskName.problem(name) == nil, document.kind(key.value) == .mapping else { return nil }
     return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
@@ -205,7 +203,7 @@ struct MapReader: Reporter {
 protocol EntryList {
   var count: Int { get }
   func key(_ index: Int) -> Node
-  /// Adds a key. Returns the number of the key that already has the name, if any.
+  /// Adds a key. Returns the number of an earlier key with that name, if any.
   mutating func insert(_ key: Node, _ name: ByteView) -> Int?
 }
 

@@ -1,4 +1,4 @@
-// The keys of maps within a task: their only definition.
+// The only definition of the keys of maps within a task.
 
 enum NeedKey: Int, SchemaKey {
   case task, on
@@ -75,7 +75,7 @@ enum InputKey: Int, SchemaKey {
   ]
 }
 
-// The keys of services: their only definition.
+// The only definition of a service's keys.
 
 enum ServiceKey: Int, SchemaKey {
   case ready, restart, ports
@@ -127,7 +127,7 @@ enum ReadyKey: Int, SchemaKey {
   ]
 }
 
-// The keys of a download: their only definition.
+// The only definition of a download's keys.
 
 enum DownloadKey: Int, SchemaKey {
   case url, mirrors, to, sha256, sha512, size, headers, mode, resume, maxSpeed
@@ -171,7 +171,7 @@ enum DownloadKey: Int, SchemaKey {
   private static let whole = "url: https://example.org/sdk.tgz\nto: cache/sdk.tgz\n"
 }
 
-// The keys of a matrix: their only definition.
+// The only definition of a matrix's keys.
 
 enum MatrixKey: Int, SchemaKey {
   case rows, exclude, include

@@ -1,10 +1,10 @@
 internal import OpflowBase
 
-/// A set of texts, numbered in insertion order. The texts must outlive it.
+/// A set of texts, numbered in insertion order. The texts must outlive the table.
 struct TextTable {
   private(set) var texts: [ByteView] = []
-  /// Open addressing, at most half full. A slot holds a text's number plus one in the bits of
-  /// `mask` and bits of its hash above; 0 is free.
+  /// An open-addressing table, at most half full. The bits of `mask` in a slot hold a text's number
+  /// plus one, the bits above are of its hash; 0 is free.
   private var slots: [UInt32] = []
   /// Kept so that growing does not read the texts again.
   private var hashes: [UInt32] = []
@@ -28,7 +28,7 @@ struct TextTable {
     return (count - 1, true)
   }
 
-  /// Adds a text; returns the number of an equal one that is there.
+  /// Adds a text, or returns the number of an equal one.
   mutating func add(_ text: ByteView) -> Int? {
     let (index, isNew) = insert(text)
     return isNew ? nil : index
@@ -38,7 +38,7 @@ struct TextTable {
     index(of: text) ?? insert(store.copy(text)).index
   }
 
-  /// Removes all texts, and keeps the memory for a few.
+  /// Removes all texts but keeps a small table's memory.
   mutating func removeAll() {
     if texts.isEmpty { return }
     if slots.count > 64 { return self = TextTable() }

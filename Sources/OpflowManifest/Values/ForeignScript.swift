@@ -5,7 +5,7 @@ struct ForeignScript {
   let message: String
   let help: String
 
-  /// Whether a file may contain such a part. Asked once per file, as most do not.
+  /// True if the file may contain foreign syntax. One check per file is cheap, since most do not.
   static func mayStand(in source: ByteView, marks: SourceMarks = SourceMarks()) -> Bool {
     func any(of byte: UInt8, _ begins: (_ next: Int) -> Bool) -> Bool {
       var place = 0
@@ -30,7 +30,7 @@ struct ForeignScript {
         of: UInt8(ascii: "$"),
         { next in
           source[next] == UInt8(ascii: "(")
-            // This is `${vars.NAME}`.
+            // The text is `${vars.NAME}`.
             || source[next] == UInt8(ascii: "{") && isName(at: next + 1, of: source)
         })
     {
@@ -103,7 +103,7 @@ struct ForeignScript {
     return ForeignScript(rest.part(0..<(end + 1)), meaning: name)
   }
 
-  /// Finds typographic quotes and no-break spaces that are not quoted.
+  /// Finds unquoted typographic quotes and no-break spaces.
   private static func letter(_ rest: ByteView, isAtStart: Bool) -> ForeignScript? {
     if rest.hasPrefix("\u{A0}") {
       return ForeignScript(
@@ -171,7 +171,7 @@ struct ShellText {
   let text: ByteView
   let variable: String
 
-  /// Finds the first variable. Only upper-case names count, because a password may contain `$`.
+  /// Finds the first variable. Names must be upper-case, because a password may contain `$`.
   init?(in value: ByteView) {
     if value == "~" || value.hasPrefix("~/") {
       (text, variable) = (value.part(0..<1), "HOME")

@@ -1,7 +1,6 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// Reads some keys with the values of one file.
 protocol NodeReader: Reporter {
   var values: ValueReader { get }
 }
@@ -14,7 +13,7 @@ extension NodeReader {
   var maps: MapReader { values.maps }
   var scratch: TextStore { values.scratch }
 
-  /// Reads a map with known keys; nil after an error.
+  /// Reads a map with known keys. Returns nil after an error.
   func fields<Key>(
     _ node: Node, _ subject: Subject, _ table: KeyTable<Key>, help: @autoclosure () -> String? = nil
   ) -> Fields<Key>? {
@@ -58,8 +57,8 @@ final class ValueReader: Reporter {
   private(set) var valueReadings: [ValueReading] = []
   private(set) var readsValues = false
 
-  /// - Parameter scratch: Owns evaluated texts until its owner empties it. It must not be the
-  ///   scope's store, which copies names while a text is built.
+  /// - Parameter scratch: Owns evaluated texts until its owner empties it. Cannot be the scope's
+  ///   store, which copies names while a text is built.
   init(
     document: YAMLDocument, diagnostics: Diagnostics, scope: NameScope, tables: SchemaTables,
     scratch: TextStore
@@ -88,7 +87,7 @@ final class ValueReader: Reporter {
     readsValues = false
   }
 
-  /// Whether a task's `if` uses its `matrix`.
+  /// True if a task's `if` uses its `matrix`.
   func decidesByInstance(_ key: Node) -> Bool {
     guard document.kind(key.value) == .mapping else { return false }
     // The task is read and reported later.
@@ -125,7 +124,7 @@ final class ValueReader: Reporter {
           : "`\(scalar.text.string)` without quotes is no text")
   }
 
-  /// The end of an error message about an empty value. It names the expression, if any.
+  /// The end of an error message about an empty value. Names the expression, if any.
   func emptiness(_ node: Node) -> String {
     guard hasExpression(node) else { return "is empty" }
     return "came out empty from `\(Self.excerpt(document.text(node)))`"
@@ -137,7 +136,7 @@ final class ValueReader: Reporter {
     return text.part(0..<end).string + (end < text.count ? "…" : "")
   }
 
-  /// Reads a string. Other scalars are errors, since their text may differ from what is meant.
+  /// Other scalars are errors, since YAML may change their text.
   func string(_ node: Node, _ subject: Subject) -> Scalar? {
     guard let scalar = scalar(node, subject, expected: "a string") else { return nil }
     guard scalar.type == .string || !document.isPlain(node) || hasExpression(node) else {
@@ -152,7 +151,7 @@ final class ValueReader: Reporter {
     _ node: Node, _ subject: Subject, help: @autoclosure () -> String? = nil
   ) -> Scalar? {
     guard let scalar = string(node, subject) else { return nil }
-    // A value may be the name of a file, which spaces alone can be.
+    // A value may be a file name, which can consist of spaces.
     if (hasExpression(node) ? scalar.text : scalar.text.trimmed).isEmpty {
       return error(
         node, "\(subject.description) \(emptiness(node))",
@@ -161,7 +160,7 @@ final class ValueReader: Reporter {
     return scalar
   }
 
-  /// Reads an unquoted boolean; returns nil, without an error, for other values.
+  /// Returns nil, without an error, for all but an unquoted boolean.
   func scalarIfBoolean(_ node: Node, _ subject: Subject) -> Scalar? {
     guard document.isPlain(node), CoreSchema.boolean(document.text(node)) != nil else { return nil }
     return possiblyNull(node, subject, expected: "a string")
@@ -505,7 +504,7 @@ extension ValueReader {
 
   func report(_ problem: ExpressionError, in node: Node) {
     if diagnostics.isFull { return diagnostics.count() }
-    // The error does not depend on what names stand for.
+    // The error does not depend on the values of names.
     diagnostics.sparingNothing {
       diagnostics.error(
         document.place(node, textOffset: problem.offset), problem.message, help: problem.help)
@@ -527,15 +526,15 @@ extension ValueReader {
   }
 }
 
-/// A scalar with its expressions evaluated. It has four words to be passed in registers; passing it
-/// through memory took longer than reading one.
+/// A scalar with its expressions evaluated. Its four machine words are passed in registers; passing
+/// it through memory took longer than reading one.
 struct Scalar {
   let node: Node
-  /// Whether the text decides the type, as for plain scalars and those with expressions.
+  /// True if the text decides the type: plain scalars and those with expressions.
   let isTyped: Bool
-  /// Whether expressions are left for the start of the task (`LateText`).
+  /// True if expressions are left for the start of the task (`LateText`).
   let isLate: Bool
-  // 32 bits are enough: all texts are below 1 GiB.
+  // 32 bits suffice: all texts are below 1 GiB.
   private let textCount: UInt32
   private let stableCount: UInt32
   private let textStart: UnsafeRawPointer?
@@ -584,7 +583,7 @@ enum Subject {
 
 /// The key table's example of a key, as advice for a wrong value.
 enum KeyExample {
-  /// Returns nil if maps have different examples for the key, or it has several lines.
+  /// Returns nil if maps have different examples of the key, or the example has several lines.
   static func help(for subject: Subject) -> String? {
     let name: String
     switch subject {

@@ -69,7 +69,7 @@ enum Digest {
     Hash.combine(Hash.xxh3(first), Hash.xxh3(second))
   }
 
-  /// Hashes one entry of `needs`. The caller adds up the hashes of all.
+  /// Hashes one entry of `needs`. The caller adds up the hashes.
   static func need(_ name: ByteView, _ condition: NeedCondition) -> UInt64 {
     Hash.combine(Hash.xxh3(name), UInt64(condition.rawValue))
   }

@@ -15,8 +15,8 @@ enum NodeKind: Equatable {
   case scalar, mapping, sequence
 }
 
-/// A YAML document as a flat table of records. An alias behaves like its target, except for its
-/// place.
+/// A YAML document as a flat table of records. An alias has its own place but is otherwise like its
+/// target.
 final class YAMLDocument {
   let file: SourceFile
   let hasExpressions: Bool
@@ -27,7 +27,7 @@ final class YAMLDocument {
   private let texts: UnsafeBufferPointer<cyaml_text>
   private let textBytes: ByteView
   private var tables: cyaml_document
-  /// The last result of `place(_:textOffset:)`, which speeds up the next call.
+  /// The last result of `place(_:textOffset:)`; the next search starts from it.
   var lastExpression = ExpressionPlace.none
 
   /// - Parameter problems: Receives problems that do not stop the reader.
@@ -58,7 +58,7 @@ final class YAMLDocument {
 
   var root: Node { Node(0) }
 
-  /// The number of nodes; aliases are not expanded.
+  /// The number of records; aliases are not expanded.
   var nodeCount: Int { records.count }
 
   @inline(__always)
@@ -98,14 +98,14 @@ final class YAMLDocument {
     return record.has(CYAML_OWN_TEXT) ? nil : record.textStart
   }
 
-  /// Whether the text of a scalar decides its type.
+  /// True if the text of the scalar decides its type.
   @inline(__always)
   func isPlain(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind == UInt32(CYAML_SCALAR) && record.has(CYAML_PLAIN)
   }
 
-  /// Whether a collection is written in brackets or braces.
+  /// True for a collection in brackets or braces.
   func isFlow(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind != UInt32(CYAML_SCALAR) && record.has(CYAML_FLOW)
@@ -117,7 +117,7 @@ final class YAMLDocument {
   @inline(__always)
   func offset(_ node: Node) -> Int { Int(records[Int(node.record)].start) }
 
-  /// Returns items, or alternately keys and values.
+  /// Returns the items of a sequence, or the keys and values of a map in turn.
   @inline(__always)
   func children(_ node: Node) -> Children {
     let target = target(node)
@@ -128,7 +128,7 @@ final class YAMLDocument {
     return Children(records: records, position: Node(target.record + 1), end: Node(record.value))
   }
 
-  /// The sequence must not outlive the document.
+  /// Must not outlive the document.
   struct Children: Sequence, IteratorProtocol {
     fileprivate let records: UnsafeBufferPointer<cyaml_record>
     fileprivate(set) var position: Node
@@ -151,7 +151,7 @@ final class YAMLDocument {
 
   func isEmpty(_ node: Node) -> Bool { children(node).isEmpty }
 
-  /// Whether the rest of the line contains `matrix.`.
+  /// True if the rest of the line contains `matrix.`.
   func speaksOfMatrix(at offset: Int) -> Bool {
     guard offset < source.count else { return false }
     let end = source[offset...].firstIndex(of: 10) ?? source.count
@@ -161,7 +161,7 @@ final class YAMLDocument {
   }
 }
 
-/// Facts about a document that save searching each value.
+/// Facts about a document that save a search of each value.
 struct SourceMarks {
   var hasDollars = true
   var hasBracePairs = true
@@ -175,8 +175,8 @@ extension cyaml_record {
   fileprivate var textStart: Int { Int(start) + (has(CYAML_QUOTED) ? 1 : 0) }
 }
 
-/// A `${{` of a decoded scalar, in its text and in the source. The last one is kept, because errors
-/// mostly come in order.
+/// A `${{` of a decoded scalar. The document keeps the last one, because errors mostly come in
+/// order.
 struct ExpressionPlace {
   var node: Node
   var inText: Int
@@ -186,8 +186,8 @@ struct ExpressionPlace {
 }
 
 extension YAMLDocument {
-  /// Finds the place by counting `${{` in text that libyaml decoded (folded lines, escapes,
-  /// blocks).
+  /// Finds the place in text that libyaml decoded (folded lines, escapes, blocks) by counting
+  /// `${{`.
   func place(_ node: Node, textOffset: Int) -> Place {
     file.place(offset(node, textOffset: textOffset))
   }
@@ -209,7 +209,7 @@ extension YAMLDocument {
     lastExpression = pair
     let start = pair.inSource
     let opening = pair.inText
-    // Both are equal, unless a line was folded or a character escaped.
+    // The bytes are equal unless a line was folded or a character escaped.
     let end = start + textOffset - opening
     return end <= source.count
       && source.part(start..<end).isSame(as: text.part(opening..<textOffset)) ? end : start
@@ -222,7 +222,7 @@ extension YAMLDocument {
     return found < rest.count ? start + found : nil
   }
 
-  /// The text of a block scalar starts behind its first line.
+  /// The text of a block scalar starts after its first line.
   private func bodyStart(_ node: Node) -> Int {
     var position = offset(node)
     guard position < source.count,
@@ -251,7 +251,7 @@ struct YAMLFailure: Error {
 
   static let mostLevels = CYAML_MAX_DEPTH
 
-  /// Whether more input could not change the failure.
+  /// True if more input could not change the failure.
   var isFinal: Bool {
     switch reason {
     case .tooDeep, .tooExpanded, .tooLong, .tooManyDirectives, .longDirective: true
