@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// The files that a task declares: one of the manifest, or one of the run that it is added to.
+/// The files that a task of the manifest, or of the run that it is added to, declares.
 struct DeclaredFiles {
   struct File {
     /// A literal name, or a pattern with escapes.
@@ -12,7 +12,7 @@ struct DeclaredFiles {
   }
 
   let task: Int
-  /// The ID of a task of the run.
+  /// Nil for a task of the manifest.
   let nameInRun: ByteView?
   let folder: ByteView
   private(set) var traits = FileTable.Traits(rawValue: 0)

@@ -2,7 +2,7 @@ internal import OpflowPlan
 
 /// A matrix that a task needs, of the manifest or of the run.
 struct NeededMatrixGroup {
-  /// Counts those of the run behind those of the manifest.
+  /// Matrices of the run are numbered after those of the manifest.
   let number: Int
   let matrixGroup: MatrixGroup
   let firstTask: Int
@@ -13,10 +13,10 @@ struct MatrixGroupNeeds {
   let suggestions: Suggestions
   let texts: MatrixTexts
   private let store = TextStore()
-  /// For each matrix and condition, the digest of a need for the whole matrix.
+  /// The digest of a need for the whole matrix, by matrix and condition.
   private var wholeDigests: [Int: [NeedCondition: UInt64]] = [:]
   private var indices: [IndexKey: InstanceIndex] = [:]
-  /// For each matrix, the bracketed parts of shortened IDs.
+  /// The bracketed parts of shortened IDs, by matrix.
   private var cutIDs: [Int: [String: Int]] = [:]
 
   private struct IndexKey: Hashable {
@@ -37,13 +37,13 @@ struct MatrixGroupNeeds {
     var written: ByteView?
   }
 
-  /// The size of all indices together. At the limit, all are dropped.
+  /// The size of all indices. At the limit, all are dropped.
   private var indexedCount = 0
   private static let mostIndexed = 10_000_000
 
   struct Needer {
     var name: ByteView
-    /// The matrix and the index of the dependent; nil for a single task.
+    /// The dependent's matrix and index in it; nil for a single task.
     var instance: (matrixGroup: MatrixGroup, number: Int)?
   }
 
@@ -53,7 +53,7 @@ struct MatrixGroupNeeds {
     self.texts = texts
   }
 
-  /// Returns what a need for a whole matrix adds to a fingerprint.
+  /// Returns the share of a need for a whole matrix in a fingerprint.
   mutating func digest(of needed: NeededMatrixGroup, _ condition: NeedCondition) -> UInt64 {
     if let known = wholeDigests[needed.number]?[condition] { return known }
     let digest = needed.matrixGroup.ids.reduce(0) { $0 &+ Digest.need($1, condition) }
@@ -93,7 +93,7 @@ struct MatrixGroupNeeds {
     return cutIDs[number]?[Self.brackets(of: id)].map { Int32(truncatingIfNeeded: $0) }
   }
 
-  /// Returns the bracketed part. What is before it may be shorter in another file.
+  /// Returns the bracketed part. The part before it may be shorter in another file.
   private static func brackets(of id: ByteView) -> String {
     id.part((id.firstIndex(of: UInt8(ascii: "[")) ?? 0)..<id.count).string
   }

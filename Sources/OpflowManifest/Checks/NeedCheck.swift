@@ -13,7 +13,7 @@ struct NeedCheck {
     /// Indices into the task's needs.
     var needs: Range<Int>
     var place: Place
-    /// Whether the task's `if` uses the values.
+    /// True if the task's `if` uses the values.
     var decides: Bool
   }
 
@@ -70,7 +70,7 @@ struct NeedCheck {
     }
   }
 
-  /// Reports wrong needs for services. These run while their dependents do, so a dependent needs a
+  /// Reports wrong needs for services. A service runs while its dependents do, so these need a
   /// process and the condition `success`.
   func checkServices(_ resources: ResourceTable) {
     guard needed.hasServices else { return }
@@ -123,7 +123,7 @@ struct NeedCheck {
     }
   }
 
-  /// Reports that a task's demands, with those of its services, exceed a capacity.
+  /// Reports that a task and its services together exceed a capacity.
   private func report(_ together: JointDemands, of task: Int, _ resources: ResourceTable) {
     let first = needs.edges(of: task).first { needed.isService(Int(needs.targets[$0])) }
     guard let first else { return }
@@ -143,16 +143,16 @@ struct NeedCheck {
   }
 }
 
-/// What tasks demand together with their services. The exact sum of a task visits all of its
-/// services, so that it is computed only where cheaper bounds leave it open.
+/// Demands of tasks together with their services. The exact sum of a task visits all of its
+/// services, so it is computed only if cheaper bounds do not decide.
 private struct JointDemands {
   private let needs: NeedList
   private let needed: NeededTasks
   private let resources: ResourceTable
-  /// Resources of which all services and one more task demand more than there is.
+  /// Resources of which all services and one more task demand more than the capacity.
   private var scarce: Set<UInt32> = []
-  /// Upper bounds of the demands for scarce resources: a service that is reachable in two ways may
-  /// count twice.
+  /// Upper bounds of demands for scarce resources: a service that is reachable in two ways may be
+  /// counted twice.
   private var most: [Int: [UInt32: UInt64]] = [:]
   private var isOpen: Set<Int> = []
   private var exceeding: Set<Int> = []
@@ -173,8 +173,8 @@ private struct JointDemands {
         .filter { !resources.isGPUOfMachine($0) })
   }
 
-  /// Whether a task and its services exceed a capacity, and none of these services does with its
-  /// own: that one is reported.
+  /// True if a task and its services exceed a capacity and none of the services does so on its own,
+  /// which is reported there.
   mutating func exceed(with task: Int) -> Bool {
     if scarce.isEmpty { return false }
     let services = services(neededBy: task)
@@ -194,7 +194,7 @@ private struct JointDemands {
     var open = [task]
     while let next = open.last {
       let services = services(neededBy: next)
-      // One that waits for itself is a mistake of its own.
+      // A service that needs itself is a separate error.
       let unknown = services.filter { most[$0] == nil && isOpen.insert($0).inserted }
       if !unknown.isEmpty {
         open += unknown
@@ -232,7 +232,7 @@ private struct JointDemands {
     return services
   }
 
-  /// Returns the services that these tasks need, and those that these services need in turn.
+  /// Returns the services that the tasks need, transitively.
   private func allServices(neededBy tasks: [Int]) -> [Int] {
     var services: [Int] = []
     var seen: Set<Int> = []
@@ -257,11 +257,10 @@ private struct JointDemands {
   }
 }
 
-/// What dependents have to know about tasks, including tasks of the run.
+/// The facts about tasks that their dependents use, including tasks of the run.
 struct NeededTasks {
   private let tasks: TaskList
   private var finallyTasks: [Bool]
-  /// Tasks that cannot leave values.
   private var leavingNothing: [Bool]
   /// Services; then tasks without a process.
   private var services: Set<Int> = []
@@ -329,13 +328,13 @@ struct NeededTasks {
     }
   }
 
-  /// Whether a task of the run leaves no values, because nothing mentioned any when it was added.
+  /// True for a task of the run without values, because nothing mentioned any when it was added.
   func keepsNothing(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return false }
     return !run.plan.flags(id).contains(.leavesValues)
   }
 
-  /// Whether an `if` can read the task's values.
+  /// True if an `if` can read the task's values.
   func decides(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return true }
     return run.plan.flags(id).contains(.decidesOthers)

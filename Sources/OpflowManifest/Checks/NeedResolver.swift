@@ -15,7 +15,7 @@ struct NeedResolver {
   private var matrixGroups: MatrixGroupNeeds
   /// Tasks whose values future matrix tasks read, and whether an `if` reads them.
   private(set) var readsOfInstances: [(task: Int, decides: Bool)] = []
-  /// False if a file could not be read, which may declare the task.
+  /// False if an unreadable file may declare missing tasks.
   var knowsAll = true
 
   private struct Dependent {
@@ -46,7 +46,7 @@ struct NeedResolver {
     needs.reserve(taskCount: tasks.count, edgeCount: min(nodeCount, tasks.count * 4))
   }
 
-  /// Resolves a task's needs and sets their full IDs. Call it in task order.
+  /// Resolves a task's needs and sets their full IDs. Must be called in task order.
   mutating func add(
     _ task: inout TaskValues, _ number: Int, _ declaration: Int, instance: Int? = nil
   ) {
@@ -122,10 +122,10 @@ struct NeedResolver {
     }
   }
 
-  /// Adds a matrix's generator. Call it in task order.
+  /// Adds a matrix's generator. Must be called in task order.
   ///
-  /// It needs the tasks in `after`, and what its matrix tasks need: they could not start earlier.
-  /// For another matrix with `after` it waits for that generator.
+  /// The generator needs the tasks in `after` and the needs of its matrix tasks, which could not
+  /// start earlier. For another matrix with `after` it waits for that matrix's generator.
   ///
   /// - Parameter reads: Values that its matrix tasks read.
   mutating func addMaker(
@@ -163,7 +163,7 @@ struct NeedResolver {
     if let ofGenerator { task.needs.append(ofGenerator) }
   }
 
-  /// For each need, whether an expression (false) or an `if` (true) reads its values.
+  /// For each need, the kinds of its readers: expressions (false) and `if` (true).
   private static func byNeed(
     _ reads: [(id: ByteView, place: Place, decides: Bool)], _ needs: [TaskValues.Need]
   ) -> [Set<Bool>] {
@@ -182,7 +182,7 @@ struct NeedResolver {
     return tasks.matrixGroup(of: tasks.declaration(of: task))?.emptiness == .later
   }
 
-  /// Returns the tasks that a need names; empty, after an error, if there are none.
+  /// Returns the tasks that a need names; empty after an error.
   private mutating func targets(
     of need: TaskValues.Need, _ name: ByteView, _ dependent: Dependent
   ) -> [Int] {
@@ -206,7 +206,7 @@ struct NeedResolver {
       }
       matrixGroup = found
     }
-    // All matrix tasks if the selection depends on the dependent.
+    // Takes all matrix tasks if the selection depends on the dependent.
     guard let selector, !selector.joins else {
       return matrixGroup.matrixGroup.ids.indices.map { matrixGroup.firstTask + $0 }
     }
@@ -272,7 +272,7 @@ struct NeedResolver {
     return true
   }
 
-  /// Whether the task already needs `target`. Records that it does.
+  /// Returns true if the task already needs `target`, and records the need.
   @inline(__always)
   private mutating func isStamped(_ target: Int, _ number: Int) -> Bool {
     if target >= stamps.count { return stampsOfRun.updateValue(number, forKey: target) == number }
@@ -281,12 +281,12 @@ struct NeedResolver {
     return false
   }
 
-  /// Whether one need may become many.
+  /// True if one need may become many.
   private var hasMatrixGroups: Bool {
     !tasks.matrixGroups.isEmpty || tasks.run?.plan.matrixGroups.isEmpty == false
   }
 
-  /// Names a target in an error: by a matrix task's ID, or as the need is written.
+  /// Names a target in an error: by a matrix task's ID, else as the need is written.
   private func shown(_ target: Int, _ need: TaskValues.Need) -> String {
     let isInstance =
       tasks.ofRun(target) != nil
@@ -316,7 +316,7 @@ struct NeedResolver {
           + "`after` as well")
     }
     let own = tasks.matrixGroup(of: dependent.declaration)
-    // With an empty matrix, there is nothing to select from or by.
+    // An empty matrix has nothing to select from or by.
     if needed.matrixGroup.emptiness != nil || own?.emptiness != nil && selector.joins {
       addTarget(target, &task.needs[index], dependent)
       return
@@ -380,7 +380,7 @@ struct NeedResolver {
     switch need.member {
     case .task(let id):
       let isEmpty = need.run.plan.flags(id).contains(.emptyMatrix)
-      // This task stands for a matrix that is empty or not made yet.
+      // The task is a placeholder for a matrix that is empty or not made yet.
       if let selector = need.selector, !isEmpty {
         return reportNoMatrixGroup(selector, at: dependent.place(task.needs[index]))
       }
@@ -443,7 +443,7 @@ struct NeedResolver {
     CycleReport(needs: needs, tasks: tasks).report(to: diagnostics)
   }
 
-  /// Checks all needs. Call it after all tasks are read.
+  /// Checks all needs, after all tasks are read.
   func check(_ resources: ResourceTable) {
     let check = NeedCheck(diagnostics: diagnostics, tasks: tasks, needs: needs, needed: needed)
     check.checkFinally()
@@ -452,7 +452,7 @@ struct NeedResolver {
   }
 }
 
-/// Finds advice for a need that names no task.
+/// Advice for a need that names no task.
 struct UnknownNeed {
   let tasks: TaskList
   let suggestions: Suggestions
@@ -492,7 +492,7 @@ struct UnknownNeed {
       ? "the other task is `\(names[0])`" : "the other tasks are \(names.joined(separator: ", "))"
   }
 
-  /// For several IDs in one text, as in make.
+  /// Advice for several IDs in one text, as in make.
   private func severalHelp(_ text: ByteView) -> String? {
     guard text.count <= 200,
       text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") })

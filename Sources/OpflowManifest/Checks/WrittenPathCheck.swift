@@ -18,7 +18,7 @@ struct WrittenPathCheck {
     self.links = links
   }
 
-  /// Records a file of the manifest. Call it before any task is recorded.
+  /// Records a file of the manifest, before any task is recorded.
   mutating func note(_ file: SourceFile, at path: String) {
     guard path.hasPrefix("/") else { return }
     let path = store.copy(path)
@@ -31,7 +31,7 @@ struct WrittenPathCheck {
       path, WrittenPaths.Writer(kind: .named, text: path, place: Place(file: 0, offset: 0)))
   }
 
-  /// Records the outputs of a task. Call it for tasks of the run after all tasks of the manifest.
+  /// Records the outputs of a task. Tasks of the run follow all tasks of the manifest.
   mutating func note(_ files: DeclaredFiles) {
     for file in files.outputs {
       let writer = WrittenPaths.Writer(
@@ -46,13 +46,13 @@ struct WrittenPathCheck {
           expectWithin(file.text, at: place, in: files.folder, "clean", "removes nothing there")
         }
       } else if case .taken(let first) = outcome, let place = first.place, first.task != nil {
-        // A task of the run may have written the manifest that is added, which is no problem.
+        // A task of the run may have written the manifest that is added, which is allowed.
         reportTwice(first.text, at: place, writer)
       }
     }
   }
 
-  /// Reports outputs outside of the manifest's folder, where `cache` and `clean` have no effect.
+  /// Reports outputs outside the manifest's folder, where `cache` and `clean` have no effect.
   private func expectWithin(
     _ path: ByteView, at place: Place, in directory: ByteView, _ key: String, _ limit: String
   ) {
@@ -93,7 +93,7 @@ struct WrittenPathCheck {
   }
 
   private enum Outcome {
-    /// `destination` is where a link there leads.
+    /// `destination` is the target if the path is a link.
     case new(String, destination: String?)
     /// The same task has already declared the path, which is allowed.
     case known
@@ -138,7 +138,7 @@ struct WrittenPathCheck {
       notes: Diagnostics.note(first.place, "the first one\(alias)"))
   }
 
-  /// Reports conflicts with downloads. Call it after all tasks are recorded.
+  /// Reports conflicts with downloads, after all tasks are recorded.
   func check() {
     paths.forEachPart { part, download in
       if part.kind == .manifest || part.kind == .named {
@@ -176,7 +176,7 @@ struct WrittenPathCheck {
   }
 }
 
-/// The files that tasks write, with links resolved, and the files that they must not write.
+/// Files that tasks write, with links resolved, and files that they must not write.
 struct WrittenPaths {
   struct Writer {
     enum Kind {
@@ -193,7 +193,7 @@ struct WrittenPaths {
     var text: ByteView
     /// Nil for a task of the run.
     var place: Place?
-    /// Nil if no task writes it.
+    /// Nil if no task writes the file.
     var task: Int?
     /// The ID of a task of the run.
     var nameInRun: ByteView?

@@ -71,8 +71,8 @@ struct FingerprintWriter {
     }
   }
 
-  /// Returns a digest to be added up, so that the order of variables does not matter. Variables of
-  /// a trace do not count.
+  /// Digests are added up, so that the order of variables does not matter. Trace variables are
+  /// ignored.
   static func digest(of variable: EnvironmentList.Variable) -> UInt64 {
     let isOfTrace =
       variable.name.elementsEqual(TraceParent.variable.utf8)

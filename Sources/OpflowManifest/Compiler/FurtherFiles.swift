@@ -3,8 +3,7 @@ internal import OpflowPlan
 
 /// The other files that a manifest names. Each is read once; one limit applies to all together.
 final class FurtherFiles {
-  /// In order of discovery, by the path that was opened. `file` is nil for an optional file that is
-  /// missing.
+  /// In order of discovery, by the path that was opened. `file` is nil for a missing optional file.
   private(set) var read: [(path: String, file: NamedFile?)] = []
   private let options: CompileOptions
   private var numbers: [String: Int] = [:]
@@ -56,7 +55,7 @@ final class FurtherFiles {
 }
 
 extension NamedFileFault {
-  /// Words the fault as the end of an error message.
+  /// The end of an error message.
   func text(limit: Int) -> String {
     switch self {
     case .missing: "there is no such file"

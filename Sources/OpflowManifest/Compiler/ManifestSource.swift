@@ -12,10 +12,10 @@ package struct ManifestSource: Sendable {
   package var folder: String
   /// The name of the run if the manifest has no `name`.
   package var defaultName: String
-  /// The file's number; nil if it has none any more.
+  /// Nil if the file is not known by device and inode.
   package var number: FileNumber?
-  /// Returns what is shown before relative paths: nothing, or a folder with its slash. Called only
-  /// if needed.
+  /// Returns the prefix to show before relative paths: empty, or a folder with its slash. Called
+  /// only if needed.
   package var displayFolder: @Sendable () -> String = { "" }
 
   package init(
@@ -47,7 +47,7 @@ package struct CompileOptions: Sendable {
   /// The inherited environment, for `env.NAME` in expressions.
   package var environment: [(name: String, value: String)]
   package var opflowVersion: String
-  /// `-j`, the capacity of `cpu`. It affects only warnings.
+  /// `-j`, the capacity of `cpu`. Affects only warnings.
   package var maxParallel: Int?
   /// The CPUs of the computer or the cgroup.
   package var cores: Int
@@ -66,7 +66,7 @@ package struct CompileOptions: Sendable {
     @Sendable (_ pattern: String, _ folder: String)
       -> Result<[String], FileNameFault> = { _, _ in .success([]) }
   package var fingerprints = FingerprintStyle.relative
-  /// Whether a manifest without tasks is valid.
+  /// True if a manifest without tasks is valid.
   package var mayBeEmpty = false
   /// Unavailable secrets by name; an error where tasks list them.
   package var missingSecrets: [String: MissingSecret] = [:]
@@ -105,7 +105,7 @@ package struct NamedFile: Sendable {
   }
 }
 
-/// Device and inode: equal for two names of a file.
+/// Equal for two names of a file.
 package struct FileNumber: Hashable, Sendable {
   package var device: UInt64
   package var inode: UInt64
@@ -118,7 +118,7 @@ package struct FileNumber: Hashable, Sendable {
 
 package enum NamedFileFault: Error, Equatable, Sendable {
   case missing
-  /// It is something else, such as `a folder`.
+  /// The path is something else, such as `a folder`.
   case noFile(String)
   case tooLarge
   /// The error message of the system.

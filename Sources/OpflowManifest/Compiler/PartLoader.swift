@@ -1,13 +1,12 @@
 internal import OpflowPlan
 
-/// Loads the root and its includes recursively, each as a part.
-///
-/// A file included under several prefixes is read once. Its parts share the document and have their
-/// own names and values. Including it twice under one prefix, as through two files, makes one part.
+/// Loads the root and its includes recursively, each as a part. A file included under several
+/// prefixes is read once; its parts share the document but have their own names and values.
+/// Including it twice under one prefix, for example through two files, makes one part.
 final class FileLoader {
   /// Each file follows the one that includes it.
   private(set) var parts: [IncludedFile] = []
-  /// Whether tasks are missing because a file could not be read.
+  /// True if tasks are missing because a file could not be read.
   private(set) var isIncomplete = false
   /// All files but the root.
   let further: FurtherFiles
@@ -102,7 +101,7 @@ final class FileLoader {
       top.readSettings(keys, wantedParallel: options.maxParallel, into: &manifest)
       return manifest
     }
-    // The run has the settings of a matrix's manifest already.
+    // A matrix's manifest is the run's, which has these settings already.
     if run.matrixGroup == nil {
       top.refuseSettings(
         keys, of: "what is added to a run", root: "the manifest that the run begins with")
@@ -339,8 +338,8 @@ enum DisplayPath {
     return displayFolder() + path.string
   }
 
-  /// Returns the folder shown before a file's relative paths: its real one if it is reached through
-  /// a symbolic link.
+  /// Returns the folder shown before a file's relative paths: the real one if the file is reached
+  /// through a symbolic link.
   static func folder(_ name: String, path: String, realPath: String) -> () -> String {
     let folder = parent(of: realPath)
     if parent(of: path) != folder { return { folder == "/" ? "/" : folder + "/" } }

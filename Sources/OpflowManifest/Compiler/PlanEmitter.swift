@@ -34,9 +34,9 @@ struct PlanEmitter: ~Copyable {
     var file: ListIndex = 0
   }
 
-  /// Whether the plan is too large, or will be.
+  /// True if the plan is too large, or will be.
   ///
-  /// - Parameter legsLeft: The tasks of the matrix still to come.
+  /// - Parameter instancesLeft: The tasks of the matrix still to come.
   mutating func isTooLarge(instancesLeft: Int) -> Bool {
     limit.isExceeded(by: builder.byteCount, tasks: builder.taskCount, instancesLeft: instancesLeft)
   }
@@ -78,7 +78,7 @@ struct PlanEmitter: ~Copyable {
       ), file: part.path.map { builder.list([builder.intern($0)]) } ?? 0)
   }
 
-  /// - Parameter task: Must have no errors. Tasks of a part must come one after the other.
+  /// - Parameter task: Must have no errors. Tasks of a part must be added in succession.
   mutating func add(
     _ task: borrowing TaskValues, of part: Int, in files: FileLoader, at place: Place,
     _ defaults: TaskDefaults
@@ -303,7 +303,7 @@ struct PlanEmitter: ~Copyable {
         let first = Int(named[0])
         let count =
           counts[number]
-          // Matrix tasks that are listed next to each other.
+          // These matrix tasks are listed next to each other.
           ?? named.enumerated().prefix { Int($1) == first + $0 }
           .reduce(0) { $0 + needs[Int($1.element)].edgeCount }
         counts[number] = count
@@ -349,7 +349,7 @@ struct PlanEmitter: ~Copyable {
     }
   }
 
-  /// Reuses the last policy, since neighbours mostly share one.
+  /// Reuses the last policy, since neighbors mostly share one.
   private mutating func policy(of task: borrowing TaskValues) -> UInt32 {
     let kind = task.kind
     guard task.own.contains(.policy) else {
@@ -447,7 +447,7 @@ struct LineCounter {
 
   init(_ text: ByteView) { self.text = text }
 
-  /// Returns the line of a byte, from 1.
+  /// Counts from 1.
   mutating func line(of offset: Int) -> UInt32 {
     if offset < self.offset { self = LineCounter(text) }
     let end = min(offset, text.count)

@@ -50,7 +50,7 @@ struct TaskDeclarations: EntryList {
       ? file.document.text(declared[number].key) : joinedNames[file.firstName + number - file.first]
   }
 
-  /// The number of the task's file, in the order of `begin`.
+  /// The number of the file.
   func part(_ number: Int) -> Int { Int(declared[number].file) }
 
   func prefix(_ number: Int) -> ByteView { files[Int(declared[number].file)].prefix }
@@ -59,8 +59,8 @@ struct TaskDeclarations: EntryList {
 
   func index(of name: ByteView) -> Int? { index.index(of: name) }
 
-  /// Looks a name up in the file of task `number`, then under each outer prefix. A leading `/`
-  /// means the root.
+  /// Looks a name up in the file of task `number`, then under each outer prefix. `/` starts at the
+  /// root.
   @inline(__always)
   func index(of name: ByteView, seenFrom number: Int) -> Int? {
     isID(name) ? index.index(of: name) : nearestIndex(of: name, seenFrom: number)
@@ -73,8 +73,7 @@ struct TaskDeclarations: EntryList {
   /// True if the name has the same meaning in all files.
   func isID(_ name: ByteView) -> Bool { joinedNames.isEmpty && name.first != UInt8(ascii: "/") }
 
-  /// Calls `find` with each ID that the name may mean, nearest first, until `find` returns a
-  /// result.
+  /// Calls `find` with each ID that the name may mean, nearest first, until it returns a result.
   @inline(__always)
   func first<Found>(of name: ByteView, seenFrom number: Int, _ find: (ByteView) -> Found?) -> Found?
   {
@@ -139,7 +138,6 @@ struct DeclarationReader: NodeReader {
     return FileDeclaration(document: document, keys: keys)
   }
 
-  /// - Parameter prefix: Prepended to the IDs.
   func readTasks(
     of file: FileDeclaration, prefix: ByteView = ByteView.empty, mayBeEmpty: Bool = false,
     into tasks: inout TaskDeclarations

@@ -5,7 +5,6 @@ package struct Diagnostic: Equatable, Sendable {
     case error, warning
   }
 
-  /// Another place that explains a diagnostic.
   package struct Note: Equatable, Sendable {
     package var file: String
     package var line: Int

@@ -1,4 +1,3 @@
-/// Collects errors and warnings, in any order.
 final class Diagnostics {
   struct RawDiagnostic {
     var severity: Diagnostic.Severity
@@ -21,14 +20,13 @@ final class Diagnostics {
   private(set) var errorCount = 0
   /// Values that diagnostics must not show.
   private(set) var secrets: [Secret] = []
-  /// Nodes that are invalid YAML. Later errors at these places are dropped.
+  /// Places of invalid YAML. Later errors there are dropped.
   private var settledPlaces: Set<Place> = []
   /// The depth of `mute` calls.
   private var muted = 0
   private var instance: Instance?
   private var spared: ((Place) -> Bool)?
 
-  /// A matrix task: one of several tasks read from the same place.
   private struct Instance {
     var id: ByteView
     var place: Place
@@ -58,12 +56,11 @@ final class Diagnostics {
     var cells: [Place]
   }
 
-  /// The limit on errors that are kept. More are only counted.
+  /// Further errors are only counted.
   private static let keptCount = 1000
-  /// The limit on messages, since they quote names that may be megabytes long.
+  /// Messages quote names, which may be megabytes long.
   private static let longestTextBytes = 1000
 
-  /// True if more errors are only counted.
   var isFull: Bool { all.count >= Self.keptCount }
 
   func count() { if muted == 0 { errorCount += 1 } }
@@ -164,8 +161,8 @@ final class Diagnostics {
     return instance.spotsBefore.contains(instance.spot(place).0)
   }
 
-  /// True if the error is known, since aliases and files may be read several times. With cells,
-  /// equal messages may be about different cells.
+  /// True if the error is known: aliases and files may be read several times. With cells, equal
+  /// messages may be about different cells.
   private func isTold(_ problem: RawDiagnostic) -> Bool {
     guard let place = problem.place,
       all.contains(where: { $0.place == place && $0.message == problem.message })

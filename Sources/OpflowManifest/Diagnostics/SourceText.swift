@@ -11,10 +11,9 @@ struct SourceText {
     var column: Int
   }
 
-  /// The bytes kept on each side of a place: more than is shown, to find secrets whole.
+  /// Bytes kept on each side of a place: more than is shown, to find secrets whole.
   private static let keptBytes = 4096
 
-  /// Computes all positions in one pass over the manifest.
   func positions(of offsets: some Sequence<Int>) -> [Int: Position] {
     var positions: [Int: Position] = [:]
     var at = 0
@@ -78,7 +77,6 @@ struct Secret {
   var extent: Extent
 }
 
-/// A line, or the part of it around a place.
 struct SourceLine {
   let text: ByteView
   let start: Int

@@ -1,6 +1,5 @@
 /// Limits the work for suggestions: a thousand wrong names among a million would take minutes.
 final class Suggestions {
-  /// The number of comparisons left.
   private var left = 500_000
 
   /// Returns nil if no name is near enough or the limit is reached.

@@ -228,8 +228,8 @@ struct SyntaxError {
         "indent keys of one map alike; put a value that begins with a special character in quotes")
   }
 
-  /// A `:` inside a plain value: on its line, or the value continues from the line before, which
-  /// has no `:` or is indented less.
+  /// A `:` inside a plain value, on its line or continued from a line before that has no `:` or is
+  /// indented less.
   private var strayColon: Explanation {
     let start = lineStart(place)
     let text = firstCharacter(of: start)

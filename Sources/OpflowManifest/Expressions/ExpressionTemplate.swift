@@ -17,7 +17,7 @@ enum ExpressionTemplate {
     firstExpression(text, from: 0) < text.count
   }
 
-  /// - Parameter report: Receives every error. The expression is then empty.
+  /// - Parameter report: Receives errors. The expression is then empty.
   static func expand(
     _ text: ByteView, _ values: Values = .asTheyAre, names: some ExpressionNames, store: TextStore,
     literals: TextStore, report: (ExpressionError) -> Void
@@ -56,8 +56,7 @@ enum ExpressionTemplate {
     return store.finish()
   }
 
-  /// Appends the text before an expression. Escapes an open `[` and a final `\`, which would change
-  /// the meaning of the value.
+  /// Escapes an open `[` and a final `\`, which would change the meaning of the following value.
   private static func append(written text: ByteView, _ values: Values, to store: TextStore) {
     guard case .asNames = values else { return store.append(text) }
     let open = PathPattern.openSet(in: text) ?? text.count

@@ -1,8 +1,8 @@
 internal import OpflowPlan
 
-/// Texts with values of other tasks, evaluated when the task starts. The compiler turns all other
-/// names into literals. The rest is an expression in the same language, which fingerprints and
-/// views use; `LateCompiler` turns it into steps (`LateStep`). All texts must be valid.
+/// Texts with values of other tasks, evaluated when the task starts. The compiler turns other names
+/// into literals. The rest stays an expression, for fingerprints and views; `LateCompiler` turns it
+/// into steps. All texts must be valid.
 enum LateText {
   /// The late part of a text with `${{ }}`.
   static func residue(
@@ -224,8 +224,8 @@ enum ValueReference {
 
   static func hasPrefix(_ name: ByteView) -> Bool { name.hasPrefix(prefix) }
 
-  /// Returns the length of a reference. An ID may contain more characters than other names, and any
-  /// text in brackets.
+  /// Returns the length of a reference. An ID may have any text in brackets, and more characters
+  /// than a name.
   static func length(in text: ByteView) -> Int {
     var end = 0
     while end < text.count {

@@ -1,6 +1,5 @@
 /// The meaning of names in expressions, which changes with each task.
 final class NameScope {
-  /// The place of an expression, which decides the names that it may read.
   enum Position: Equatable {
     /// In `vars`: only the inherited environment.
     case variables
@@ -55,7 +54,6 @@ final class NameScope {
     secrets = SecretScope(store)
   }
 
-  /// Creates the scope of another file, without names of its own.
   init(besides other: NameScope) {
     (store, literals, suggestions) = (other.store, other.literals, other.suggestions)
     (inherited, runID) = (other.inherited, other.runID)
@@ -87,7 +85,7 @@ final class NameScope {
 /// The names of a `matrix`, with the values of one matrix task.
 struct MatrixScope {
   enum Owner {
-    /// In a task without `matrix`, or outside of tasks.
+    /// In a task without `matrix`, or outside tasks.
     case none
     /// In the `matrix` itself, before its tasks exist.
     case matrix
@@ -106,7 +104,7 @@ struct MatrixScope {
     self.names = names
   }
 
-  /// A scope that accepts all names, for a matrix whose names are unknown.
+  /// Accepts all names, for a matrix whose names are unknown.
   static var ofAnyNames: MatrixScope {
     var scope = MatrixScope(owner: .instance)
     scope.hasAnyName = true
@@ -182,7 +180,7 @@ struct ScopedNames: ExpressionNames {
     return empty
   }
 
-  /// Reports that an expression reads a secret, which would end up in the plan.
+  /// Rejects a secret, which would end up in the plan.
   private func secret(_ name: ByteView, at offset: Int) -> ByteView {
     let variable = name.part(4..<name.count).string
     refuse(
@@ -191,7 +189,7 @@ struct ScopedNames: ExpressionNames {
     return ByteView.empty
   }
 
-  /// Records a reference to a value that is not known yet, or reports that it is not allowed.
+  /// Records a reference to an unknown value, or reports that it is not allowed.
   private func noteValue(_ name: ByteView, at offset: Int) {
     switch scope.valuePlace {
     case .late: scope.valuesRead.append((name, offset))

@@ -43,7 +43,7 @@ final class SecretScope {
 
   func add(_ document: YAMLDocument) { documents.append(document) }
 
-  /// True if any file uses the name as a secret or as the source of one.
+  /// True if a file uses the name as a secret or as the source of one.
   func contains(_ name: ByteView) -> Bool {
     for document in documents { SecretNames.collect(from: document, into: &names) }
     documents.removeAll()
@@ -136,7 +136,7 @@ private enum SecretNames {
 
 /// A secret that is not available; an error where tasks list it.
 package struct MissingSecret: Sendable {
-  /// The error message, which follows the name.
+  /// Follows the name.
   package var detail: String
   package var help: String?
   /// The selected tasks that list it.

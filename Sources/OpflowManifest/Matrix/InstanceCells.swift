@@ -1,4 +1,4 @@
-/// Finds the cells and lines whose values a text uses, because errors must be fixed there. It does
+/// Finds the cells and lines whose values a text uses, because errors must be fixed there. Does
 /// nothing before the first error.
 final class InstanceCells {
   var instance = 0

@@ -38,17 +38,17 @@ struct Matrix {
   /// Items with a value for each name, in order.
   var included: [Values] = []
   var files: [File] = []
-  /// Whether a file is invalid, which is reported once.
+  /// True if a file is invalid, which is reported once.
   var isWrong = false
-  /// Whether files decide the number of matrix tasks.
+  /// True if files decide the number of matrix tasks.
   var isOfFiles = false
   var excludeNode: Node?
   /// The tasks in `after`, without duplicates.
   var after: [TaskWord] = []
-  /// Whether reading must wait for the tasks in `after`.
+  /// True if reading must wait for the tasks in `after`.
   var isLater = false
   var laterSources: [ByteView] = []
-  /// Whether `names` is complete.
+  /// True if `names` is complete.
   var knowsNames = true
 
   struct TaskWord {
@@ -70,7 +70,7 @@ struct Matrix {
 
 /// A matrix with its matrix tasks.
 struct MatrixGroup {
-  /// The limit on matrix tasks of a manifest.
+  /// The limit for a manifest.
   static let mostInstances = 1_000_000
 
   enum Emptiness {
@@ -95,10 +95,10 @@ struct MatrixGroup {
   /// The tasks that must succeed before matrix tasks are made.
   var after: [Matrix.TaskWord] = []
   var laterSources: [ByteView] = []
-  /// Whether `names` is complete.
+  /// True if `names` is complete.
   var knowsNames = true
 
-  /// The number of tasks; an empty matrix counts as one.
+  /// Counts an empty matrix as one task.
   var taskCount: Int { max(1, ids.count) }
 
   func values(of instance: Int) -> ArraySlice<Int32> {

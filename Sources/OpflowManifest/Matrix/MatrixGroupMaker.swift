@@ -63,11 +63,11 @@ struct MatrixGroupMaker: Reporter {
   /// The memory for one value in `MatrixGroup` and in the plan.
   private static let valueBytes = MemoryLayout<Int32>.stride + MemoryLayout<TextRef>.stride
 
-  /// Whether combinations are much larger than their values; a single factor never is.
+  /// True if combinations are much larger than their values; a single factor never is.
   private func isTooLong(_ matrix: Matrix, _ product: Int) -> Bool {
     if matrix.factors.count < 2 { return false }
     let naming = Set(matrix.namingNames)
-    // This cannot overflow: there are at most a million matrix tasks, and the texts are in memory.
+    // No overflow: there are at most a million matrix tasks, and the texts are in memory.
     let instanceBytes = matrix.factors.reduce(0) { sum, factor in
       let width = factor.names.count
       let named = factor.values.indices.reduce(0) { sum, place in
@@ -186,7 +186,7 @@ private final class ExcludedValues {
     }
   }
 
-  /// Whether a combination is excluded; marks matching items.
+  /// Returns true if a combination is excluded; marks matching items.
   func take(_ instance: [Int32]) -> Bool {
     var isTaken = false
     for group in groups {
@@ -220,7 +220,7 @@ struct MatrixGroupReader: NodeReader {
       store: values.scratch)
   }
 
-  /// - Parameter declarations: Those of one file.
+  /// - Parameter declarations: All of one file.
   mutating func read(
     _ declared: TaskDeclarations, in declarations: Range<Int>, room: inout Int
   ) -> [(declaration: Int, matrixGroup: MatrixGroup)] {

@@ -6,7 +6,7 @@ struct MatrixReader: NodeReader {
   let texts: MatrixTexts
   /// The base of file names; absolute.
   let folder: ByteView
-  /// Whether the tasks in `after` have succeeded.
+  /// True if the tasks in `after` have succeeded.
   let makesInstances: Bool
   var matrix = Matrix()
 
@@ -175,7 +175,7 @@ struct MatrixReader: NodeReader {
   }
 
   /// - Parameter key: The key that names files.
-  /// - Returns: Whether the files must not be read yet.
+  /// - Returns: True if the files must not be read yet.
   mutating func readAfter(_ fields: Fields<AxisKey>, of key: AxisKey) -> Bool {
     guard let after = fields.key(.after) else { return false }
     if key == .range {

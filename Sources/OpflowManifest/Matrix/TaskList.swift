@@ -6,10 +6,10 @@ struct TaskList {
   let declared: TaskDeclarations
   private(set) var run: RunTasks?
   private(set) var matrixGroups: [MatrixGroup] = []
-  /// For each declaration, the index of its matrix or -1. Empty without matrices; tasks and
+  /// For each declaration, the index of its matrix or -1. Empty without matrices: tasks and
   /// declarations then have the same numbers.
   private var matrixGroupNumbers: [Int32] = []
-  /// For each declaration its first task, then the number of tasks.
+  /// The first task of each declaration, then the number of tasks.
   private var firstTasks: [Int32] = []
 
   init(_ declared: TaskDeclarations) { self.declared = declared }
@@ -88,7 +88,7 @@ struct TaskList {
     return matrixGroup.ids[task - Int(firstTasks[declaration])]
   }
 
-  /// Returns the declared ID: for a matrix task, that of its matrix.
+  /// Returns the declared ID: a matrix task's matrix.
   func declaredName(_ task: Int) -> ByteView {
     if let (run, id) = ofRun(task) { return run.declaredName(id) }
     return declared.name(declaration(of: task))
@@ -163,7 +163,7 @@ final class RunTasks {
     return plan.declaredNeeds(of: task).last { plan.flags($0).contains(.control) }
   }
 
-  /// Returns the declared ID: for a matrix task, that of its matrix.
+  /// Returns the declared ID: a matrix task's matrix.
   func declaredName(_ task: TaskID) -> ByteView {
     plan.matrixGroup(of: task).map { plan.text(plan.matrixGroups[$0.index].name) } ?? name(task)
   }

@@ -71,7 +71,7 @@ struct ValueTable {
     for cell in row { cells.append(cell.text) }
   }
 
-  /// Reads a row and returns where the next one starts.
+  /// Returns where the next row starts.
   private mutating func readRow(from start: Int) -> Int {
     let text = file.text
     var position = start
@@ -97,7 +97,7 @@ struct ValueTable {
     return file.text.part(begin..<(isReturn ? end - 1 : end))
   }
 
-  /// Reads a quoted value and returns where its column ends.
+  /// Returns where the column of the quoted value ends.
   private mutating func readQuoted(from begin: Int) -> Int {
     let text = file.text
     let quote = UInt8(ascii: "\"")

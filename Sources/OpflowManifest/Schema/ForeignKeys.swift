@@ -1,5 +1,5 @@
 enum ForeignKeys {
-  /// Words of other tools, separated by spaces, and the opflow key that each one means.
+  /// Words of other tools for each key, separated by spaces.
   private static let table: [(key: StaticString, foreign: String)] = [
     ("needs", "depends_on depends-on dependsOn deps depends dependencies dependency requires"),
     ("needs", "require require_tasks after wait_for upstream prerequisites need on_failure"),
@@ -85,7 +85,7 @@ enum ForeignKeys {
 
 /// Advises what to write instead of other tools' keys.
 enum ForeignAdvice {
-  /// Words with the same help share a row, separated by spaces.
+  /// Words with the same help share a row.
   private typealias Advices = [(foreign: String, help: StaticString)]
 
   private static let clock: StaticString =

@@ -1,12 +1,12 @@
 internal import OpflowBase
 
-/// A set of texts, numbered in insertion order. The texts must outlive the table.
+/// A set of texts, numbered in insertion order. Does not own the texts.
 struct TextTable {
   private(set) var texts: [ByteView] = []
-  /// An open-addressing table, at most half full. The bits of `mask` in a slot hold a text's number
-  /// plus one, the bits above are of its hash; 0 is free.
+  /// Open addressing, at most half full. A slot has a text's number plus one in the bits of `mask`
+  /// and bits of its hash above; 0 is free.
   private var slots: [UInt32] = []
-  /// Kept so that growing does not read the texts again.
+  /// Saves reading the texts again in `grow`.
   private var hashes: [UInt32] = []
 
   var count: Int { texts.count }

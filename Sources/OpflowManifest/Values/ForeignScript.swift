@@ -5,7 +5,8 @@ struct ForeignScript {
   let message: String
   let help: String
 
-  /// True if the file may contain foreign syntax. One check per file is cheap, since most do not.
+  /// True if the file may contain foreign syntax. Most files do not, which saves a search of each
+  /// script.
   static func mayStand(in source: ByteView, marks: SourceMarks = SourceMarks()) -> Bool {
     func any(of byte: UInt8, _ begins: (_ next: Int) -> Bool) -> Bool {
       var place = 0
@@ -71,8 +72,8 @@ struct ForeignScript {
       help: "write `${{ \(name) }}`")
   }
 
-  /// Finds go-task's `{{.NAME}}` and just's `{{NAME}}` with known names. Others may be docker
-  /// templates.
+  /// Finds go-task's `{{.NAME}}` and just's `{{NAME}}` if the name is known: others may be
+  /// docker's.
   private static func braces(at offset: Int, of script: ByteView, _ scope: NameScope)
     -> ForeignScript?
   {

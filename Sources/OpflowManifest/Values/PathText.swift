@@ -20,7 +20,7 @@ enum PathText {
   }
 
   /// Returns `path` relative to `folder` if it is inside, `.` if they are equal, else `path`. Both
-  /// must be absolute and normalized.
+  /// must be normalized.
   static func relative(_ path: ByteView, to folder: ByteView) -> ByteView {
     if path.isSame(as: folder) || path.elementsEqual(folder) { return ByteView(".") }
     let count = folder.count > 1 ? folder.count + 1 : 1
@@ -30,7 +30,7 @@ enum PathText {
     return ByteView(rebasing: path[count...])
   }
 
-  /// True for a relative, normalized path. Hidden files take the slow path too.
+  /// False for some normalized paths too, such as hidden files.
   private static func isNormal(_ path: ByteView) -> Bool {
     var previous = UInt8(ascii: "/")
     for byte in path {

@@ -109,7 +109,7 @@ package enum AmountText {
   }
 }
 
-/// An exact decimal number without a sign.
+/// A decimal number without a sign.
 private struct Decimal {
   private var whole: UInt64 = 0
   /// The fraction, cut after nine digits.
@@ -160,8 +160,8 @@ package enum AskedValues {
     }
   }
 
-  /// Parses an amount in the resource's unit (`ResourceEntry`): a whole number of `cpu` or
-  /// `download`, a size of `memory`, else a size or a number with up to three decimals.
+  /// Parses an amount in the resource's unit (`ResourceEntry`): a whole number for `cpu` and
+  /// `download`, a size for `memory`, else a size or a number with up to three decimals.
   package static func amount(_ text: String, ofResource resource: UInt32) -> UInt64? {
     with(text) { text in
       switch resource {

@@ -13,7 +13,6 @@ extension NodeReader {
   var maps: MapReader { values.maps }
   var scratch: TextStore { values.scratch }
 
-  /// Reads a map with known keys. Returns nil after an error.
   func fields<Key>(
     _ node: Node, _ subject: Subject, _ table: KeyTable<Key>, help: @autoclosure () -> String? = nil
   ) -> Fields<Key>? {
@@ -50,7 +49,6 @@ final class ValueReader: Reporter {
   let diagnostics: Diagnostics
   let scope: NameScope
   let tables: SchemaTables
-  /// Owns evaluated texts.
   let scratch: TextStore
   let maps: MapReader
   var valuesAs = ExpressionTemplate.Values.asTheyAre
@@ -124,7 +122,7 @@ final class ValueReader: Reporter {
           : "`\(scalar.text.string)` without quotes is no text")
   }
 
-  /// The end of an error message about an empty value. Names the expression, if any.
+  /// The end of an error message about an empty value; names the expression, if any.
   func emptiness(_ node: Node) -> String {
     guard hasExpression(node) else { return "is empty" }
     return "came out empty from `\(Self.excerpt(document.text(node)))`"
@@ -526,11 +524,11 @@ extension ValueReader {
   }
 }
 
-/// A scalar with its expressions evaluated. Its four machine words are passed in registers; passing
-/// it through memory took longer than reading one.
+/// A scalar with its expressions evaluated. Its four machine words fit in registers; passing it
+/// through memory took longer than reading one.
 struct Scalar {
   let node: Node
-  /// True if the text decides the type: plain scalars and those with expressions.
+  /// True for plain scalars and those with expressions: the text decides the type.
   let isTyped: Bool
   /// True if expressions are left for the start of the task (`LateText`).
   let isLate: Bool

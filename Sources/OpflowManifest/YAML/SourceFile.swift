@@ -41,6 +41,5 @@ struct Place: Hashable, Comparable {
 
   var offset: Int { Int(bytes) }
 
-  /// Sorts by file number, the order of discovery.
   static func < (a: Place, b: Place) -> Bool { (a.file, a.bytes) < (b.file, b.bytes) }
 }

@@ -15,8 +15,7 @@ enum NodeKind: Equatable {
   case scalar, mapping, sequence
 }
 
-/// A YAML document as a flat table of records. An alias has its own place but is otherwise like its
-/// target.
+/// A YAML document as a flat table of records. An alias is like its target, except for its place.
 final class YAMLDocument {
   let file: SourceFile
   let hasExpressions: Bool
@@ -27,10 +26,9 @@ final class YAMLDocument {
   private let texts: UnsafeBufferPointer<cyaml_text>
   private let textBytes: ByteView
   private var tables: cyaml_document
-  /// The last result of `place(_:textOffset:)`; the next search starts from it.
+  /// The last result of `place(_:textOffset:)`, where the next search starts.
   var lastExpression = ExpressionPlace.none
 
-  /// - Parameter problems: Receives problems that do not stop the reader.
   init(reading file: SourceFile, problems: (YAMLProblem) -> Void = { _ in }) throws(YAMLFailure) {
     self.file = file
     tables = cyaml_document()
@@ -58,7 +56,7 @@ final class YAMLDocument {
 
   var root: Node { Node(0) }
 
-  /// The number of records; aliases are not expanded.
+  /// Aliases are not expanded.
   var nodeCount: Int { records.count }
 
   @inline(__always)
@@ -117,7 +115,7 @@ final class YAMLDocument {
   @inline(__always)
   func offset(_ node: Node) -> Int { Int(records[Int(node.record)].start) }
 
-  /// Returns the items of a sequence, or the keys and values of a map in turn.
+  /// Returns items, or keys and values in turn.
   @inline(__always)
   func children(_ node: Node) -> Children {
     let target = target(node)
@@ -161,7 +159,7 @@ final class YAMLDocument {
   }
 }
 
-/// Facts about a document that save a search of each value.
+/// Facts that save a search of each value.
 struct SourceMarks {
   var hasDollars = true
   var hasBracePairs = true
@@ -175,8 +173,7 @@ extension cyaml_record {
   fileprivate var textStart: Int { Int(start) + (has(CYAML_QUOTED) ? 1 : 0) }
 }
 
-/// A `${{` of a decoded scalar. The document keeps the last one, because errors mostly come in
-/// order.
+/// A `${{` of a decoded scalar. The last one is kept, because errors mostly come in order.
 struct ExpressionPlace {
   var node: Node
   var inText: Int
@@ -209,7 +206,7 @@ extension YAMLDocument {
     lastExpression = pair
     let start = pair.inSource
     let opening = pair.inText
-    // The bytes are equal unless a line was folded or a character escaped.
+    // The bytes differ if a line was folded or a character escaped.
     let end = start + textOffset - opening
     return end <= source.count
       && source.part(start..<end).isSame(as: text.part(opening..<textOffset)) ? end : start
@@ -239,7 +236,7 @@ struct YAMLFailure: Error {
     /// - Parameter beginning: The start of the construct that libyaml was reading.
     case syntax(problem: String, context: String, beginning: Int?)
     case notUTF8
-    /// A code point that YAML forbids.
+    /// A code point.
     case forbiddenCharacter(UInt32)
     case secondDocument
     case tooDeep, tooExpanded, tooManyRecords, tooLong, tooManyDirectives, longDirective
