@@ -248,7 +248,7 @@ struct ManifestReading: ~Copyable {
     diagnostics.sparing({ [document = part.document] place in
       place.file == document.file.number && document.speaksOfMatrix(at: place.offset)
     }) { reader.read(key, as: name, into: &task) }
-    // The generator may be the only task that needs these checks.
+    // `InstanceMaker.turn` drops these keys, so they are checked here.
     instanceStore.removeAll()
     let help = "let a task have it that is neither `finally` nor `interactive`, and no service"
     if task.flags.contains(.finally) {

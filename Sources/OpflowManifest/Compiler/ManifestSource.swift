@@ -12,7 +12,7 @@ package struct ManifestSource: Sendable {
   package var folder: String
   /// The name of the run if the manifest has no `name`.
   package var defaultName: String
-  /// Nil if the file is not known by device and inode.
+  /// Nil for standard input, and for a file that is gone.
   package var number: FileNumber?
   /// Returns the prefix to show before relative paths: empty, or a folder with its slash. Called
   /// only if needed.

@@ -44,7 +44,7 @@ struct ActionReader: NodeReader {
       help: "give it `run` or `download`; one that is but a name for others has `needs` alone")
   }
 
-  /// Whether a task only groups its needs, without a key about running.
+  /// True if a task only groups its needs, without a key about running.
   private func isName(_ needs: Node, _ keys: Fields<TaskKey>) -> Bool {
     if document.kind(needs) == .sequence {
       var items = document.children(needs)
@@ -53,7 +53,7 @@ struct ActionReader: NodeReader {
     return TaskKey.allCases.allSatisfy { keys.key($0) == nil || TaskKey.ofNames.contains($0) }
   }
 
-  /// Makes such a task succeed at once. It is up to date if all of its needs are.
+  /// Makes the task succeed at once. It is up to date if all of its needs are.
   private func beName(_ needs: Node, _ task: inout TaskValues) {
     task.kind = .command
     task.words = CommandReader.scalars(Plan.commandOfNames, needs, scratch)
@@ -167,7 +167,7 @@ struct CommandReader: NodeReader {
     }
   }
 
-  /// Reads the arguments of a command. Any scalar counts as text: `1` in `[sleep, 1]`.
+  /// Reads the arguments of a command. Any scalar is text: `1` in `[sleep, 1]`.
   func readWords(_ node: Node, _ subject: Subject) -> [Scalar]? {
     guard case .key(let name) = subject else { return nil }
     var words: [Scalar] = []

@@ -98,7 +98,6 @@ struct DownloadReader: NodeReader {
     return error(node, "\(subject.description) must be an http, https or file URL", help: help)
   }
 
-  /// Hides a password in a URL.
   private func hideCredentials(in node: Node) {
     guard document.kind(node) == .scalar else { return }
     let text = document.text(node)

@@ -14,7 +14,7 @@ struct DeclaredSecret {
 struct SecretReader: NodeReader {
   let values: ValueReader
   private var secrets: SecretScope { scope.secrets }
-  /// The limit on names, which messages to workers contain.
+  /// Messages to workers contain the names.
   private static let longestNameBytes = 255
 
   // MARK: - Sources
@@ -100,7 +100,7 @@ struct SecretReader: NodeReader {
       for variable in task.lists.environment.variables { _ = set.insert(variable.name) }
     }
     for name in names where isName(name.text, at: name.node) {
-      // Catches reads before the list was known, and names from expressions.
+      // Finds reads before the list was known, and names from expressions.
       let isSet = secrets.whereSet(name.text) != nil
       if !isSet, scope.inherited.hasRead(name.text) {
         error(

@@ -19,7 +19,7 @@ struct ServiceValues {
 struct ServiceReader: NodeReader {
   let values: ValueReader
 
-  /// Requires all other keys of the task to be read already.
+  /// Must be called after all other keys of the task are read.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     guard let key = keys.key(.service) else { return }
     guard let service = readValue(key.value) else { return }

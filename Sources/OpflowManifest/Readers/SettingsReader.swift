@@ -69,7 +69,7 @@ struct SettingsReader: NodeReader {
 struct PolicyReader: NodeReader {
   let values: ValueReader
 
-  /// Returns whether the policy may differ from the defaults.
+  /// Returns true if the policy may differ from the defaults.
   func read(_ keys: Fields<TaskKey>, into settings: inout TaskSettings) -> Bool {
     if let node = keys[.priority] { readPriority(node, into: &settings) }
     if let node = keys[.onInterrupted] { readOnInterrupted(node, into: &settings) }

@@ -21,10 +21,10 @@ struct TaskValues: ~Copyable {
   /// Names of secrets live as long as the compilation.
   var texts = TextValues()
   var needs: [Need] = []
-  /// What remains of an `if` with values of other tasks.
+  /// The rest of an `if` with values of other tasks.
   var lateCondition: ByteView?
   var readsValues = false
-  /// The tasks whose values it reads, and whether its `if` does.
+  /// The tasks whose values the task reads, and whether its `if` reads them.
   var valueReads: [(id: ByteView, place: Place, decides: Bool)] = []
   /// The inputs that decide, with the definition, whether the task must run.
   var inputs: [Input] = []
@@ -44,7 +44,7 @@ struct TaskValues: ~Copyable {
     var instancesDigest: UInt64?
     /// The name as written; `name` becomes the full ID.
     var written: ByteView
-    /// The range of resolved needs that it stands for.
+    /// The range of resolved needs.
     var firstEdge = 0
     var edgeCount = 0
 
@@ -99,7 +99,7 @@ struct TaskValues: ~Copyable {
   @inline(__always)
   var declaresFiles: Bool { !written.isEmpty || !inputs.isEmpty }
 
-  /// Whether to pass the task to `NeededTasks.note`, which copies it.
+  /// True to pass the task to `NeededTasks.note`, which copies it.
   @inline(__always)
   var isOfNote: Bool {
     switch kind {
@@ -144,7 +144,7 @@ struct Download {
   var to: Scalar?
   /// Lower-case hexadecimal.
   var sha256: ByteView?
-  /// What remains of a `sha256` with values of other tasks.
+  /// The rest of a `sha256` with values of other tasks.
   var lateSHA256: ByteView?
   var sha512: ByteView?
   var sizeBytes: UInt64?
@@ -218,10 +218,10 @@ struct Demands {
 struct TaskSettings {
   var shell: [Scalar]
   var directory: Directory
-  /// The retried exit codes are in `retryCodes`.
+  /// `retryCodes` has the retried exit codes.
   var policy = TaskPolicy()
   var retryCodes: [Int32] = []
-  /// Whether `retry` sets `max`; downloads have another default.
+  /// True if `retry` sets `max`; downloads have another default.
   var hasRetryMax = false
   var priority: Int16 = 0
   var failsWhenInterrupted = false
@@ -232,7 +232,7 @@ struct TaskSettings {
     return policy
   }
 
-  /// The exit codes to retry; downloads have none.
+  /// Downloads have no exit codes.
   func retryCodes(for kind: ActionKind) -> [Int32] { kind == .download ? [] : retryCodes }
 }
 

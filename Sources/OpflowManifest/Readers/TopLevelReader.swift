@@ -70,7 +70,7 @@ struct TopLevelReader: NodeReader {
     error(node, "this opflow reads version 1 of the format, not \(version)", help: Self.versionHelp)
   }
 
-  /// Returns the version. A quoted one is accepted only to reject `"3"` with a better message.
+  /// Accepts a quoted version only to reject `"3"` with a better message.
   private func version(_ node: Node) -> Int64? {
     if !document.isPlain(node), let text = document.scalarText(node),
       let version = CoreSchema.integer(text), version != 1

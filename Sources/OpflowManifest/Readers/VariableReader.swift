@@ -39,7 +39,7 @@ struct VariableReader: NodeReader {
   let values: ValueReader
   let outer: OuterVariables
 
-  /// Reads the variables. A value sees those from outside and those above it.
+  /// A value sees variables from outside and those above it.
   func read(_ node: Node?) {
     scope.position = .variables
     scope.outer = outer.winning?.scope
@@ -67,7 +67,7 @@ struct VariableReader: NodeReader {
         warn(name, other, winning.file, entries, index)
       }
     } else {
-      // Declared despite the error; otherwise every use would be one too.
+      // Declared despite the error, or every use would be an error too.
       scope.setVariable(name, scope.store.copy(value?.text ?? ByteView.empty))
     }
   }
@@ -91,7 +91,7 @@ extension ValueReader {
   }
 }
 
-/// Reads `env`. It is a class because of its buffer, so that its owners stay immutable.
+/// Reads `env`. A class because of its buffer, so that its owners stay immutable.
 final class EnvironmentReader: NodeReader {
   let values: ValueReader
   private var entries: Entries

@@ -1,4 +1,3 @@
-/// Help about a manifest's keys.
 package enum ManifestReference {
   /// All keys, one per line.
   package static var list: String {
@@ -26,7 +25,6 @@ package enum ManifestReference {
     return lines.text
   }
 
-  /// The names of all keys.
   package static var names: [String] {
     var names: [String] = []
     for name in KeyMap.allCases.flatMap({ $0.keys.map(\.name.description) })
@@ -34,7 +32,7 @@ package enum ManifestReference {
     return names
   }
 
-  /// A key, and the maps where it means the same.
+  /// A key, and the maps where it has the same meaning.
   private struct Meaning {
     let row: KeyRow
     var maps: [KeyMap]
@@ -72,7 +70,6 @@ package enum ManifestReference {
   }
 }
 
-/// A word that is not a key.
 package struct UnknownKey: Error, Equatable, Sendable {
   /// The error message with a suggestion.
   package let message: String
