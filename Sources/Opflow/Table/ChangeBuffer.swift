@@ -4,7 +4,7 @@ struct RawChange: Sendable {
   var place: Int32
   var attempt: Int32
   var state: TaskStatus
-  /// Dropped before this one.
+  /// The number of dropped changes before this one.
   var skipped: Int32 = 0
   /// Since the epoch; 0 if unknown.
   var milliseconds: Int64 = 0
@@ -36,7 +36,7 @@ struct ChangeBuffer {
     var change = change
     if newest == nil, count >= limit { thinOut() }
     if let place = newest?[change.place], let older = changes[place] {
-      // Lost progress does not count as a lost state.
+      // Lost progress is not a lost state.
       change.skipped = older.skipped &+ (change.progress == nil || older.progress == nil ? 1 : 0)
       changes[place] = nil
       count -= 1
@@ -116,7 +116,7 @@ final class Subscription: Sendable {
     waiter?.resume(returning: first)
   }
 
-  /// Nil at the end, or if the waiting Swift task was cancelled.
+  /// Returns nil at the end, or if the waiting Swift task was cancelled.
   func next() async -> RawChange? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

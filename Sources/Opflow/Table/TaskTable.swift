@@ -1,15 +1,15 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// What the client knows of all tasks. A task keeps its place as long as the queue lives, even if a
+/// All tasks as the client knows them. A task keeps its place as long as the queue lives, even if a
 /// resume renumbers it. One lock: the reader writes once per read of the journal.
 struct TaskTable {
   private(set) var entries: [TaskEntry] = []
   private var places: [String: Int32] = [:]
   private(set) var tally = TaskTally()
-  /// Nil while the run goes on.
+  /// Nil until the run ends.
   private(set) var end: QueueError?
-  /// Closed, and all tasks have ended.
+  /// True if the run was closed and all tasks have ended.
   private(set) var isComplete = false
   var isPaused = false
   var runID = ""
@@ -18,7 +18,7 @@ struct TaskTable {
   private var waitersOfTasks: [Int32: [UInt64]] = [:]
   private var generalWaiters: Set<UInt64> = []
   private var lastWaiter: UInt64 = 0
-  /// For all tasks.
+  /// Subscriptions to all tasks.
   private(set) var subscriptions: [Subscription] = []
   private(set) var subscriptionsOfTasks: [Int32: [Subscription]] = [:]
   private var closures: [Int32: [@Sendable (TaskOutcome) -> Void]] = [:]
@@ -102,7 +102,7 @@ struct TaskTable {
     }
   }
 
-  /// `finished` has ended since the last call.
+  /// `finished` are the tasks that ended since the last call.
   mutating func takeAnswered(_ finished: [Int32]) -> [(CheckedContinuation<Answer, Never>, Answer)]
   {
     if waiters.isEmpty { return [] }
@@ -157,12 +157,12 @@ struct TaskTable {
 }
 
 struct EntryNeed {
-  /// In the table.
+  /// A place in the table.
   let place: Int32
   let condition: NeedCondition
 }
 
-/// As of the last journal line read.
+/// A task as of the last journal line read.
 struct TaskEntry {
   let id: String
   var state = TaskStatus.pending
@@ -179,7 +179,7 @@ struct TaskEntry {
 
   init(_ id: String) { self.id = id }
 
-  /// Returns whether a reported property changed.
+  /// Returns true if a reported property changed.
   mutating func take(_ record: TaskRecord, in model: RunModel, _ task: TaskID) -> Bool {
     let before = (state, attempts)
     exactState = record.state
@@ -195,7 +195,7 @@ struct TaskEntry {
     return before != (state, attempts)
   }
 
-  /// Returns whether it had not ended.
+  /// Returns true if the task had not ended.
   mutating func retract() -> Bool {
     if state.isFinished { return false }
     state = .skipped
