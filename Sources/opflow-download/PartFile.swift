@@ -16,17 +16,17 @@ final class PieceBuffer {
 final class SpareBuffer {
   private var buffer = PieceBuffer()
 
-  /// Not in use.
+  /// Returns a buffer that is not in use.
   func take() -> PieceBuffer {
     if !isKnownUniquelyReferenced(&buffer) { buffer = PieceBuffer() }
     return buffer
   }
 }
 
-/// `to.part` and its record during an attempt: bytes are hashed as they come, and written in large
+/// `to.part` and its record during an attempt: bytes are hashed on arrival, and written in large
 /// pieces.
 ///
-/// After a kill at any point the part is a prefix of what its record names: the record is removed
+/// After a kill at any point the part is a prefix of the file in its record: the record is removed
 /// before old bytes, and written before new ones. A file that is complete before its first write
 /// needs no record.
 ///
@@ -48,9 +48,9 @@ final class PartFile {
   /// For direct I/O; nil if impossible or not tried yet.
   private var direct: Descriptor?
   private var mayWriteDirectly = true
-  /// nil after the last read or write.
+  /// Nil after the last read or write.
   private var piece: PieceBuffer?
-  /// From `pieceStart` on.
+  /// The bytes from `pieceStart` on.
   private var buffer: UnsafeMutableRawBufferPointer {
     guard let piece else { preconditionFailure("a part was used after its end") }
     return piece.bytes
@@ -79,12 +79,12 @@ final class PartFile {
     }
   }
 
-  /// Locks the file.
+  /// Opens and locks the file.
   private func open() throws(DownloadFailure) -> SharedFile {
     if let shared { return shared }
     let (file, bytes) = try SharedFile.part(spec.partPath, of: spec.target)
     shared = file
-    // Another process left it after this attempt began.
+    // Another process left the bytes after this attempt began.
     if bytes > 0 { try truncate(file) }
     return file
   }
@@ -114,7 +114,7 @@ final class PartFile {
 
   // MARK: - Writing
 
-  /// The owner of the following bytes.
+  /// Notes the record for the following bytes.
   func note(_ record: PartRecord) {
     if self.record == record { return }
     self.record = record
@@ -168,7 +168,7 @@ final class PartFile {
     }
   }
 
-  /// The start of the piece may be on disk.
+  /// Reads the start of the piece if it is on disk.
   private func beginFilling() throws(DownloadFailure) {
     pieceStart = writtenBytes - writtenBytes % Int64(buffer.count)
     filledBytes = 0
@@ -194,7 +194,7 @@ final class PartFile {
     filledBytes = 0
   }
 
-  /// Not tried again after a failure.
+  /// Direct writes are not tried again after a failure.
   private func writeDirectly(_ file: SharedFile) -> Bool {
     if !mayWriteDirectly { return false }
     do throws(Errno) {
@@ -215,7 +215,7 @@ final class PartFile {
     }
   }
 
-  /// `isWhole`: the bytes complete the file.
+  /// - Parameter isWhole: True if the bytes complete the file.
   func flush(isWhole: Bool = false) throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     guard byteCount > writtenBytes else { return }
@@ -302,7 +302,7 @@ final class PartFile {
     return count == bytes.count && buffer[..<count].elementsEqual(bytes)
   }
 
-  /// At most one piece; empty at the end.
+  /// Passes at most one piece, which is empty at the end.
   func withPiece<Result>(
     at offset: Int64, _ body: (UnsafeRawBufferPointer) throws(DownloadFailure) -> Result
   ) throws(DownloadFailure) -> Result {
@@ -322,7 +322,7 @@ final class PartFile {
       mode: mode)
   }
 
-  /// For the settler to write.
+  /// Returns content for the settler to write.
   private func takeSmallContent() -> FinishedFile.Content? {
     guard writtenBytes == 0, byteCount <= FinishedFile.mostContentBytes else { return nil }
     let content = FinishedFile.Content(
@@ -371,7 +371,7 @@ final class SharedFile: Sendable {
     self.identity = identity
   }
 
-  /// Opens and locks a part, or creates it; returns also its length. Fails if another process
+  /// Opens and locks a part, or creates it; also returns its length. Fails if another process
   /// downloads to the same target.
   static func part(_ path: String, of target: String) throws(DownloadFailure) -> (SharedFile, Int64)
   {
@@ -393,14 +393,14 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// No other user can have written the file.
+  /// True if no other user can have written the file.
   static func isOwn(_ status: FileStatus) -> Bool { status.isOwn && status.linkCount <= 1 }
 
   /// More replacements are not a previous holder finishing.
   private static let mostTries = 100
 
   private static func openPart(_ path: String) throws(Errno) -> (SharedFile, Int64) {
-    // Again if the previous holder renamed or removed the file between open and lock.
+    // Retries if the previous holder renamed or removed the file between open and lock.
     for _ in 0..<mostTries {
       let isNew = Path.isMissing(path)
       // The kernel may refuse O_CREAT on another user's file (fs.protected_regular).
