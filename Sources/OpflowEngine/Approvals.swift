@@ -1,7 +1,7 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// Approvals use no worker and no resources, and no queue delays them.
+/// Approvals use no worker, resources or queue.
 struct Approvals {
   struct Open {
     let since: Instant
@@ -18,7 +18,7 @@ struct Approvals {
   /// In order of readiness.
   private(set) var ready: [TaskID] = []
   private(set) var open: [TaskID: Open] = [:]
-  /// Open approvals with a deadline: usually 0, which saves a scan.
+  /// The number of open approvals with a deadline: usually 0, which saves a scan.
   private var timedCount = 0
   private(set) var answers: [TaskID: Answer] = [:]
   /// See `ResumeState`.
@@ -40,7 +40,7 @@ struct Approvals {
 
   mutating func removeReady(_ task: TaskID) { ready.removeAll { $0 == task } }
 
-  /// - Returns: whether it was approved in an earlier session.
+  /// - Returns: True if the task was approved in an earlier session.
   mutating func ask(_ task: TaskID, timeoutMilliseconds: UInt64, at now: Instant) -> Bool {
     let deadline =
       timeoutMilliseconds > 0
@@ -103,9 +103,9 @@ extension Scheduler {
     case approved
     case rejected(by: Requester)
     case timeout
-    /// By a request about it.
+    /// A request about the task cancelled it.
     case cancelled
-    /// With the run.
+    /// The stop of the run cancelled the task.
     case stopped(StopReason)
   }
 
@@ -164,7 +164,7 @@ extension Scheduler {
   /// Closes approvals that may not start; they ask again later.
   mutating func retractApprovals() {
     for task in approvals.removeReady() { offer(task) }
-    // A stop cancels them.
+    // The stop cancels the open approvals.
     if phase.stopCause != nil { return }
     for task in approvals.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !mayStart(task)
     {

@@ -6,7 +6,7 @@ internal import OpflowWire
 struct Checks {
   private struct Checker {
     let worker: WorkerID
-    /// Including abandoned ones.
+    /// The serial numbers of open questions, including abandoned ones.
     var serials: Set<Int32> = []
     var isDiscarded = false
   }
@@ -30,7 +30,7 @@ struct Checks {
 
   init(asked: TaskSet?) { self.asked = asked }
 
-  /// They keep a worker busy until the next ones arrive.
+  /// So many questions keep a worker busy until the next ones arrive.
   private static let mostAtOnce = 160
   private static let tasksPerWorker = 16
 
@@ -86,7 +86,7 @@ struct Checks {
     checkers[place].isDiscarded = true
   }
 
-  /// Returns the tasks of its open questions.
+  /// Returns the tasks of the worker's open questions.
   mutating func leave(_ worker: WorkerID) -> [TaskID] {
     guard let place = place(of: worker) else { return [] }
     checkers.remove(at: place)
@@ -120,7 +120,7 @@ struct Checks {
   }
 
   enum Answer {
-    /// To an open question, with the values reported before.
+    /// The answer to an open question, with the values reported before.
     case awaited([TaskValue])
     /// The question was abandoned.
     case past
@@ -136,7 +136,7 @@ struct Checks {
     return .awaited(question.values)
   }
 
-  /// The value precedes the answer; returns whether the worker has such a question.
+  /// Notes a value, which precedes the answer. Returns true if the worker has such a question.
   mutating func note(
     _ value: TaskValue, _ worker: WorkerID, _ task: TaskID, _ serial: Int32
   ) -> Bool {
@@ -193,10 +193,10 @@ extension Scheduler {
     return earlier.origin
   }
 
-  /// Makes workers discard what they found about commands and dependencies.
+  /// Makes workers discard their findings about commands and dependencies.
   mutating func noteChange() { changeCount = changeCount == .max ? 0 : changeCount + 1 }
 
-  /// It is checked again before a further attempt.
+  /// The task is checked again before a further attempt.
   mutating func noteStart(of task: TaskID, in transition: inout Transition) {
     guard plan.isChecked(task) else { return }
     graph.unmark(task, .checked)
@@ -245,8 +245,8 @@ extension Scheduler {
     if !checks.note(value, worker, task, serial) { discard(worker, unasked: task) }
   }
 
-  /// Whether a controlling task must still run in this run: what it added or skipped in another one
-  /// is missing here.
+  /// True if a controlling task must still run in this run, which lacks the tasks that it added or
+  /// skipped in another run.
   private func isToSteer(_ task: TaskID) -> Bool {
     plan.flags(task).contains(.control) && graph.result(of: task)?.state.isSuccess != true
   }
@@ -276,9 +276,11 @@ extension Scheduler {
     offer(task)
   }
 
-  /// Ends a task as up to date; `left`: the values that other tasks may read.
+  /// Ends a task as up to date.
+  ///
+  /// - Parameter left: The values that other tasks may read.
   private mutating func keep(_ task: TaskID, _ origin: UInt64, _ left: [TaskValue]) {
-    // The failure that the check let it keep was taken back before the answer: check again.
+    // The check let the task keep a failure that was taken back before the answer: check again.
     if !graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
       earlier.state == .failedAllowed
     {
@@ -318,7 +320,7 @@ extension Scheduler {
     settle(task, as: transition.allowed ? .failedAllowed : .failed, transition)
   }
 
-  /// Asks other checkers about a lost one's tasks, unless a task has lost too many workers.
+  /// Asks other checkers about a lost checker's tasks, unless a task has lost too many workers.
   mutating func loseChecks(of worker: WorkerID, complaint: String) {
     for task in checks.leave(worker) {
       lostCount[task.index] += 1
@@ -331,7 +333,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns whether any failed because no checker can run.
+  /// Returns true if any task failed because no checker can run.
   mutating func failUncheckable() -> Bool {
     guard checks.hasPending, workforce.count(of: .check) == 0,
       let complaint = workforce.complaint(of: .check)
@@ -352,7 +354,7 @@ extension Scheduler {
 
   // MARK: - Successes
 
-  /// The number that the worker recorded, or a new one.
+  /// Uses the number that the worker recorded, or a new one.
   mutating func noteSuccess(of task: TaskID, in transition: inout Transition) {
     let origin = recorded.removeValue(forKey: task) ?? numbers.next()
     origins[task] = origin
@@ -365,7 +367,7 @@ extension Scheduler {
 
   // MARK: - Results of earlier sessions
 
-  /// Journals that an earlier result no longer holds.
+  /// Journals that an earlier result is no longer valid.
   @inline(__always)
   mutating func takeBack(_ task: TaskID, _ reason: RerunReason, detail: String = "") {
     guard graph.has(.mayKeep, task) else { return }
@@ -383,8 +385,8 @@ extension Scheduler {
     tell(transition)
   }
 
-  /// Successes without declared outputs and failures count by origin, other ends by state; a task
-  /// skipped by request counts by its last success.
+  /// Identifies successes without declared outputs and failures by origin, other ends by state, and
+  /// a task skipped by request by its last success.
   private func addNeeds(to check: inout TaskCheck) {
     for edge in plan.needs(check.task) {
       let need = TaskID(plan.needTargets[edge])
@@ -406,8 +408,8 @@ extension Scheduler {
   }
 
   private func origin(of task: TaskID) -> UInt64 {
-    // Missing in journals of an older opflow, and for ends before the plan had `inputs`. The
-    // substitute must differ between runs.
+    // The origin is missing in journals of an older opflow, and for ends before the plan had
+    // `inputs`. The substitute must differ between runs.
     origins[task] ?? ResumeState.origin(ofTry: attempt[task.index], inRun: run)
   }
 }

@@ -3,8 +3,7 @@ package import OpflowPlan
 internal import OpflowWire
 
 /// The pure core of a session: facts go in; steps come out, in the order in which they must happen.
-///
-/// The caller reports a fact with `take`, then performs steps of `next` until it returns nil. A
+/// The caller reports a fact with `handle`, then performs steps of `next` until it returns nil. A
 /// worker command comes out only after its lines are reported as written, and synced if promised.
 package struct Engine: ~Copyable {
   package private(set) var plan: Plan
@@ -20,16 +19,16 @@ package struct Engine: ~Copyable {
   private var told = 0
   private var isWriting = false
   private var hasBegun = false
-  /// Before the first lines were written.
+  /// Events from before the first lines were written.
   private var early: [SchedulerEvent] = []
   private var hasFailed = false
-  /// Since the last write that worked.
+  /// Successes since the last write that worked.
   private var unrecorded = 0
-  /// Since then.
+  /// Requests since then.
   private var unrecordedAsked: [RequestEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
-  /// For the next session, once this one has ended.
+  /// Services for the next session, once this one has ended.
   package private(set) var passesOn: [HeldService] = []
   private var ending = Ending.open
   private var wall: Int64 = 0
@@ -38,7 +37,7 @@ package struct Engine: ~Copyable {
 
   private static let failure = CloseEntry(state: .interrupted, exitCode: 74)
 
-  /// - Parameter journal: continues after the last line; nil to write nothing.
+  /// - Parameter journal: Continues after the last line; nil to write nothing.
   package init(
     plan: Plan, options: SchedulerOptions, resumeState: ResumeState, journal: JournalEncoder?,
     durability: Durability = .none, opening: [JournalEntry] = []
@@ -61,7 +60,7 @@ package struct Engine: ~Copyable {
 
   // MARK: - Facts
 
-  /// Handles a fact; `wall`: milliseconds since the epoch, for the resulting lines.
+  /// Handles a fact. `wall` is in milliseconds since the epoch, for the resulting lines.
   package mutating func handle(_ fact: EngineFact, at now: Instant, wall: Int64) {
     self.wall = wall
     switch fact {
@@ -95,7 +94,7 @@ package struct Engine: ~Copyable {
     }
   }
 
-  /// Called once, first.
+  /// Must be called once, first.
   package mutating func begin(at now: Instant, wall: Int64) {
     self.wall = wall
     if lines.isEmpty || !journals { start(at: now) }
@@ -118,7 +117,7 @@ package struct Engine: ~Copyable {
     if !hasBegun { start(at: now) }
   }
 
-  /// Nothing starts any more, and running tasks are stopped. A write or sync is never retried.
+  /// Starts nothing more, and stops running tasks. A write or sync is never retried.
   private mutating func fail() {
     isWriting = false
     if ending == .syncing { ending = .finish }
@@ -145,12 +144,12 @@ package struct Engine: ~Copyable {
 
   // MARK: - Steps
 
-  /// For the step `write`.
+  /// The bytes for the step `write`.
   package var unwritten: [UInt8] { encoder.bytes }
 
   package var nextSequence: UInt64 { encoder.nextSequence }
 
-  /// Returns the next step; nil: wait for the next fact or `nextWake`.
+  /// Returns the next step; nil to wait for the next fact or `nextWake`.
   package mutating func next(at now: Instant) -> EngineStep? {
     precondition(!isWriting, "whether the lines are written was not told")
     return nextDecision() ?? nextThatWaits(at: now)
@@ -181,7 +180,7 @@ package struct Engine: ~Copyable {
     return .sync(upTo: place, kind)
   }
 
-  /// Drops an unsent start if its external task has ended meanwhile.
+  /// Drops an unsent start if its external task has since ended.
   private mutating func isOver(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
   ) -> Bool { plan.hasExternalTasks && scheduler.dropUnsent(worker, task, attempt, at: now) }
@@ -227,7 +226,7 @@ package struct Engine: ~Copyable {
     return nil
   }
 
-  /// Whether the engine handles it even without a journal.
+  /// True if the engine handles the step even without a journal.
   @inline(__always)
   private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
@@ -256,10 +255,10 @@ package struct Engine: ~Copyable {
 
   private var writes: Bool { journals && !hasFailed }
 
-  /// Where the known lines end.
+  /// The end of the known lines.
   private var end: UInt64 { gate.written + UInt64(encoder.bytes.count) }
 
-  /// Ends the session if only services are left that the next one takes over.
+  /// Ends the session if the only tasks left are services that the next one takes over.
   private mutating func passesOnNow() -> Bool {
     guard plan.hasServices, closing == nil, !hasFailed, let held = scheduler.endPassingOn() else {
       return false
@@ -299,18 +298,18 @@ package struct Engine: ~Copyable {
     return timer.map { min($0, sync) } ?? sync
   }
 
-  /// Whether `timer` must be reported now.
+  /// True if `timer` must be reported now.
   package func isTimerDue(at now: Instant) -> Bool {
     guard closing == nil, let wake = scheduler.nextWake else { return false }
     return wake <= now
   }
 
-  /// Until a decision may be needed.
+  /// The time until a decision may be needed.
   package var restNanoseconds: Int64 { gate.isEmpty ? scheduler.restNanoseconds : 0 }
 
   /// Returns why tasks cannot be added, or the answer of an earlier identical request.
   ///
-  /// - Parameter segment: already checked against the plan.
+  /// - Parameter segment: Must be checked against the plan.
   package func answer(
     toExtension id: RequestID, by segment: Plan, of generator: TaskID = .none
   ) -> RequestAnswer? {
@@ -325,26 +324,26 @@ package struct Engine: ~Copyable {
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
-  /// New requests are too late.
+  /// True if new requests are too late.
   package var isLeaving: Bool { closing != nil || scheduler.phase.stopCause != nil }
 
-  /// A measure of work: the classes and services that decisions looked at.
+  /// A measure of work: the number of classes and services that decisions read.
   package var lookCount: Int { scheduler.lookCount }
 
-  /// Its time is over, and nothing runs there.
+  /// True if the node's time is over and nothing runs there.
   package func isOver(_ node: NodeID) -> Bool { closing == nil && scheduler.isOver(node) }
 
-  /// Whether only services are left, which stay until the run is stopped.
+  /// True if only services are left, which stay until the run is stopped.
   package var isServing: Bool { closing == nil && scheduler.isServing }
 
   package var isPaused: Bool { scheduler.phase.isPaused }
 
-  /// They can pass to the next session.
+  /// Services that can pass to the next session.
   package var heldServices: [HeldService] { isServing ? scheduler.heldServices : [] }
 
   package var servicesAreUp: Bool { scheduler.heldServices.count == scheduler.runningServices }
 
-  /// They stay up but lack resources to start.
+  /// Services that stay up but lack resources to start.
   package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }
 
   /// Successes missing in a failed journal; a resume runs those tasks again.
@@ -353,12 +352,12 @@ package struct Engine: ~Copyable {
   /// Reported requests missing in a failed journal: they have no effect.
   package var unrecordedOrders: [RequestEntry] { hasFailed ? unrecordedAsked : [] }
 
-  /// The local `cpu` wanted of other runs, and what can be given to them.
+  /// The local `cpu` wanted from other runs, and the `cpu` that they can have.
   package func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
     closing == nil ? scheduler.processorShare(at: now) : (0, .max)
   }
 
-  /// Facts are ignored.
+  /// True if facts are ignored.
   package var isClosing: Bool { closing != nil }
 
   /// Describes a violated invariant; scans everything.
@@ -372,32 +371,33 @@ package struct ResumeState: Sendable {
   package var attempts: [Int32]
   /// The same for removed tasks, by name: they may be added again.
   package var attemptsOfRemoved: [String: Int32] = [:]
-  /// Run `finally` tasks in any case: an earlier session started tasks and ended before these.
+  /// True to run `finally` tasks in any case: an earlier session started tasks and ended before
+  /// these.
   package var owesFinally: Bool
-  /// An earlier session started tasks.
+  /// True if an earlier session started tasks.
   package var ranBefore = false
-  /// They influence the order only.
+  /// Durations influence the order only.
   package var durations: TaskDurations
-  /// Of tasks that keep a result, with the strings that an `if` may read.
+  /// The values of tasks that keep a result, with the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
   package var arguments: TaskArguments?
-  /// Changed by earlier requests.
+  /// Priorities changed by earlier requests.
   package var priorities: [TaskID: Int16] = [:]
-  /// With their numbers of tasks.
+  /// Applied requests with their numbers of tasks.
   package var orders: [RequestID: Int] = [:]
-  /// Of the previous session; they still hold.
+  /// Requests to the previous session that are still valid.
   package var standing = StandingRequests()
-  /// If this session continues the previous one.
+  /// Set if this session continues the previous one.
   package var triesUsed: [TaskID: TriesUsed] = [:]
-  /// Given in an earlier session that died before the task ended.
+  /// Approvals from an earlier session that died before the task ended.
   package var approved: Set<TaskID> = []
-  /// Of tasks that enter as `recheck` or `later`.
+  /// The results of tasks that enter as `recheck` or `later`.
   package var results: [TaskID: EarlierResult] = [:]
-  /// Of valid successes, in a plan with checks.
+  /// The origins of valid successes, in a plan with checks.
   package var origins: [TaskID: UInt64] = [:]
   /// Tasks that the user named: services among them stay up.
   package var named: TaskSet?
-  /// Left up by the previous session: the first workers, in this order.
+  /// Services left up by the previous session: the first workers, in this order.
   package var held: [HeldService] = []
   package var openness = RunOpenness.ordinary
   /// Identifies the run in all its sessions.

@@ -6,13 +6,14 @@ package import OpflowWire
 package enum EngineStep: Equatable, Sendable {
   /// A line was added to the journal, even if it cannot be written: update views.
   case tell(JournalEntry)
-  /// It was prefetched.
+  /// A prefetched task began.
   case began(TaskID, attempt: Int32)
   /// Answered by `launched` and later `workerReady`, or by `launchFailed`.
   case launch(WorkerID, WorkerKind, NodeID)
-  /// Send this worker's commands to that client: it is one of its slots.
+  /// Send this worker's commands to that client: the worker is one of its slots.
   case slot(WorkerID, ClientID)
-  /// Kill it, though its task may still run; answered by `workerLost` once no process is left.
+  /// Kill the worker, though its task may still run; answered by `workerLost` once no process is
+  /// left.
   case discard(WorkerID)
   /// Answered by `retracted` before the next step.
   case retract(Retraction)
@@ -21,7 +22,7 @@ package enum EngineStep: Equatable, Sendable {
   case write
   /// Answered by `synced` or `journalFailed`.
   case sync(upTo: UInt64, SyncKind)
-  /// Its lines are written, and synced if required.
+  /// The lines of the command are written, and synced if required.
   case order(WorkerID, WorkerMessage)
   /// If the request was applied, its line is written, and synced if required.
   case answer(ConnectionID, RequestID, RequestAnswer)
@@ -80,7 +81,7 @@ final class StepQueue {
     end += 1
   }
 
-  /// Requires a step.
+  /// Must not be called on an empty queue.
   @inline(__always)
   func firstIs(_ such: (borrowing EngineStep) -> Bool) -> Bool {
     precondition(first < end)
@@ -113,7 +114,7 @@ final class StepQueue {
 }
 
 package enum StopCause: Equatable, Sendable {
-  /// To the coordinator, by number.
+  /// The coordinator received the signal.
   case signal(Int32)
   /// `opflow cancel`.
   case request
@@ -122,49 +123,49 @@ package enum StopCause: Equatable, Sendable {
 }
 
 package enum SchedulerEvent: Equatable, Sendable {
-  /// Comes first, once.
+  /// The first event, once.
   case begin
-  /// It said hello.
+  /// The worker said hello.
   case workerReady(WorkerID, WorkerOffer)
-  /// It ended, sent an invalid message, or was discarded; all its processes are gone, except those
-  /// that `survived`.
+  /// The worker ended, sent an invalid message, or was discarded; all its processes are gone,
+  /// except those that `survived`.
   case workerLost(WorkerID, complaint: String)
   /// With `isShortage`, processes, descriptors or memory are short and a later launch may succeed.
   case launchFailed(WorkerID, complaint: String, isShortage: Bool = false)
   case started(WorkerID, TaskID, attempt: Int32)
   /// Details of a download; the task's end follows.
   indirect case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
-  /// A task left them behind; its end follows.
+  /// Files or processes that a task left behind; the task's end follows.
   case left(WorkerID, TaskID, attempt: Int32, LeftBehind)
-  /// They could not be killed; the worker's loss follows.
+  /// Processes that could not be killed; the worker's loss follows.
   case survived(WorkerID, LeftBehind)
   /// A value for other tasks; the task's end follows.
   case value(WorkerID, TaskID, attempt: Int32, TaskValue)
-  /// An error in its values; its end follows.
+  /// An error in the task's values; its end follows.
   case fault(WorkerID, TaskID, attempt: Int32, detail: String)
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
   case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, detail: String)
   case revoked(WorkerID, TaskID, attempt: Int32)
-  /// It cannot create a process now; the task has not started.
+  /// The worker cannot create a process now; the task has not started.
   case lacks(WorkerID, TaskID, attempt: Int32, detail: String)
   /// Inputs and outputs are recorded under this origin number; the end follows.
   case recorded(WorkerID, TaskID, attempt: Int32, origin: UInt64)
   /// The success makes nothing up to date; the end follows.
   case discarded(WorkerID, TaskID, attempt: Int32, detail: String)
-  /// From a cache; the end follows.
+  /// The result is from a cache; the end follows.
   case restored(WorkerID, TaskID, attempt: Int32)
   case ready(WorkerID, TaskID, attempt: Int32, ports: [UInt16])
   /// A task returned that many lent tokens.
   case tokens(WorkerID, TaskID, Int32)
-  /// Of a task that may be up to date; the answer follows.
+  /// A value of a task that may be up to date; the answer follows.
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
   /// The answer to an up-to-date check.
   indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
-  /// From a client with external tasks.
+  /// A message of a client with external tasks.
   indirect case block(ClientID, ExternalTaskFact)
-  /// Without content.
+  /// A message without content.
   case heard(WorkerID)
-  /// The coordinator did not run for that long: messages are unread, and silence does not count.
+  /// The coordinator did not run for that long: messages are unread, and silence is ignored.
   case late(nanoseconds: Int64)
   /// `nextWake` has come.
   case timer
@@ -178,21 +179,21 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// Stop all process trees until `proceed`.
   case suspend
   case proceed
-  /// The next node by number; nil: its first worker reports the resources.
+  /// The next node by number. Without an offer, its first worker reports the resources.
   indirect case nodeJoined(NodeID, NodeOffer?, NodeIdentity)
-  /// It is preempted or its time is over: failures there cost nothing.
+  /// The node is preempted or its time is over: failures there cost nothing.
   case nodeLeaving(NodeID, complaint: String)
-  /// Nil: not limited. Near the local node's end the session stops.
+  /// Nil if not limited. Near the local node's end the session stops.
   case nodeEnds(NodeID, Instant?)
-  /// The connection is lost; processes there may go on until `nodeLost`.
+  /// The connection is lost; processes there may continue until `nodeLost`.
   case nodeSilent(NodeID, complaint: String)
-  /// With all its processes.
+  /// The node is lost with all its processes.
   case nodeLost(NodeID, complaint: String)
-  /// Every requested node has joined or will not come; a lost one may come back.
+  /// Every requested node has joined or will not come; a lost node may come back.
   case nodesKnown
   /// The session stops if waiting tasks have no node in use.
   case nodesExhausted(complaint: String)
-  /// `cpu` and `memory`: of the local node.
+  /// Concerns the local node if the resource is `cpu` or `memory`.
   case capacity(resource: Int, UInt64)
   /// The local `cpu` that other runs use.
   case away(UInt64)

@@ -4,21 +4,21 @@ internal import OpflowWire
 /// Running tasks with a jobserver, by start. The tokens lent to each are part of its `Share`, so
 /// that they come back however the task ends.
 ///
-/// Idle `cpu` is lent to all alike. When a task waits for it, it is recalled, and counts as used
+/// Idle `cpu` is lent evenly. When a task waits for it, it is recalled, and is counted as used
 /// until it is returned, since a program may use it. Tokens unused for a while are returned too;
-/// their task is then lent nothing for some time, so that others have the machine.
+/// their task then borrows nothing for some time, so that others have the machine.
 struct Loans {
   struct Loan {
     let worker: WorkerID
     let task: TaskID
     /// Recalled tokens that have not come back.
     var asked: Int32 = 0
-    /// The task is lent nothing before, since it did not use its tokens.
+    /// Until then the task borrows nothing, since it did not use its tokens.
     var restsUntil: Instant?
   }
 
   private(set) var open: [Loan] = []
-  /// When resting tasks may borrow again.
+  /// The time when resting tasks may borrow again.
   var wake: Instant?
 
   var isEmpty: Bool { open.isEmpty }
@@ -52,8 +52,8 @@ struct Lacking {
 }
 
 extension Scheduler {
-  /// Tells the worker the task's own tokens, since the grant may be limited. The first job needs no
-  /// token.
+  /// Reports the task's own tokens to the worker, since the grant may be limited. The first job
+  /// needs no token.
   mutating func beginLoan(of task: TaskID, on worker: WorkerID) {
     guard plan.jobserver(of: task) != nil, let share = workforce.workers[worker.index].share else {
       return
@@ -84,7 +84,7 @@ extension Scheduler {
     loans.noteReturned(count, by: worker, at: now)
   }
 
-  /// - Parameter home: the node of a task with services.
+  /// - Parameter home: The node of a task with services.
   mutating func noteLacking(_ demandClass: Int, _ task: TaskID, at home: NodeID) {
     if resources.serviceClasses.contains(demandClass) {
       guard let amounts = amountsTogether(task, at: home) else { return }
@@ -153,7 +153,7 @@ extension Scheduler {
     return coming
   }
 
-  /// Lends idle `cpu` so that all have as much.
+  /// Lends idle `cpu` evenly.
   private mutating func lend(at node: NodeID) {
     var idle = min(resources.idleProcessors(at: node), Self.mostLent)
     if idle == 0 { return }
@@ -180,7 +180,7 @@ extension Scheduler {
     }
   }
 
-  /// In one turn: what a pipe holds for sure.
+  /// The limit for one turn: a pipe can always hold as many.
   private static let mostLent: UInt64 = 4096
 
   private func has(_ loan: Loans.Loan) -> Int32 {

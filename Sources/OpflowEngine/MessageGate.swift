@@ -4,15 +4,15 @@ internal import OpflowWire
 /// Holds worker commands until their lines are written, and synced if promised; decides when to
 /// sync. Commands for one worker keep their order. Offsets are bytes since the session's start.
 struct MessageGate: Sendable {
-  /// From a write to its sync.
+  /// The time from a write to its sync.
   static let groupMilliseconds: Int64 = 10
 
   private struct Held {
     var worker: WorkerID
     var order: WorkerMessage
-    /// It starts a task that must not run twice: its line must survive a power loss.
+    /// True for the start of a task that must not run twice: its line must survive a power loss.
     var mustNotRepeat: Bool
-    /// Where its lines end.
+    /// The end of its lines.
     var line: UInt64
     /// The journal must be synced up to here; nil until the lines are written.
     var barrier: UInt64?
@@ -29,9 +29,9 @@ struct MessageGate: Sendable {
   private var synced: UInt64 = 0
   private var requested: UInt64?
   private var due: Instant?
-  /// The files that a resume reads are synced.
+  /// True once the files that a resume reads are synced.
   private var hasFirst: Bool
-  /// The journal is unusable: nothing waits any more.
+  /// True if the journal is unusable: nothing waits any more.
   private var hasFailed = false
 
   init(durability: Durability) {
@@ -53,7 +53,7 @@ struct MessageGate: Sendable {
     }
   }
 
-  /// Returns the sync to begin now; none while one is in progress.
+  /// Returns the sync to begin now; nil while another is in progress.
   @inline(__always)
   mutating func takeRequest(at now: Instant) -> (upTo: UInt64, SyncKind)? {
     guard requested == nil, !hasFailed else { return nil }
@@ -142,7 +142,7 @@ struct MessageGate: Sendable {
     return barrier <= synced
   }
 
-  /// Returns how far to sync before a command is sent; 0: not at all.
+  /// Returns the offset to sync up to before a command is sent; 0 for no sync.
   private mutating func barrier(mustNotRepeat: Bool, at now: Instant) -> UInt64 {
     switch durability {
     case .none: return 0

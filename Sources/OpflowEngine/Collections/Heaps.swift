@@ -1,7 +1,7 @@
 internal import OpflowBase
 
 protocol HeapElement {
-  /// Whether it comes out first; ties come out in any order.
+  /// True if the element comes out first; ties come out in any order.
   func isBefore(_ other: Self) -> Bool
 }
 

@@ -1,9 +1,9 @@
 package import OpflowJournal
 package import OpflowPlan
 
-/// What a session would do, and how long it takes with each capacity of `cpu`.
+/// The tasks that a session would run, and its duration with each capacity of `cpu`.
 package struct PlanForecast {
-  /// For one capacity, in the units of `TaskDurations`.
+  /// The forecast for one capacity, in the units of `TaskDurations`.
   package struct Row {
     package let maxParallel: UInt64
     package let makespan: Int64
@@ -21,7 +21,7 @@ package struct PlanForecast {
   package let rows: [Row]
   package let durations: TaskDurations
 
-  /// - Parameter foresight: called once per task.
+  /// - Parameter foresight: Called once per task.
   package init(
     plan: Plan, options: SchedulerOptions, resumeState: ResumeState, capacities: [UInt64],
     foresight: FileForesight? = nil
@@ -73,22 +73,22 @@ package struct FilesForeseen: Equatable, Sendable {
   package internal(set) var upToDate: [TaskID] = []
   /// Further tasks that keep an earlier result of the run.
   package internal(set) var keptCount = 0
-  /// Why tasks run, for people; not for all.
+  /// Why tasks run, for people; not for all tasks.
   package internal(set) var reasons: [TaskID: String] = [:]
-  /// Restored from the cache.
+  /// Tasks restored from the cache.
   package internal(set) var cached: Set<TaskID> = []
   /// Tasks that may turn out up to date -> the first task this depends on.
   package internal(set) var unsure: [TaskID: TaskID] = [:]
 }
 
-/// A run takes at least as long with any number of workers.
+/// The path that a run cannot beat with any number of workers.
 package struct CriticalPath {
   /// In start order.
   package let tasks: [TaskID]
   /// In the units of `TaskDurations`.
   package let length: Int64
 
-  /// - Parameter starts: the tasks that run; others take no time.
+  /// - Parameter starts: The tasks that run; others take no time.
   package init(plan: Plan, starts: [TaskID], durations: TaskDurations) {
     var runs = [Bool](repeating: false, count: plan.taskCount)
     for task in starts { runs[task.index] = true }
@@ -144,7 +144,7 @@ private struct PathSearch {
         ends[task.index] = start
         continue
       }
-      // A service is up as long as its users, which count themselves.
+      // A service is up as long as its users, whose time is on the path already.
       let length = plan.isService(task) ? 0 : durations[task]
       let end = start.addingReportingOverflow(length)
       ends[task.index] = end.overflow ? .max : end.partialValue

@@ -17,7 +17,7 @@ package struct RunForecast {
 
   fileprivate init() {}
 
-  /// - Parameter foresight: without it every checked task runs.
+  /// - Parameter foresight: Without it every checked task runs.
   package init(
     plan: Plan, options: SchedulerOptions, resumeState: ResumeState, foresight: FileForesight? = nil
   ) {
@@ -32,13 +32,13 @@ package struct RunForecast {
 private struct ForecastPlayer: ~Copyable {
   private(set) var found = RunForecast()
   private let foresight: FileForesight?
-  /// Whether a task is in `found.starts`.
+  /// By task: true if it is in `found.starts`.
   private var isStarted: [Bool] = []
   /// Tasks that lost an earlier result because a dependency runs.
   private var taken: Set<TaskID> = []
 
   private let durations: TaskDurations
-  /// Of `TaskDurations`.
+  /// The unit of `TaskDurations`.
   private let unitNanoseconds: Int64
   private var clock = Instant(nanoseconds: 0)
   private var engine: Engine
@@ -212,7 +212,7 @@ private struct ForecastPlayer: ~Copyable {
 
 private struct ForecastEnd: HeapElement {
   var at: Instant
-  /// For ends at the same time.
+  /// The order of ends at the same time.
   var order: Int
   var worker: WorkerID
   var task: TaskID

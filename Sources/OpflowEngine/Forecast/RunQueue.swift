@@ -1,7 +1,7 @@
 package import OpflowJournal
 package import OpflowPlan
 
-/// What holds the resources of a live run, and the order of ready tasks, by the journal.
+/// The holders of a live run's resources, and the order of ready tasks, by the journal.
 package struct RunQueue {
   private let status: RunStatus
   private let plan: Plan
@@ -98,7 +98,7 @@ package struct RunQueue {
 }
 
 extension RunStatus {
-  /// Unfinished tasks that precede `finally` tasks.
+  /// The number of unfinished tasks that precede `finally` tasks.
   package var openBeforeFinally: Int {
     plan.tasks.count {
       let task = TaskID($0)
@@ -107,7 +107,7 @@ extension RunStatus {
     }
   }
 
-  /// Their failure in the newest session fails the run.
+  /// Failures in the newest session, which fail the run.
   package var failuresOfSession: [TaskID] {
     plan.tasks.lazy.map { TaskID($0) }.filter {
       included.contains($0) && history.state($0) == .failed

@@ -2,11 +2,11 @@ internal import OpflowJournal
 internal import OpflowPlan
 
 /// The ready tasks, one heap per demand class: its tasks fit or do not fit together, so a pass
-/// looks at one head per class. It takes the best class, and pops its head or sets the class aside
+/// reads one head per class. It takes the best class, and pops its head or sets the class aside
 /// until `unblock`.
 ///
-/// A class with services wants other amounts as soon as one of them runs. Of classes that want the
-/// same, passes look at the best alone (the *leader*): if it does not fit, none does. The others
+/// A class with services wants other amounts as soon as one of them runs. Of classes with the same
+/// want, passes read only the best (the *leader*): if it does not fit, no other does. The others
 /// follow until it leaves, or until one of their own services begins or ends (`wake`).
 package struct ReadyQueues {
   /// Classes with the same want fit or do not fit together.
@@ -27,7 +27,7 @@ package struct ReadyQueues {
   private var demandClasses = Table<BinaryHeap<Int32>>()
   /// Classes that neither follow nor are set aside, by rank.
   private var heads: IndexedHeap<Int32>
-  /// In head order.
+  /// Classes that are set aside, in head order.
   private var blocked: [Int32] = []
   private(set) var count = 0
   private var groups: [Want: Group] = [:]
@@ -53,7 +53,7 @@ package struct ReadyQueues {
 
   var first: Int32? {
     let open = heads.first?.key ?? .max
-    // Prefetching may have emptied it.
+    // Prefetching may have emptied the class.
     let full = blocked.first { demandClasses[Int($0)].first != nil }
     let aside = full.flatMap { demandClasses[Int($0)].first } ?? .max
     return count > 0 ? min(open, aside) : nil
@@ -115,7 +115,7 @@ package struct ReadyQueues {
     }
   }
 
-  /// Unordered; no class may be set aside.
+  /// Returns all ranks, unordered. No class may be set aside.
   mutating func removeAll() -> [Int32] {
     wakeAll()
     var all: [Int32] = []
@@ -154,7 +154,7 @@ package struct ReadyQueues {
     blocked.append(Int32(truncatingIfNeeded: demandClass))
   }
 
-  /// Looks again at a class that follows: it may want less now.
+  /// Tries a class that follows again: it may want less now.
   mutating func wake(_ demandClass: Int) {
     if following.removeValue(forKey: demandClass) != nil { stand(demandClass) }
   }
@@ -166,7 +166,7 @@ package struct ReadyQueues {
     groups = [:]
   }
 
-  /// Takes a class out of its group; its best follower leads after it.
+  /// Takes a class out of its group, which its best follower then leads.
   @inline(__always)
   private mutating func leave(_ demandClass: Int) {
     if !groups.isEmpty { leaveGroup(demandClass) }
@@ -188,7 +188,7 @@ package struct ReadyQueues {
     groups[want] = nil
   }
 
-  /// No class is set aside.
+  /// Must be called when no class is set aside.
   func checkInvariants() -> String? {
     if !blocked.isEmpty { return "a lane is set aside beyond its pass" }
     if ranks.count != count { return "ready tasks are miscounted" }
@@ -213,8 +213,8 @@ struct Ranking {
   /// By task; 0 starts first.
   private(set) var rank = Table<Int32>()
   private(set) var task: [Int32] = []
-  /// Where grades after the first begin. Tasks of a grade have one priority and nearly equal paths
-  /// (within a sixteenth). An empty grade separates two priorities.
+  /// The starts of grades after the first. Tasks of a grade have one priority and nearly equal
+  /// paths (within a sixteenth). An empty grade separates two priorities.
   private var gradeStarts: [Int32] = []
   /// In topological order; nil for all tasks.
   private var ranked: [Int32]?
@@ -227,7 +227,7 @@ struct Ranking {
   /// A path has 48 bits of a key: nine years in microseconds.
   private static let longestPath: UInt64 = (1 << 48) - 1
 
-  /// - Parameter priorities: those that differ from the plan.
+  /// - Parameter priorities: Those that differ from the plan.
   init(plan: Plan, durations: TaskDurations, priorities: [TaskID: Int16] = [:]) {
     rank(
       plan.topologicalOrder, by: (0..<plan.taskCount).map { Int32(truncatingIfNeeded: $0) }, plan,
@@ -238,7 +238,7 @@ struct Ranking {
 
   /// Ranks added and open tasks.
   ///
-  /// - Parameter hasLegs: some are matrix tasks, which precede older dependents.
+  /// - Parameter hasInstances: True if some are matrix tasks, which precede older dependents.
   mutating func rankAnew(
     adding first: Int, hasInstances: Bool, _ plan: Plan, _ durations: TaskDurations,
     _ priorities: [TaskID: Int16], _ graph: TaskGraph
@@ -254,8 +254,8 @@ struct Ranking {
   }
 
   /// - Parameters:
-  ///   - tasks: in topological order.
-  ///   - numbers: the same in plan order, which decides ties.
+  ///   - tasks: In topological order.
+  ///   - numbers: The same in plan order, which decides ties.
   private mutating func rank(
     _ tasks: some RandomAccessCollection<Int32>, by numbers: [Int32], _ plan: Plan,
     _ durations: TaskDurations, _ priorities: [TaskID: Int16]
@@ -270,7 +270,7 @@ struct Ranking {
       path[Int(task)] = 0
     }
     for (task, given) in priorities { priority[task.index] = given }
-    // Dependents first: they are final when their dependencies read them.
+    // Dependents first: their values are final when their dependencies read them.
     for number in tasks.reversed() {
       let task = TaskID(number)
       let ownPriority = priority[task.index]
@@ -292,8 +292,8 @@ struct Ranking {
     gradeStarts = Self.grades(of: order, by: keys)
   }
 
-  /// Whether the first may start earlier even at a cost: a higher priority, or a path longer by
-  /// more than a sixteenth.
+  /// True if the first task may start earlier even at a cost: it has a higher priority, or a path
+  /// longer by more than a sixteenth.
   func isMuchBetter(_ first: Int32, than second: Int32) -> Bool {
     first < second && grade(first) + 1 < grade(second)
   }
@@ -324,7 +324,7 @@ struct Ranking {
     return starts
   }
 
-  /// Stable.
+  /// The sort is stable.
   static func sorted(by keys: [UInt64]) -> [Int32] {
     let order = (0..<keys.count).map { Int32(truncatingIfNeeded: $0) }
     if keys.count >= radixThreshold { return radixSorted(order, by: keys) }
@@ -334,10 +334,10 @@ struct Ranking {
     }
   }
 
-  /// Below this, comparing is cheaper than counting digits.
+  /// Below this count, comparing is cheaper than counting digits.
   private static let radixThreshold = 20_000
 
-  /// 16 bits per pass; skips passes in which all digits are equal.
+  /// Sorts by 16 bits per pass; skips passes in which all digits are equal.
   private static func radixSorted(_ positions: [Int32], by keys: [UInt64]) -> [Int32] {
     var order = positions
     var next = positions

@@ -7,7 +7,7 @@ struct TaskGraph {
     case ready(TaskID)
     case skipped(TaskID, for: TaskID)
     case kept(TaskID)
-    /// Because that dependency ran again; `none` for a `finally` task.
+    /// The dependency ran again; `none` for a `finally` task.
     case taken(TaskID, for: TaskID)
   }
 
@@ -20,24 +20,24 @@ struct TaskGraph {
 
   private(set) var plan: Plan
   private var standings: Table<Standing>
-  /// Ended in an earlier session; not part of this one.
+  /// Tasks that ended in an earlier session and are not part of this one.
   private(set) var endedBefore: TaskSet?
   private(set) var leftOut: TaskSet?
   private(set) var changes = Table<Change>()
-  /// Ends to propagate.
+  /// Tasks whose ends must be propagated.
   private var ended = Table<TaskID>()
-  /// Tasks that stay failed, counted by their session.
+  /// The number of tasks that stay failed, counted by their session.
   private(set) var earlierFailures = 0
   private(set) var earlierCancelled = 0
-  /// They may be retried though they ended in an earlier session.
+  /// Tasks that may be retried though they ended in an earlier session.
   private var goneOnWith: TaskSet?
-  /// Unfinished tasks left out by `--only` or `--skip`.
+  /// The number of unfinished tasks left out by `--only` or `--skip`.
   private(set) var leftOpen = 0
-  /// Of tasks that may keep them.
+  /// The results of tasks that may keep them.
   private var results: [TaskID: EarlierResult] = [:]
-  /// They keep their earlier results unless a task starts.
+  /// Tasks that keep their earlier results unless a task starts.
   var finallyThatMayKeep: [TaskID] = []
-  /// Later ends of the main phase do not count for `finally` tasks.
+  /// After this, ends of the main phase are ignored for `finally` tasks.
   private var isFinallyOpen = false
   var wasReopened = false
   /// In a plan with services: tasks that changed since `takeMoved`.
@@ -114,7 +114,7 @@ struct TaskGraph {
     for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }
   }
 
-  /// Dependents of generators wait for new matrix tasks too; returns whether there are any.
+  /// Makes dependents of generators also wait for new matrix tasks. Returns true if there are any.
   mutating func awaitInstances(from first: Int) -> Bool {
     guard plan.hasMadeInstances else { return false }
     var hasInstances = false
@@ -130,7 +130,7 @@ struct TaskGraph {
     return hasInstances
   }
 
-  /// Services that may be reopened (`servicesToReopen`) do not count. Returns tasks with a failed
+  /// Ignores services that may be reopened (`servicesToReopen`). Returns tasks with a failed
   /// dependency, and that dependency.
   mutating func meetNeeds(from first: Int) -> [TaskID: TaskID] {
     var lacking: [TaskID: TaskID] = [:]
@@ -164,7 +164,7 @@ struct TaskGraph {
   @inline(__always)
   func state(_ task: TaskID) -> TaskState { standings[task.index].state }
 
-  /// States change here, and in `takeBack`.
+  /// Only this method and `takeBack` change states.
   @inline(__always)
   mutating func set(_ task: TaskID, _ next: TaskState) {
     let current = state(task)
@@ -196,7 +196,7 @@ struct TaskGraph {
 
   func unmetNeeds(of task: TaskID) -> Int32 { standings[task.index].unmet }
 
-  /// Only for requests and services.
+  /// For requests and services only.
   mutating func takeBack(_ task: TaskID) {
     precondition(
       state(task).mayBeRetried || plan.isService(task),
@@ -210,7 +210,7 @@ struct TaskGraph {
 
   mutating func forgetEarlierEnd(of task: TaskID) { endedBefore?.remove(task) }
 
-  /// Returns whether it was in an earlier session.
+  /// Returns true if the end was in an earlier session.
   mutating func uncountEarlierEnd(of task: TaskID) -> Bool {
     guard goneOnWith?.contains(task) == true else { return false }
     goneOnWith?.remove(task)
@@ -234,12 +234,12 @@ struct TaskGraph {
 
   // MARK: - Ends
 
-  /// Whether the session's beginning or an earlier result may settle the task.
+  /// True if the session's beginning or an earlier result may settle the task.
   func hasOwnFate(_ task: TaskID) -> Bool {
     Self.haveOwnFate(standings[task.index].marks, plan.flags(task)) || has(.mayKeep, task)
   }
 
-  /// Whether the beginning settles the task, whatever its dependencies do.
+  /// True if the beginning settles the task, whatever its dependencies do.
   private static func haveOwnFate(_ marks: TaskMarks, _ flags: TaskFlags) -> Bool {
     !marks.isDisjoint(with: [.failsAtBegin, .skipsAtBegin, .cancelling])
       || flags.contains(.conditionFalse)
@@ -250,11 +250,11 @@ struct TaskGraph {
     standings[task.index].marks.remove(.delayed)
   }
 
-  /// Iterative: a chain of skips may have a million tasks.
+  /// Propagates an end. Iterative: a chain of skips may have a million tasks.
   ///
   /// - Parameters:
-  ///   - isStopping: dependents of cancelled tasks are left to a resume.
-  ///   - isFinally: pending tasks of the main phase stay as they are.
+  ///   - isStopping: True to leave dependents of cancelled tasks to a resume.
+  ///   - isFinally: True to leave pending tasks of the main phase as they are.
   mutating func spread(from first: TaskID, isStopping: Bool, isFinally: Bool) {
     ended.append(first)
     spread(isStopping: isStopping, isFinally: isFinally)
@@ -270,7 +270,7 @@ struct TaskGraph {
       let meetsSuccess = needState.meets(.success, skippedUpstream: isUpstream)
       let isCutShort = needState == .cancelled && isStopping
       let wasOffered = needMarks.contains(.offered)
-      // A service that has not ended is there for its users.
+      // A service that has not ended is available to its users.
       let isOffer = !needState.isTerminal
       if isOffer { standings[need.index].marks.insert(.offered) }
       for edge in plan.dependents(need) {
@@ -323,7 +323,8 @@ struct TaskGraph {
     }
   }
 
-  /// Decides whether a task keeps its result, unless a check must; returns whether it keeps it.
+  /// Decides if a task keeps its result, unless a check must decide. Returns true if it keeps the
+  /// result.
   private mutating func keepsOrTakesBack(_ task: TaskID, isIdle: Bool) -> Bool {
     // A false `if` comes before any file check.
     let wasRuledOut = results[task].map { $0.state == .skipped && !$0.isSkippedUpstream } ?? false
@@ -352,7 +353,7 @@ struct TaskGraph {
     return nil
   }
 
-  /// Whether a task may keep its result without a failed service: it then need not start.
+  /// True if a task may keep its result without a failed service: it then need not start.
   private func standsWithoutService(_ task: TaskID) -> Bool {
     mayKeepWithoutService(task) && (waitsForResults(task) || firstNeedNotKept(of: task) == nil)
   }
@@ -368,7 +369,7 @@ struct TaskGraph {
     }
   }
 
-  /// Of a task that may keep its result.
+  /// The failed service of a task that may keep its result.
   private func serviceLacked(by task: TaskID) -> TaskID? {
     guard plan.hasServices, mayKeepWithoutService(task) else { return nil }
     return plan.services(neededBy: task).first {
@@ -434,7 +435,7 @@ struct TaskMarks: OptionSet {
   var rawValue: UInt16
   /// Not held back by `max_failures`.
   static let exempt = TaskMarks(rawValue: 1 << 0)
-  /// Skipped for a dependency; this meets only `finished`.
+  /// Skipped for a dependency; meets only `finished`.
   static let skippedUpstream = TaskMarks(rawValue: 1 << 1)
   /// A `finally` task that runs only if a dependency ran in this session.
   static let afterNeeds = TaskMarks(rawValue: 1 << 2)
@@ -446,7 +447,7 @@ struct TaskMarks: OptionSet {
   static let skipsAtBegin = TaskMarks(rawValue: 1 << 6)
   /// An attempt has ended in this session, by itself or with its worker.
   static let ran = TaskMarks(rawValue: 1 << 7)
-  /// A pending request keeps it from starting.
+  /// A pending request keeps the task from starting.
   static let fenced = TaskMarks(rawValue: 1 << 8)
   /// Suspended by a request.
   static let onHold = TaskMarks(rawValue: 1 << 9)
@@ -454,16 +455,15 @@ struct TaskMarks: OptionSet {
   static let cancelling = TaskMarks(rawValue: 1 << 10)
   /// The next attempt needs no up-to-date check, or had one.
   static let checked = TaskMarks(rawValue: 1 << 11)
-  /// May keep an earlier result.
   static let mayKeep = TaskMarks(rawValue: 1 << 12)
-  /// A service that is there for its users: its dependencies are met.
+  /// A service that is available to its users: its dependencies are met.
   static let offered = TaskMarks(rawValue: 1 << 14)
   static let unused = TaskMarks(rawValue: 1 << 15)
   static let kept = TaskMarks(rawValue: 1 << 13)
 }
 
 extension TaskGraph {
-  /// Dependencies are exempt too; returns the newly exempt tasks.
+  /// Also exempts dependencies; returns the newly exempt tasks.
   mutating func exempt(_ first: TaskID) -> [TaskID] {
     guard needsExemption(first) else { return [] }
     var exempted: [TaskID] = []
