@@ -1,7 +1,7 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// Control requests in order of arrival. One about tasks is decided when none of them is
+/// Control requests in order of arrival. A request about tasks is decided when none of them is
 /// prefetched: until then they are *fenced* (do not start), and prefetched ones are recalled.
 struct RequestQueue {
   struct Entry {
@@ -124,7 +124,6 @@ extension Scheduler {
     pull(tasks)
   }
 
-  /// Takes tasks out of all queues and holds them.
   mutating func pull(_ tasks: [TaskID]) {
     returnSetAside()
     var ranks: Set<Int32> = []
@@ -192,7 +191,7 @@ extension Scheduler {
   func fault(_ order: ControlRequest, choosing tasks: inout [TaskID]) -> String? {
     if order.isOfRun { return nil }
     let back = order.verb == .retry ? comingBack(with: order.tasks) : []
-    // Tasks that come back in any case do not make a retry.
+    // A retry cannot consist only of tasks that come back in any case.
     let named = Set(order.tasks).union(back)
     var chosen = Set(order.tasks).subtracting(back)
     for task in order.tasks where !back.contains(task) {

@@ -26,7 +26,7 @@ extension Scheduler {
     }
   }
 
-  /// Ends a task whatever its dependencies do; returns whether it did.
+  /// Ends a task whatever its dependencies do. Returns true if it did.
   mutating func settlesByItself(_ task: TaskID) -> Bool {
     if graph.has(.cancelling, task) {
       cancelled += 1
@@ -112,7 +112,7 @@ extension Scheduler {
     offer(task)
   }
 
-  /// It waits if it lacks a dependency.
+  /// The task waits if it lacks a dependency.
   mutating func becomeReadyAgain(_ task: TaskID) {
     // A request may have retried a dependency, or its service must come up again.
     let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
@@ -163,7 +163,8 @@ extension Scheduler {
   }
 }
 
-/// Requests to a lost session that hold in the next one, whose first journal line repeats them.
+/// Requests to a lost session that are valid in the next one, whose first journal line repeats
+/// them.
 extension Scheduler {
   mutating func apply(_ standing: StandingRequests) {
     for (resource, amount) in standing.capacities.sorted(by: { $0.key < $1.key }) {

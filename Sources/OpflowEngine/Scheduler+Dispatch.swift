@@ -75,7 +75,7 @@ extension Scheduler {
     if let (task, node) = lacks.elsewhere { makeRoom(for: task, at: node) }
   }
 
-  /// Whether no ready task fits and no shortfall must be computed, as after nearly every start.
+  /// True if no ready task fits and no shortfall must be computed, as after nearly every start.
   @inline(__always)
   private var isFull: Bool {
     !options.usesNodes && !plan.hasServices && loans.isEmpty && resources.away == 0
@@ -88,7 +88,7 @@ extension Scheduler {
     var elsewhere: (TaskID, NodeID)?
   }
 
-  /// Returns what a local task wants together with its services. Mutating, as `placeHere`.
+  /// Returns the joint want of a local task and its services. Mutating, as `placeHere`.
   private mutating func want(of task: TaskID, _ demandClass: Int) -> ReadyQueues.Want? {
     guard resources.isLocal(demandClass), let amounts = amountsTogether(task, at: .local) else {
       return nil

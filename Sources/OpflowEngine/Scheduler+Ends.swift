@@ -73,13 +73,13 @@ extension Scheduler {
     }
   }
 
-  /// Whether the attempt ended as intended: a service, only if told to end.
+  /// True if the attempt ended as intended: a service, only if told to end.
   @inline(__always)
   private func isOrdinary(_ outcome: Outcome, of task: TaskID) -> Bool {
     isService(task) ? services.stopping.contains(task) : outcome.isSuccess
   }
 
-  /// Whether a leaving node may have caused the end.
+  /// True if a leaving node may have caused the end.
   private func isExcused(_ outcome: Outcome) -> Bool {
     switch outcome.reason {
     case nil, .interrupted, .refused, .stopped(.timeOver), .stopped(.serviceLost): true
@@ -143,7 +143,7 @@ extension Scheduler {
     }
   }
 
-  /// Dependencies are exempt too.
+  /// Also exempts dependencies.
   mutating func exempt(_ first: TaskID) {
     let exempted = graph.exempt(first)
     if !exempted.isEmpty { services.review.touchAll() }

@@ -64,7 +64,7 @@ extension Scheduler {
     readmit()
   }
 
-  /// Its workers keep their tasks until it is lost.
+  /// The node's workers keep their tasks until it is lost.
   mutating func silence(_ node: NodeID, complaint: String) {
     guard workforce.isThere(node), node != .local, machines.silence(node) else { return }
     tell(node, .silent, complaint)
@@ -165,7 +165,7 @@ extension Scheduler {
     node == .local || allows(limits(of: task, resources.demandClass(of: task)), node)
   }
 
-  /// Returns the known duration, or the `timeout`.
+  /// Uses the known duration, or the `timeout`.
   func timeNeed(of task: TaskID) -> Machines.TimeNeed {
     let policy = plan.policy(task)
     var need = Machines.TimeNeed(graceMilliseconds: wholeGrace(of: task))
@@ -180,7 +180,7 @@ extension Scheduler {
     return need
   }
 
-  /// Whether all able nodes have too little time left: the task waits for another one.
+  /// True if all able nodes have too little time left: the task waits for another one.
   func lacksTime(for need: Machines.TimeNeed, _ demandClass: Int) -> Bool {
     let able = machines.inUse.filter {
       machines[$0].offer == nil || resources.isWithinCapacity(demandClass, at: $0)
@@ -239,7 +239,7 @@ extension Scheduler {
     heedEnds()
   }
 
-  /// The task's own stop grace plus those of its services, which stop after it.
+  /// The task's stop grace plus those of its services, which stop after it.
   func wholeGrace(of task: TaskID) -> Int64 {
     resources.serviceClasses.services(of: task).reduce(grace(of: task)) { $0 + grace(of: $1) }
   }
@@ -273,7 +273,7 @@ extension Scheduler {
       .signal(Self.terminate), detail: "the time of the machine that opflow runs on is nearly over")
   }
 
-  /// Until all have ended; services stop after their users.
+  /// The time until all have ended; services stop after their users.
   private func longestGrace(of workers: [WorkerID]) -> Int64 {
     var longest: Int64 = 0
     var behind: [TaskID: Int64] = [:]

@@ -2,9 +2,9 @@ internal import OpflowPlan
 internal import OpflowWire
 
 extension Scheduler {
-  /// Busy workers with short tasks then need not wait for the coordinator. A prefetched task takes
-  /// over the resources of one of its class, unless that one's end may make a much better task
-  /// ready.
+  /// Prefetches, so that busy workers with short tasks need not wait for the coordinator. A
+  /// prefetched task takes over the resources of one of its class, unless that one's end may make a
+  /// much better task ready.
   mutating func prefetch(from demandClass: Int) {
     guard phase.isOrdinary, !resources.serviceClasses.contains(demandClass),
       let rank = ready.head(demandClass)
@@ -21,7 +21,7 @@ extension Scheduler {
       {
         guard let rank = ready.head(demandClass) else { return }
         let task = TaskID(ranking.task[Int(rank)])
-        // It keeps coming back: a free worker starts it.
+        // The task keeps coming back: a free worker starts it.
         if returnCount[task.index] >= SchedulerOptions.mostReturns { return }
         if mayFollow(task, rank, on: worker) {
           _ = ready.pop(demandClass)
@@ -120,7 +120,7 @@ extension Scheduler {
       var room = count
       while depth > 0, room > 0 {
         for worker in workforce.backlogs.workers(demandClass: demandClass, depth: depth) {
-          // It would be prefetched and recalled again.
+          // The task would be prefetched and recalled again.
           if machines.mayRestrict,
             !mayRun(workforce.workers[worker.index].ahead[depth - 1].task, at: node)
           {
@@ -134,7 +134,7 @@ extension Scheduler {
     }
   }
 
-  /// A node where tasks of the class can start at once, and how many.
+  /// Returns a node where tasks of the class can start at once, and their number.
   private func roomForOthers(in demandClass: Int, _ depth: Int) -> (NodeID, Int)? {
     guard let worker = workforce.backlogs.workers(demandClass: demandClass, depth: depth).first
     else { return nil }
@@ -153,7 +153,7 @@ extension Scheduler {
     }
   }
 
-  /// A discarded worker returns them anyway.
+  /// A discarded worker returns its tasks anyway.
   mutating func takeBackAll(of worker: WorkerID) {
     if workforce.workers[worker.index].isDiscarded { return }
     for place in workforce.workers[worker.index].ahead.indices {
@@ -172,11 +172,9 @@ extension Scheduler {
 
   // MARK: - Resting
 
-  /// The nanoseconds in which no decision is needed.
-  ///
-  /// While every worker has several short tasks and nothing else fits, ends start nothing: the
-  /// coordinator may sleep and handle many in one turn, since a wakeup for each costs as much as
-  /// everything else.
+  /// The nanoseconds in which no decision is needed. While every worker has several short tasks and
+  /// nothing else fits, ends start nothing: the coordinator may sleep and handle many in one turn,
+  /// since a wakeup for each costs as much as everything else.
   var restNanoseconds: Int64 {
     guard workforce.prefetchedCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
       !phase.isSuspended, !phase.isPaused, orders.isEmpty, !resources.mayFitMore
@@ -192,7 +190,7 @@ extension Scheduler {
   }
 }
 
-/// With its rank when it was prefetched.
+/// A prefetched task with its rank at that time.
 struct RankedPrefetch: HeapElement {
   var rank: Int32
   var worker: WorkerID

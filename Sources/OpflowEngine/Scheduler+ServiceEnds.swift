@@ -34,11 +34,11 @@ extension Scheduler {
       services.hasRetracted = false
       dispatch()
     }
-    // Other services may have lost their last user with them.
+    // Other services may have lost their last user with these.
     if !unused.isEmpty { attendServices() }
   }
 
-  /// Returns whether it will not be needed any more.
+  /// Returns true if the service will not be needed any more.
   private mutating func review(_ service: TaskID, _ conditions: ServiceReview.Conditions) -> Bool {
     let isActive = services.use.users(of: service) > 0
     let isNeeded =
@@ -57,7 +57,7 @@ extension Scheduler {
       }
     case .waiting, .ready:
       if !isNeeded { retractTaken([service]) }
-      // Retracted tasks get their end with that.
+      // Retracted tasks get their end when they are retracted.
       if additions.isLetGo(service) { return false }
       return !isNeeded && (!stands(service) || services.isLeaving)
         && firstOpenUser(of: service) == nil
@@ -79,7 +79,7 @@ extension Scheduler {
       passedOn: services.passedOn, keptOver: services.keptOver)
   }
 
-  /// Whether a review of all services would find the same as the last ones.
+  /// Describes a difference between a review of all services and the last reviews.
   func checkReview() -> String? {
     guard !graph.hasMoved, services.review.isDone(under: reviewConditions) else { return nil }
     var needed: Set<TaskID> = []
@@ -94,14 +94,14 @@ extension Scheduler {
     return differing.first.map { "\(plan.nameString($0)) was not reviewed" }
   }
 
-  /// Nil if its users decide.
+  /// Nil if the users of the service decide.
   private func isNeededAnyway(_ service: TaskID) -> Bool? {
     // A stopping run does not settle the dependencies of a kept service.
     if services.keptOver.contains(service) && !phase.isOrdinary { return false }
     return stands(service) && mayStand || services.passedOn.contains(service) ? true : nil
   }
 
-  /// - Parameter needed: those of `users` that are needed services.
+  /// - Parameter needed: The needed services among `users`.
   private func mayBeNeeded(
     by users: DependentEdges, _ conditions: ServiceReview.Conditions, among needed: Set<TaskID>
   ) -> Bool {
@@ -130,7 +130,7 @@ extension Scheduler {
 
   var runningServices: Int { graph.runningServices }
 
-  /// Nothing but services runs or can start.
+  /// True if nothing but services runs or can start.
   var isAtRestButServices: Bool {
     services.taken.isEmpty && services.keptOver.isEmpty && approvals.isEmpty && checks.isEmpty
       && timers.first == nil && machines.setAside.isEmpty && orders.isEmpty && !phase.isSuspended
@@ -148,12 +148,12 @@ extension Scheduler {
       && blocks.waiting.isEmpty && services.standing.contains { graph.state($0).isRunning }
   }
 
-  /// They lack only resources.
+  /// Services that lack only resources.
   var servicesWithoutRoom: [TaskID] {
     services.standing.filter { graph.state($0) == .ready }.sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// All running services are needed in the next phase.
+  /// True if all running services are needed in the next phase.
   var allowServicesNextStep: Bool {
     guard services.taken.isEmpty, services.stopping.isEmpty else { return false }
     if workforce.heldCount == 0 { return true }
@@ -181,7 +181,7 @@ extension Scheduler {
     stopCurrent(of: worker, .unneeded)
   }
 
-  /// Ends idle services that hold what a ready task lacks.
+  /// Ends idle services whose resources a ready task lacks.
   mutating func makeRoom(for task: TaskID, at node: NodeID) {
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     if services.use.idle.isEmpty, !isOnlyServices || services.use.idleStanding.isEmpty { return }
@@ -250,7 +250,7 @@ extension Scheduler {
       services.stopping.contains(service) || transition.outcome.reason == .stopped(.unneeded)
     let lost = services.takeLoss(of: service)
     let need = leaveKeptOver(service)
-    // The service may have died with its own service.
+    // The service may have died with a service that it needs.
     if lost != nil, transition.outcome.reason == nil {
       transition.outcome.reason = .stopped(.serviceLost)
     }
@@ -404,7 +404,7 @@ extension Scheduler {
     for service in outdated where services.use.users(of: service) == 0 { end(service) }
   }
 
-  /// Whether a service of the previous session uses the task's output and must stop first.
+  /// True if a service of the previous session uses the task's output and must stop first.
   @inline(__always)
   func awaitsEndOfKept(_ task: TaskID) -> Bool {
     !services.keptOver.isEmpty && !graph.has(.mayKeep, task)
@@ -421,7 +421,7 @@ extension Scheduler {
 
   // MARK: - Passing on
 
-  /// Local and up, in topological order.
+  /// Local services that are up, in topological order.
   var heldServices: [HeldService] {
     services.all.compactMap { service in
       guard let ports = services.up[service], graph.state(service) == .running,

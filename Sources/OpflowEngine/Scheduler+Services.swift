@@ -6,26 +6,27 @@ extension Scheduler {
   @inline(__always)
   func isService(_ task: TaskID) -> Bool { plan.hasServices && plan.isService(task) }
 
-  /// Whether it stays up without users.
+  /// True if a service stays up without users.
   func stands(_ service: TaskID) -> Bool { services.standing.contains(service) }
 
   private func isIdle(_ service: TaskID) -> Bool {
     graph.state(service) == .ready && services.taken[service] == nil
   }
 
-  /// It starts without users then.
+  /// True if a ready service starts without users.
   private func isQueued(_ service: TaskID) -> Bool {
     stands(service) && !graph.has(.held, service) && !services.deferred.contains(service)
   }
 
-  /// No user starts with it any more.
+  /// True if no user starts with the service any more.
   @inline(__always)
   private func isLeaving(_ service: TaskID) -> Bool {
     services.stopping.contains(service) || services.hasLoss(service)
       || graph.has(.cancelling, service)
   }
 
-  /// Returns direct and indirect services in start order, without ended ones and their own.
+  /// Returns direct and indirect services in start order, without ended ones and the services that
+  /// these need.
   func servicesWanted(by task: TaskID) -> [TaskID] {
     let all = resources.serviceClasses.services(of: task)
     guard all.contains(where: { graph.state($0).isTerminal }) else { return all }
@@ -77,7 +78,7 @@ extension Scheduler {
     servicesToStart(with: task).map { amountsTogether(task, with: $0, at: node) }
   }
 
-  /// All must fit.
+  /// All amounts must fit.
   mutating func takeTogether(_ task: TaskID, at node: NodeID) {
     guard let toStart = servicesToStart(with: task) else {
       preconditionFailure("a task was to be started whose services cannot be")
@@ -108,7 +109,7 @@ extension Scheduler {
     services.use.hold(task, kindOfUse(task), having: plan.services(neededBy: task))
   }
 
-  /// Gives back what a task without a worker held.
+  /// Gives back the share of a task without a worker.
   mutating func release(_ share: Share?, of task: TaskID) {
     if let share { resources.give(share) }
     guard plan.hasServices, !task.isNone else { return }
@@ -126,7 +127,7 @@ extension Scheduler {
     wakeUsers(of: service)
   }
 
-  /// Looks at queued users again: they want less once a service runs, or has ended.
+  /// Tries queued users again: they want less once a service runs, or has ended.
   mutating func wakeUsers(of service: TaskID) {
     for demandClass in resources.serviceClasses.demandClasses(using: service) {
       ready.wake(demandClass)
@@ -175,7 +176,7 @@ extension Scheduler {
     return false
   }
 
-  /// Whether users may start. Mutating, as `placeHere`.
+  /// True if users may start. Mutating, as `placeHere`.
   private mutating func isUp(_ service: TaskID) -> Bool {
     graph.state(service).isTerminal || services.isUp(service) && !isLeaving(service)
   }
@@ -209,7 +210,7 @@ extension Scheduler {
 
   // MARK: - Releasing
 
-  /// Tasks are ready again, and services idle.
+  /// Releases shares: tasks are ready again, and services idle.
   mutating func retractTaken(_ tasks: [TaskID]) {
     for task in tasks {
       guard let entry = services.taken.remove(task) else { continue }
@@ -247,7 +248,7 @@ extension Scheduler {
     }
   }
 
-  /// The service's end skips them.
+  /// Takes users out of the queues; the service's end skips them.
   mutating func retractUsers(of service: TaskID) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
@@ -291,7 +292,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns whether there are any.
+  /// Returns true if any service failed.
   mutating func failUnservableServices(_ complaint: String) -> Bool {
     let wanted = services.taken.all.filter { $0.share.node == .local }.map(\.task)
       .filter { isService($0) }
@@ -348,8 +349,8 @@ extension Scheduler {
     return (inTime, inTime.isEmpty && !fitting.isEmpty)
   }
 
-  /// By load; prefers nodes without losses of the task or its services, then with room for the
-  /// largest task of the group, then where its dependencies ran.
+  /// Sorts by load; prefers nodes without losses of the task or its services, then with room for
+  /// the largest task of the group, then where its dependencies ran.
   private func bestHomes(_ homes: [NodeID], for task: TaskID, _ demandClass: Int) -> [NodeID] {
     var best = homes
     func prefer(_ isBetter: (NodeID) -> Bool) {
@@ -368,8 +369,8 @@ extension Scheduler {
 
   // MARK: - Moving
 
-  /// The node is out of use, or the group's ready tasks can only run elsewhere. A silent node is
-  /// lost soon, and gets no command before.
+  /// True if the node is out of use, or the group's ready tasks can only run elsewhere. A silent
+  /// node is lost soon, and gets no command before.
   func isStranded(_ service: TaskID) -> Bool {
     guard let node = resources.binding(of: resources.demandClass(of: service)) else { return false }
     let machine = machines[node]
@@ -394,7 +395,7 @@ extension Scheduler {
     }.min { resources.load(of: $0) < resources.load(of: $1) }
   }
 
-  /// They are lost together with services, and must not be stopped for that.
+  /// Users come first: they are lost together with services, and must not be stopped for that.
   func usersFirst(_ workers: [WorkerID]) -> [WorkerID] {
     if !plan.hasServices { return workers }
     let depths = Dictionary(uniqueKeysWithValues: services.all.enumerated().map { ($1, $0) })

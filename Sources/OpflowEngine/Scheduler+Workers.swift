@@ -33,7 +33,7 @@ extension Scheduler {
 
   // MARK: - Messages
 
-  /// Whether this may be the worker's running attempt; otherwise the worker is discarded. A
+  /// True if this may be the worker's running attempt; otherwise the worker is discarded. A
   /// prefetched task may have begun before a stop or a recall arrived.
   mutating func holds(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, _ word: StaticString)
     -> Bool
@@ -95,7 +95,7 @@ extension Scheduler {
     noteShortage()
   }
 
-  /// Shortages found at the same time count once.
+  /// Shortages found at the same time are counted once.
   private mutating func noteShortage() {
     if shortUntil != nil { return }
     shortUntil = now.advanced(byMilliseconds: SchedulerOptions.shortageMilliseconds(shortages))
@@ -127,7 +127,8 @@ extension Scheduler {
       return cancelled(task, Transition(.cancel, task, attempt: attempt, reason: .stopped(.cancel)))
     }
     takeReturn(of: task)
-    // Another run of the state folder may have run it, which changes what commands print, too.
+    // Another run of the state folder may have run the task, which also changes the output of
+    // commands.
     if plan.hasChecks, plan.isChecked(task) { noteChange() }
     goBack(task, Transition(.interrupt, task, attempt: attempt, reason: .revoked))
   }
@@ -194,7 +195,7 @@ extension Scheduler {
     scout(loss.node)
   }
 
-  /// The other workers of the kind go on. If there are none and processes are short, the kind
+  /// The other workers of the kind continue. Without others, if processes are short, the kind
   /// waits.
   mutating func launchFailed(_ worker: WorkerID, complaint: String, isShortage: Bool) {
     let mayWait = shortUntil != nil || shortages < SchedulerOptions.maxShortages
@@ -264,7 +265,7 @@ extension Scheduler {
     }
   }
 
-  /// Counts a loss, which costs no attempt; returns whether there were too many.
+  /// Counts a loss, which costs no attempt. Returns true if there were too many.
   private mutating func noteLoss(of task: TaskID, at node: NodeID) -> Bool {
     if machines.excuse(at: node) != nil { return false }
     lostCount[task.index] += 1
@@ -272,7 +273,7 @@ extension Scheduler {
     return machines.noteLoss(of: task, at: node) || lostCount[task.index] >= Machines.mostLosses
   }
 
-  /// Best first, until `max_failures` holds back the rest; returns whether any failed.
+  /// Fails the best first, until `max_failures` holds back the rest. Returns true if any failed.
   @discardableResult
   mutating func failUnservable() -> Bool {
     guard workforce.hasComplaints else { return false }
@@ -311,7 +312,7 @@ extension Scheduler {
   }
 }
 
-/// Deadlines of workers: one that hangs must not hold its task for ever.
+/// Deadlines of workers: one that hangs must not hold its task forever.
 extension Scheduler {
   @inline(__always)
   mutating func hear(_ worker: WorkerID) {
@@ -379,7 +380,7 @@ extension Scheduler {
     for worker in workforce.watch.silent(at: now) { ask(worker) }
   }
 
-  /// Returns why an overdue worker is given up; nil: ping it first.
+  /// Returns why an overdue worker is given up; nil to ping it first.
   private func complaint(of worker: WorkerID) -> String? {
     let record = workforce.workers[worker.index]
     if workforce.watch.isMute(worker, at: now) {

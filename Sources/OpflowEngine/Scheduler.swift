@@ -8,9 +8,8 @@ internal import OpflowWire
 /// Its parts keep their own invariants; the scheduler decides between them. Nothing copies it, but
 /// it is not `~Copyable`: the compiler's checks of that took most of the time for this module.
 struct Scheduler {
-  /// The time of the event that is handled.
   private(set) var now = Instant(nanoseconds: 0)
-  /// Decided, and not taken by the engine yet.
+  /// Decided steps that the engine has not taken yet.
   let steps = StepQueue()
 
   var plan: Plan
@@ -30,7 +29,7 @@ struct Scheduler {
   var additions = OwnAdditions()
   var checks: Checks
   var services: Services
-  /// By the previous session.
+  /// Services held by the previous session.
   let heldBefore: Set<TaskID>
   var loans = Loans()
   /// The `cpu` that ready tasks lack, as of the last dispatch.
@@ -42,9 +41,9 @@ struct Scheduler {
   var numbers: SplitMix64
   /// See `ResumeState`.
   let run: UInt64
-  /// Why successes must not count as records, until the tasks end.
+  /// Why successes must not be recorded, until the tasks end.
   var discarded: [TaskID: String] = [:]
-  /// From the cache; not ended yet.
+  /// Tasks restored from the cache that have not ended.
   var restored: Set<TaskID> = []
   var phase = Phase()
 
@@ -57,18 +56,18 @@ struct Scheduler {
   let triesBefore: [TaskID: TriesUsed]
   var triesUsed: Table<Int32>
   var lostCount: Table<UInt8>
-  /// How often a prefetched task came back.
+  /// The returns of a task after prefetching.
   var returnCount: Table<UInt8>
-  /// Of the latest attempt; empty in a local run.
+  /// The node of the latest attempt; empty in a local run.
   var ranAt: Table<NodeID>
-  /// Of tasks that have not ended.
+  /// For tasks that have not ended.
   var fetches: [TaskID: FetchRecord] = [:]
-  /// Of tasks that have not ended.
+  /// For tasks that have not ended.
   var leftBehind: [TaskID: LeftBehind] = [:]
   /// Processes that opflow could not end, for messages.
   var leftAlive: [TaskID: String] = [:]
-  /// How often in a row the first or last worker of a kind lacked a process, and until when its
-  /// kind waits.
+  /// The waits in a row of the first or last worker of a kind that lacked a process, and the end of
+  /// its kind's wait.
   var shortages = 0
   var shortUntil: Instant?
   var values: Values
@@ -90,7 +89,7 @@ struct Scheduler {
 
   var failures = 0
   var openness: RunOpenness
-  /// Whether `finally` tasks are due.
+  /// True if `finally` tasks are due.
   var startedAny: Bool
   let ranBefore: Bool
   var pulseCount: Int32 = 0

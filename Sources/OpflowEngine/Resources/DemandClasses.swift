@@ -1,10 +1,10 @@
 internal import OpflowPlan
 
-/// Demand classes. Their numbers stay when tasks are added.
+/// Demand classes keep their numbers when tasks are added.
 struct DemandClasses {
   struct DemandClass {
     let demand: UInt32
-    /// Local node only.
+    /// True for the local node only.
     let isLocal: Bool
     fileprivate(set) var isUsed: Bool
   }
@@ -78,7 +78,7 @@ struct ServiceClasses {
   /// By task; -1 without services.
   private var demandClasses: [Int32] = []
   private var entries: [Entry] = []
-  /// In `entries`, by class; -1 without services.
+  /// Places in `entries`, by class; -1 without services.
   private var places: [Int32] = []
   private var known: [Key: Int] = [:]
   /// Classes by each of their direct and indirect services.
@@ -141,7 +141,6 @@ struct ServiceClasses {
     contains(demandClass) ? Int(places[demandClass]) : nil
   }
 
-  /// By place.
   var numbers: [Int] { entries.map(\.demandClass) }
 
   /// Direct and indirect, in start order.
@@ -165,7 +164,7 @@ struct ServiceClasses {
     return entries.filter { $0.group == group }.map(\.demandClass)
   }
 
-  /// With those of all its services.
+  /// Returns the class and those of all its services.
   func classesTogether(_ demandClass: Int) -> [Int] {
     let services = place(of: demandClass).map { entries[$0].services } ?? []
     return [demandClass] + services.compactMap { self.demandClass(of: $0) }

@@ -4,7 +4,7 @@ extension Resources {
   @inline(__always)
   var haveDevices: Bool { gpu >= 0 }
 
-  /// Whether use at a site may count in that pool too.
+  /// True if use at a node may also be use in that pool.
   @inline(__always)
   func isHeld(_ resource: Int, at node: NodeID, in pool: Int) -> Bool {
     let own = poolIndex(of: resource, at: node)
@@ -40,7 +40,7 @@ extension Resources {
     pools[node.index].take(UInt64(devices.count) * 1000, of: gpu)
   }
 
-  /// Some may be in use.
+  /// Some common GPUs may be in use.
   mutating func noteCommon(_ devicesHere: [Int?], of node: NodeID) {
     commonDevices.join(devicesHere)
     let taken = commonDevices.elsewhere(devicesTaken[NodeID.local.index], of: .local)
@@ -56,7 +56,7 @@ extension Resources {
     }
   }
 
-  /// With its services.
+  /// The GPUs that the class wants together with its services.
   func gpus(of demandClass: Int) -> UInt64 {
     serviceClasses.classesTogether(demandClass).reduce(0) {
       $0 &+ grants.amount(of: gpu, in: grants.current($1))
@@ -110,7 +110,7 @@ package struct NodeOffer: Equatable, Sendable {
   package var cpu: UInt64
   package var memoryBytes: UInt64
   package var gpus: UInt64
-  /// Of the node's time; nil if not limited. Longer tasks do not start there.
+  /// The end of the node's time; nil if not limited. Longer tasks do not start there.
   package var endsAt: Instant?
 
   package init(cpu: UInt64, memoryBytes: UInt64, gpus: UInt64 = 0, endsAt: Instant? = nil) {

@@ -76,7 +76,7 @@ extension Resources {
 
   private static let memory = Int(ResourceEntry.memory)
 
-  /// Whether a node has the GPUs for a task and its services; GPU demands are never limited.
+  /// True if a node has the GPUs for a task and its services; GPU demands are never limited.
   func hasDevices(for demandClass: Int, at node: NodeID) -> Bool {
     let capacity = pools[node.index].capacity
     return capacity[Self.processor] > 0
@@ -108,8 +108,8 @@ extension Resources {
 
   // MARK: - Amounts
 
-  /// What tasks take that start together where their services hold `held`; limited to the
-  /// capacities, or they would never start.
+  /// Returns the amounts for tasks that start together while their services hold `held`; limited to
+  /// the capacities, or the tasks would never start.
   func together(_ demandClasses: [Int], with held: [Share], at node: NodeID) -> [[DemandItem]] {
     var left = plan.resources.indices.map { resource in
       held.reduce(mostTogether(of: resource, at: node)) { left, share in

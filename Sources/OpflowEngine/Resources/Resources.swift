@@ -7,35 +7,35 @@ struct Share: Equatable {
   var devices = DeviceSet()
   /// An index into `Resources.grants`.
   var grant: Int32
-  /// Additional `cpu`, lent to its jobserver.
+  /// Additional `cpu`, lent to the task's jobserver.
   var lent: Int32 = 0
 }
 
 /// The resources that tasks share: `cpu`, `memory` and `gpu` of each node, and everything else of
 /// the run.
 ///
-/// Tasks with equal demands that may run on the same nodes form a *demand class* (`lane`). Tasks
-/// with the terminal have their own: they may wait for it after their resources are free. Demands
-/// are limited to the capacities.
+/// Tasks with equal demands that may run on the same nodes form a *demand class*. Tasks with the
+/// terminal have separate classes: they may wait for it after their resources are free. Demands are
+/// limited to the capacities.
 package struct Resources {
   private(set) var plan: Plan
-  /// The number of `gpu` if counted per node; otherwise -1.
+  /// The number of `gpu` if counted per node, else -1.
   let gpu: Int
   /// By node.
   var devicesTaken: [DeviceSet] = [DeviceSet()]
   var commonDevices = CommonDevices()
   private let usesNodes: Bool
-  /// Bound to the local node.
+  /// Tasks bound to the local node.
   private var local: TaskSet?
   /// By node; the local one also has the run's resources.
   var pools: Table<Pool>
-  /// Where something may still fit.
+  /// Nodes where something may still fit.
   private var roomy = NodeSet()
   /// Limits the `cpu` held on all nodes together.
   var whole: Pool?
-  /// A capacity was lowered.
+  /// True after a capacity was lowered.
   var hasShrunk = false
-  /// Of remote nodes, each once.
+  /// The offers of remote nodes, each once.
   private var shapes: [NodeOffer] = []
 
   var grants = Grants()
@@ -49,9 +49,9 @@ package struct Resources {
   /// Reserved for the first ready tasks that do not fit, local and remote.
   private(set) var reservedHere: Share?
   private(set) var reservedElsewhere: Share?
-  /// For a task with its services.
+  /// Reserved for a task with its services.
   var reservedTogether: [HeldBack] = []
-  /// Of service groups.
+  /// By service group.
   var bindings: [Binding] = []
   /// The joint demand by class with services, and its maximum by group.
   var jointWants: [JointWant] = []
@@ -110,7 +110,7 @@ package struct Resources {
       of: demand, isLocal: !usesNodes || local?.contains(task) == true)
   }
 
-  /// One bit each saves reading the tasks' records later.
+  /// One bit per task saves reading its record later.
   private mutating func noteLocal(from first: Int) {
     local?.grow(to: plan.taskCount)
     for index in first..<plan.taskCount where plan.staysOnCoordinator(TaskID(index)) {
@@ -228,7 +228,7 @@ package struct Resources {
     return pool.capacity[cpu] == 0 ? 1 : Double(pool.held[cpu]) / Double(pool.capacity[cpu])
   }
 
-  /// On the least loaded node, so that smaller tasks cannot starve it.
+  /// Reserves on the least loaded node, so that smaller tasks cannot starve the class.
   mutating func reserve(_ demandClass: Int, atOneOf nodes: [NodeID]) {
     guard (isLocal(demandClass) ? reservedHere : reservedElsewhere) == nil,
       !isReservedTogether(isLocal: isLocal(demandClass))
@@ -259,7 +259,7 @@ package struct Resources {
 
   // MARK: - Capacities
 
-  /// - Parameter devicesHere: the local number of each GPU that the local node has too.
+  /// - Parameter devicesHere: The local number of each GPU that the local node also has.
   mutating func join(_ offer: NodeOffer, devicesHere: [Int?] = []) {
     precondition(usesNodes, "a run on this machine alone has no other sites")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
@@ -289,7 +289,7 @@ package struct Resources {
   /// Closes a node to starts; shares come back as its workers are lost.
   mutating func leave(_ node: NodeID) { setOffer(NodeOffer(cpu: 0, memoryBytes: 0), of: node) }
 
-  /// Of the local node, or of the run.
+  /// The capacity of the local node, or of the run.
   func capacity(of resource: Int) -> UInt64 { pools[0].capacity[resource] }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
@@ -308,7 +308,7 @@ package struct Resources {
     ResourceEntry.isOfMachine(resource, gpu: gpu)
   }
 
-  /// Whether demands are limited to the capacity.
+  /// True if demands are limited to the capacity.
   static func isBuiltIn(_ resource: Int) -> Bool { resource <= Int(ResourceEntry.download) }
 
   @inline(__always)
@@ -377,7 +377,7 @@ package struct Resources {
     where demandClasses[demandClass].isUsed && belongs(demandClass) {
       let grant = grants.current(demandClass)
       for resource in least.indices {
-        // With its services it may be limited further.
+        // With its services the class may be limited further.
         if serviceClasses.contains(demandClass), Self.isBuiltIn(resource) {
           least[resource] = 0
           continue
@@ -444,7 +444,7 @@ extension Resources {
     set { pools[0].setAway(newValue) }
   }
 
-  /// Neither held nor reserved.
+  /// The `cpu` that is neither held nor reserved.
   func idleProcessors(at node: NodeID) -> UInt64 {
     let free = min(pools[node.index].idleProcessors, whole?.free(Self.processor) ?? .max)
     return free - min(free, heldBack(of: Self.processor, in: node.index))
@@ -452,14 +452,14 @@ extension Resources {
 
   func processors(at node: NodeID) -> UInt64 { pools[node.index].capacity[Self.processor] }
 
-  /// Held beyond the capacity.
+  /// The `cpu` held beyond the capacity.
   func overdrawnProcessors(at node: NodeID) -> UInt64 {
     let pool = pools[node.index]
     let (held, capacity) = (pool.held[Self.processor], pool.capacity[Self.processor])
     return held > capacity ? held - capacity : 0
   }
 
-  /// Held beyond the capacity, so that it must drain.
+  /// True for a share beyond the capacity, so that it must drain.
   func isOverdrawn(_ share: Share) -> Bool {
     hasShrunk
       && grants.items[grants.range(share.grant)].contains { item in

@@ -4,14 +4,14 @@ internal import OpflowPlan
 /// prefetched.
 struct Throughput {
   let maxPrefetched: Int
-  /// The most work to prefetch beyond one task; nil: any.
+  /// The most work to prefetch beyond one task; nil for any.
   let prefetchedMicroseconds: Int64?
   /// A moving mean.
   private(set) var meanWallMicroseconds: Int64
   private var lastEnd: Instant?
   /// Add workers only if running tasks do not end: a launch takes longer than many small downloads.
   let growsWhenSlow: Bool
-  /// It is slow from then on, if no task ends before.
+  /// The kind is slow from then on, if no task ends before.
   private(set) var slowFrom: Instant?
   private(set) var isSlow = false
 
@@ -27,7 +27,7 @@ struct Throughput {
 
   func wantsMore(alive: Int) -> Bool { !growsWhenSlow || alive == 0 || isSlow }
 
-  /// Returns how many tasks to prefetch per worker while `ready` others wait.
+  /// Returns the number of tasks to prefetch per worker while `ready` others wait.
   func prefetchedNow(ready: Int, alive: Int) -> Int {
     guard meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds else { return 0 }
     guard let work = prefetchedMicroseconds else { return maxPrefetched }
@@ -49,7 +49,7 @@ struct Throughput {
     slowFrom = now.advanced(byMilliseconds: SchedulerOptions.shortTaskMicroseconds / 1000)
   }
 
-  /// - Parameter busy: with the worker whose task ended.
+  /// - Parameter busy: Includes the worker whose task ended.
   mutating func noteEnd(wallMicroseconds wall: Int64, alive: Int, busy: Int, at now: Instant) {
     meanWallMicroseconds += (share(of: wall, alive: alive, at: now) - meanWallMicroseconds) / 8
     slowFrom = nil
@@ -70,7 +70,7 @@ struct Throughput {
     return min(wall, (now.nanoseconds - lastEnd.nanoseconds) / 1000 * Int64(max(alive, 1)))
   }
 
-  /// Returns whether it has just become slow; its tasks then count as long until some are short.
+  /// Returns true if the kind has just become slow; its tasks are then long until some are short.
   mutating func noteTime(_ now: Instant) -> Bool {
     guard let due = slowFrom, due <= now else { return false }
     slowFrom = nil

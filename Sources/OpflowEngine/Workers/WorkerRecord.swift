@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// It starts when the task before it has succeeded.
+/// Starts when the task before it has succeeded.
 struct PrefetchedTask {
   var task: TaskID
   var isRevoking = false
@@ -11,11 +11,11 @@ struct WorkerRecord {
   let kind: WorkerKind
   let node: NodeID
   var phase = Phase.launching
-  /// Running, or the first after the hello.
+  /// The running task, or the first after the hello.
   var current = TaskID.none
   /// In start order, of one demand class.
   var ahead: [PrefetchedTask] = []
-  /// Of `current`; nil and -1 while idle.
+  /// For `current`; nil and -1 while idle.
   var share: Share?
   var demandClass: Int32 = -1
   /// `current` was told to stop.
@@ -28,13 +28,13 @@ struct WorkerRecord {
   var isSpared = false
   var complaint = ""
   var knowsRunState = false
-  /// It knows an earlier session's plan, and gets no other task.
+  /// The worker knows an earlier session's plan, and gets no other task.
   var isOfEarlierSession = false
   /// Places in its node, its pool and the `Backlogs`; -1 if absent.
   var place: Int32 = -1
   var idlePlace: Int32 = -1
   var backlogPlace: Int32 = -1
-  /// With which it was put into the `Backlogs`.
+  /// The class and depth under which the `Backlogs` have it.
   var backlogClass: Int32 = 0
   var backlogDepth: Int32 = 0
 
@@ -49,7 +49,7 @@ struct WorkerRecord {
     self.share = share
   }
 
-  /// Returns its resources.
+  /// Returns the released resources.
   mutating func letGo() -> Share? {
     current = .none
     demandClass = -1
@@ -63,7 +63,7 @@ struct WorkerRecord {
     idlePlace = Int32(truncatingIfNeeded: place)
   }
 
-  /// Tasks can be prefetched behind its own.
+  /// True if tasks can be prefetched behind its own.
   var mayHaveMore: Bool {
     phase == .busy && !current.isNone && !isStopping && !standsStill && !isDiscarded
   }
@@ -104,7 +104,7 @@ extension WorkerKind {
       return commands.overflow ? 1 << 20 : Int(min(commands.partialValue, 1 << 20))
     case .download: return Int(min(max(downloads, 1), 1 << 10))
     case .check: return Int(min(max(cpu, 1), SchedulerOptions.maxCheckers))
-    // Grows with the services (`Workforce.setServices`) and the running external tasks.
+    // The limit grows with the services (`Workforce.setServices`) and the running external tasks.
     case .terminal, .service, .block: return 1
     }
   }

@@ -1,13 +1,13 @@
 internal import OpflowPlan
 
-/// For workers that may hang.
+/// Watches workers that may hang.
 package struct WorkerWatch {
   private struct Entry {
     /// For a hello, or for the end of a task that should have ended.
     var deadline = Deadline()
     /// For the answer to a ping.
     var answerBy: Instant?
-    /// Since the last check.
+    /// True if the worker said something since the last check.
     var wasHeard = true
     var isListenedTo = false
 
@@ -125,7 +125,7 @@ package struct WorkerWatch {
     return silent
   }
 
-  /// Silence does not count while the run is suspended.
+  /// Silence is ignored while the run is suspended.
   func nextWake(isSuspended: Bool) -> Instant? {
     let first = due.first?.key
     guard let listenAt, listenedCount > 0, !isSuspended else { return first }
