@@ -5,7 +5,6 @@ internal import OpflowPlan
 struct Approvals {
   struct Open {
     let since: Instant
-    /// Nil without a timeout.
     var deadline: Instant?
   }
 
@@ -15,10 +14,9 @@ struct Approvals {
     let requester: Requester
   }
 
-  /// In order of readiness.
   private(set) var ready: [TaskID] = []
   private(set) var open: [TaskID: Open] = [:]
-  /// The number of open approvals with a deadline: usually 0, which saves a scan.
+  /// Open approvals with a deadline: usually 0, which saves a scan.
   private var timedCount = 0
   private(set) var answers: [TaskID: Answer] = [:]
   /// See `ResumeState`.
@@ -40,7 +38,7 @@ struct Approvals {
 
   mutating func removeReady(_ task: TaskID) { ready.removeAll { $0 == task } }
 
-  /// - Returns: True if the task was approved in an earlier session.
+  /// - Returns: True if approved in an earlier session.
   mutating func ask(_ task: TaskID, timeoutMilliseconds: UInt64, at now: Instant) -> Bool {
     let deadline =
       timeoutMilliseconds > 0
@@ -103,9 +101,7 @@ extension Scheduler {
     case approved
     case rejected(by: Requester)
     case timeout
-    /// A request about the task cancelled it.
     case cancelled
-    /// The stop of the run cancelled the task.
     case stopped(StopReason)
   }
 

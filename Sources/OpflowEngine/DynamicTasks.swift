@@ -18,12 +18,10 @@ package import OpflowPlan
 /// Dependencies that have succeeded are met; those that have failed skip the task. A service that
 /// ended unneeded is reopened.
 package struct RunGrowth: Sendable, Equatable {
-  /// The plan with the new tasks.
+  /// With the new tasks.
   package var plan: Plan
   package var entry: ExtendEntry
-  /// One per new task.
   package var initial: [InitialState]
-  /// Answered once the line is journaled.
   package var connection: ConnectionID
 
   package init(plan: Plan, entry: ExtendEntry, initial: [InitialState], connection: ConnectionID) {
@@ -54,8 +52,8 @@ extension Scheduler {
     return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
   }
 
-  /// On remote nodes a service group is on one node: new tasks cannot join groups that may be on
-  /// two nodes, or bind a group to the local node.
+  /// A service group is on one node: new tasks cannot join groups that may be on two remote nodes,
+  /// or bind a group to the local node.
   func fault(ofSegment segment: Plan, by generator: TaskID) -> String? {
     if let fault = fault(ofInstances: segment, by: generator) { return fault }
     if let fault = fault(ofNeedsLeftOut: segment) { return fault }
@@ -112,7 +110,7 @@ extension Scheduler {
   }
 
   /// True if a new matrix task needs a dependent of its matrix. Generators that do not read its
-  /// values do not become dependents.
+  /// values are not dependents.
   private func needsWhatNeeds(_ maker: TaskID, _ segment: Plan) -> Bool {
     var wanted: Set<TaskID> = []
     for need in segment.outerNeeds {
@@ -216,7 +214,6 @@ extension Scheduler {
     }
   }
 
-  /// Reopens services that ended unneeded.
   private mutating func takeServicesBack(neededFrom first: Int) {
     guard plan.hasServices else { return }
     // Skipped tasks need no services.
@@ -274,9 +271,7 @@ extension Scheduler {
 /// - *kept*: the file could not be written. Tasks that had ended get their ends again.
 package struct Retraction: Sendable, Equatable {
   package let entry: RetractEntry
-  /// In order.
   package let tasks: [Range<Int>]
-  /// Nil if the plan could not be written.
   package var plan: Plan?
 
   package var numbers: some Sequence<Int> { tasks.joined() }
@@ -286,10 +281,10 @@ package struct Retraction: Sendable, Equatable {
   }
 }
 
-/// Tasks added in this session, by generator.
+/// By generator.
 struct OwnAdditions: Sendable {
   private var additions: [TaskID: [(order: RequestID, tasks: Range<Int>)]] = [:]
-  /// Tasks that were let go, until the caller answers.
+  /// Until the caller answers.
   private var letGo: Set<Int32> = []
 
   var isEmpty: Bool { additions.isEmpty }

@@ -19,16 +19,15 @@ package struct Engine: ~Copyable {
   private var told = 0
   private var isWriting = false
   private var hasBegun = false
-  /// Events from before the first lines were written.
+  /// From before the first lines were written.
   private var early: [SchedulerEvent] = []
   private var hasFailed = false
   /// Successes since the last write that worked.
   private var unrecorded = 0
-  /// Requests since then.
   private var unrecordedAsked: [RequestEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
-  /// Services for the next session, once this one has ended.
+  /// For the next session.
   package private(set) var passesOn: [HeldService] = []
   private var ending = Ending.open
   private var wall: Int64 = 0
@@ -50,17 +49,16 @@ package struct Engine: ~Copyable {
     lines = opening
   }
 
-  /// The task reported as running, or `none`.
   package func runningTask(of worker: WorkerID) -> TaskID { scheduler.runningTask(of: worker) }
 
   package func attempt(of task: TaskID) -> Int32 { scheduler.attempt[task.index] }
 
-  /// The number of tasks of an applied request; nil if it was not applied.
+  /// Nil if the request was not applied.
   package func count(ofOrder id: RequestID) -> Int? { scheduler.orders.count(of: id) }
 
   // MARK: - Facts
 
-  /// Handles a fact. `wall` is in milliseconds since the epoch, for the resulting lines.
+  /// - Parameter wall: Milliseconds since the epoch, for the resulting lines.
   package mutating func handle(_ fact: EngineFact, at now: Instant, wall: Int64) {
     self.wall = wall
     switch fact {
@@ -117,7 +115,7 @@ package struct Engine: ~Copyable {
     if !hasBegun { start(at: now) }
   }
 
-  /// Starts nothing more, and stops running tasks. A write or sync is never retried.
+  /// A write or sync is never retried.
   private mutating func fail() {
     isWriting = false
     if ending == .syncing { ending = .finish }
@@ -144,7 +142,6 @@ package struct Engine: ~Copyable {
 
   // MARK: - Steps
 
-  /// The bytes for the step `write`.
   package var unwritten: [UInt8] { encoder.bytes }
 
   package var nextSequence: UInt64 { encoder.nextSequence }
@@ -180,7 +177,6 @@ package struct Engine: ~Copyable {
     return .sync(upTo: place, kind)
   }
 
-  /// Drops an unsent start if its external task has since ended.
   private mutating func isOver(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
   ) -> Bool { plan.hasExternalTasks && scheduler.dropUnsent(worker, task, attempt, at: now) }
@@ -226,7 +222,6 @@ package struct Engine: ~Copyable {
     return nil
   }
 
-  /// True if the engine handles the step even without a journal.
   @inline(__always)
   private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
@@ -255,10 +250,9 @@ package struct Engine: ~Copyable {
 
   private var writes: Bool { journals && !hasFailed }
 
-  /// The end of the known lines.
   private var end: UInt64 { gate.written + UInt64(encoder.bytes.count) }
 
-  /// Ends the session if the only tasks left are services that the next one takes over.
+  /// Ends the session if only services are left that the next session takes over.
   private mutating func passesOnNow() -> Bool {
     guard plan.hasServices, closing == nil, !hasFailed, let held = scheduler.endPassingOn() else {
       return false
@@ -298,7 +292,6 @@ package struct Engine: ~Copyable {
     return timer.map { min($0, sync) } ?? sync
   }
 
-  /// True if `timer` must be reported now.
   package func isTimerDue(at now: Instant) -> Bool {
     guard closing == nil, let wake = scheduler.nextWake else { return false }
     return wake <= now
@@ -324,13 +317,11 @@ package struct Engine: ~Copyable {
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
-  /// True if new requests are too late.
   package var isLeaving: Bool { closing != nil || scheduler.phase.stopCause != nil }
 
-  /// A measure of work: the number of classes and services that decisions read.
+  /// A measure of work: the classes and services that decisions read.
   package var lookCount: Int { scheduler.lookCount }
 
-  /// True if the node's time is over and nothing runs there.
   package func isOver(_ node: NodeID) -> Bool { closing == nil && scheduler.isOver(node) }
 
   /// True if only services are left, which stay until the run is stopped.
@@ -338,12 +329,10 @@ package struct Engine: ~Copyable {
 
   package var isPaused: Bool { scheduler.phase.isPaused }
 
-  /// Services that can pass to the next session.
   package var heldServices: [HeldService] { isServing ? scheduler.heldServices : [] }
 
   package var servicesAreUp: Bool { scheduler.heldServices.count == scheduler.runningServices }
 
-  /// Services that stay up but lack resources to start.
   package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }
 
   /// Successes missing in a failed journal; a resume runs those tasks again.
@@ -357,7 +346,6 @@ package struct Engine: ~Copyable {
     closing == nil ? scheduler.processorShare(at: now) : (0, .max)
   }
 
-  /// True if facts are ignored.
   package var isClosing: Bool { closing != nil }
 
   /// Describes a violated invariant; scans everything.
@@ -367,45 +355,40 @@ package struct Engine: ~Copyable {
 /// How the tasks of a plan enter a session.
 package struct ResumeState: Sendable {
   package var initial: [InitialState]
-  /// The last attempt in earlier sessions, by task.
+  /// In all earlier sessions, by task.
   package var attempts: [Int32]
-  /// The same for removed tasks, by name: they may be added again.
+  /// Of removed tasks, by name: they may be added again.
   package var attemptsOfRemoved: [String: Int32] = [:]
-  /// True to run `finally` tasks in any case: an earlier session started tasks and ended before
-  /// these.
+  /// An earlier session started tasks and ended before the `finally` tasks.
   package var owesFinally: Bool
-  /// True if an earlier session started tasks.
   package var ranBefore = false
-  /// Durations influence the order only.
+  /// Influence the order only.
   package var durations: TaskDurations
-  /// The values of tasks that keep a result, with the strings that an `if` may read.
+  /// With the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
   package var arguments: TaskArguments?
-  /// Priorities changed by earlier requests.
   package var priorities: [TaskID: Int16] = [:]
-  /// Applied requests with their numbers of tasks.
+  /// With their numbers of tasks.
   package var orders: [RequestID: Int] = [:]
   /// Requests to the previous session that are still valid.
   package var standing = StandingRequests()
   /// Set if this session continues the previous one.
   package var triesUsed: [TaskID: TriesUsed] = [:]
-  /// Approvals from an earlier session that died before the task ended.
+  /// From an earlier session that died before the task ended.
   package var approved: Set<TaskID> = []
-  /// The results of tasks that enter as `recheck` or `later`.
   package var results: [TaskID: EarlierResult] = [:]
-  /// The origins of valid successes, in a plan with checks.
+  /// Of valid successes, in a plan with checks.
   package var origins: [TaskID: UInt64] = [:]
-  /// Tasks that the user named: services among them stay up.
+  /// Services among them stay up.
   package var named: TaskSet?
-  /// Services left up by the previous session: the first workers, in this order.
+  /// The first workers, in this order.
   package var held: [HeldService] = []
   package var openness = RunOpenness.ordinary
-  /// Identifies the run in all its sessions.
   package var run: UInt64 = 0
-  /// Tasks that run even if up to date.
+  /// Run even if up to date.
   package var asked: TaskSet?
 
-  /// The origin number of a success that recorded none.
+  /// For a success that recorded none.
   package static func origin(ofTry attempt: Int32, inRun run: UInt64) -> UInt64 {
     run &+ UInt64(bitPattern: Int64(attempt))
   }
@@ -421,7 +404,7 @@ package struct ResumeState: Sendable {
   }
 }
 
-/// Holds answers to requests, in order of arrival, until their journal lines are written.
+/// Holds answers to requests until their journal lines are written.
 struct AnswerGate: Sendable {
   private struct Held {
     var connection: ConnectionID

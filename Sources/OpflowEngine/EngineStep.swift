@@ -2,11 +2,9 @@ package import OpflowJournal
 package import OpflowPlan
 package import OpflowWire
 
-/// The caller's next action, after all that it depends on.
 package enum EngineStep: Equatable, Sendable {
   /// A line was added to the journal, even if it cannot be written: update views.
   case tell(JournalEntry)
-  /// A prefetched task began.
   case began(TaskID, attempt: Int32)
   /// Answered by `launched` and later `workerReady`, or by `launchFailed`.
   case launch(WorkerID, WorkerKind, NodeID)
@@ -22,15 +20,14 @@ package enum EngineStep: Equatable, Sendable {
   case write
   /// Answered by `synced` or `journalFailed`.
   case sync(upTo: UInt64, SyncKind)
-  /// The lines of the command are written, and synced if required.
+  /// Its lines are written, and synced if required.
   case order(WorkerID, WorkerMessage)
-  /// If the request was applied, its line is written, and synced if required.
+  /// Its line, if any, is written, and synced if required.
   case answer(ConnectionID, RequestID, RequestAnswer)
   /// No line follows.
   case dismiss
-  /// The last step.
   case finish(CloseEntry)
-  /// The last step before another session in this process, which takes these services over.
+  /// The last step before another session in this process, which takes over these services.
   case passOn([HeldService])
 }
 
@@ -45,7 +42,7 @@ package enum SyncKind: Sendable {
 
 package enum EngineFact: Sendable {
   case scheduler(SchedulerEvent)
-  /// The answer to `launch`: the process exists.
+  /// The process exists.
   case launched(WorkerID, WorkerEntry)
   case wrote
   case synced(upTo: UInt64)
@@ -81,7 +78,6 @@ final class StepQueue {
     end += 1
   }
 
-  /// Must not be called on an empty queue.
   @inline(__always)
   func firstIs(_ such: (borrowing EngineStep) -> Bool) -> Bool {
     precondition(first < end)
@@ -114,7 +110,6 @@ final class StepQueue {
 }
 
 package enum StopCause: Equatable, Sendable {
-  /// The coordinator received the signal.
   case signal(Int32)
   /// `opflow cancel`.
   case request
@@ -123,9 +118,7 @@ package enum StopCause: Equatable, Sendable {
 }
 
 package enum SchedulerEvent: Equatable, Sendable {
-  /// The first event, once.
   case begin
-  /// The worker said hello.
   case workerReady(WorkerID, WorkerOffer)
   /// The worker ended, sent an invalid message, or was discarded; all its processes are gone,
   /// except those that `survived`.
@@ -133,13 +126,13 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// With `isShortage`, processes, descriptors or memory are short and a later launch may succeed.
   case launchFailed(WorkerID, complaint: String, isShortage: Bool = false)
   case started(WorkerID, TaskID, attempt: Int32)
-  /// Details of a download; the task's end follows.
+  /// The task's end follows.
   indirect case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
-  /// Files or processes that a task left behind; the task's end follows.
+  /// The task's end follows.
   case left(WorkerID, TaskID, attempt: Int32, LeftBehind)
-  /// Processes that could not be killed; the worker's loss follows.
+  /// The worker's loss follows.
   case survived(WorkerID, LeftBehind)
-  /// A value for other tasks; the task's end follows.
+  /// The task's end follows.
   case value(WorkerID, TaskID, attempt: Int32, TaskValue)
   /// An error in the task's values; its end follows.
   case fault(WorkerID, TaskID, attempt: Int32, detail: String)
@@ -152,18 +145,14 @@ package enum SchedulerEvent: Equatable, Sendable {
   case recorded(WorkerID, TaskID, attempt: Int32, origin: UInt64)
   /// The success makes nothing up to date; the end follows.
   case discarded(WorkerID, TaskID, attempt: Int32, detail: String)
-  /// The result is from a cache; the end follows.
   case restored(WorkerID, TaskID, attempt: Int32)
   case ready(WorkerID, TaskID, attempt: Int32, ports: [UInt16])
-  /// A task returned that many lent tokens.
+  /// A task returned so many lent tokens.
   case tokens(WorkerID, TaskID, Int32)
-  /// A value of a task that may be up to date; the answer follows.
+  /// The answer about the task follows.
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
-  /// The answer to an up-to-date check.
   indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
-  /// A message of a client with external tasks.
   indirect case block(ClientID, ExternalTaskFact)
-  /// A message without content.
   case heard(WorkerID)
   /// The coordinator did not run for that long: messages are unread, and silence is ignored.
   case late(nanoseconds: Int64)
@@ -179,7 +168,7 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// Stop all process trees until `proceed`.
   case suspend
   case proceed
-  /// The next node by number. Without an offer, its first worker reports the resources.
+  /// Without an offer, the first worker reports the resources.
   indirect case nodeJoined(NodeID, NodeOffer?, NodeIdentity)
   /// The node is preempted or its time is over: failures there cost nothing.
   case nodeLeaving(NodeID, complaint: String)
@@ -187,7 +176,6 @@ package enum SchedulerEvent: Equatable, Sendable {
   case nodeEnds(NodeID, Instant?)
   /// The connection is lost; processes there may continue until `nodeLost`.
   case nodeSilent(NodeID, complaint: String)
-  /// The node is lost with all its processes.
   case nodeLost(NodeID, complaint: String)
   /// Every requested node has joined or will not come; a lost node may come back.
   case nodesKnown
@@ -198,15 +186,12 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// The local `cpu` that other runs use.
   case away(UInt64)
   case prioritise([TaskPriority])
-  /// Answered by `answer`.
   indirect case order(ControlRequest, from: ConnectionID)
-  /// The caller has asked `Engine.answer(toExtension:)` before; answered by `answer`.
+  /// `Engine.answer(toExtension:)` was asked before.
   indirect case extend(RunGrowth)
-  /// The answer to `EngineStep.retract`.
   indirect case retracted(Retraction)
 }
 
-/// A requester that waits for an answer.
 package struct ConnectionID: Hashable, Sendable {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }

@@ -56,12 +56,10 @@ struct ExternalTasks {
   }
 
   private var programs: [ClientID: Program] = [:]
-  /// The clients that offer a task, in offer order.
   private var offers: [TaskID: [ClientID]] = [:]
   private var slots: [WorkerID: ExternalSlot] = [:]
   private var holders: [TaskID: WorkerID] = [:]
   private var draining: [TaskID: Draining] = [:]
-  /// Ready tasks without an offer.
   private(set) var waiting: Set<TaskID> = []
 
   func isOffered(_ task: TaskID) -> Bool { offers[task] != nil && draining[task] == nil }
@@ -70,7 +68,7 @@ struct ExternalTasks {
 
   mutating func join(_ program: ClientID) { programs[program] = Program() }
 
-  /// - Returns: True if the task can start now and could not before.
+  /// - Returns: True if the task can only now start.
   mutating func offer(_ task: TaskID, by program: ClientID) -> Bool {
     guard programs[program]?.offers.insert(task).inserted == true else { return false }
     offers[task, default: []].append(program)
@@ -92,9 +90,8 @@ struct ExternalTasks {
 
   struct Disconnect {
     var slots: [WorkerID] = []
-    /// Tasks that no client offers now.
     var unoffered: [TaskID] = []
-    /// Tasks that were draining here and that others offer.
+    /// Tasks that were draining here.
     var offered: [TaskID] = []
   }
 
@@ -166,7 +163,7 @@ struct ExternalTasks {
     draining[taken.task] = Draining(program: taken.program, attempt: attempt)
   }
 
-  /// Notes that the client has ended a draining attempt. Returns true if the task can start now.
+  /// Returns true if the task can start now.
   mutating func endDraining(_ task: TaskID, attempt: Int32, in program: ClientID) -> Bool {
     guard draining[task] == Draining(program: program, attempt: attempt) else { return false }
     draining[task] = nil
@@ -284,7 +281,6 @@ extension Scheduler {
     return slot
   }
 
-  /// Drops an unsent start if its task has since ended or was interrupted.
   mutating func dropUnsent(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant)
     -> Bool
   {
@@ -326,7 +322,6 @@ extension Scheduler {
     max(0, now.nanoseconds - blocks.since(slot).nanoseconds) / 1000
   }
 
-  /// The timeout or the stop grace is over.
   mutating func blockIsDue(on slot: WorkerID) {
     let task = workforce.workers[slot.index].current
     guard workforce.workers[slot.index].isStopping else {

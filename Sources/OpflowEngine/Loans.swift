@@ -11,14 +11,13 @@ struct Loans {
   struct Loan {
     let worker: WorkerID
     let task: TaskID
-    /// Recalled tokens that have not come back.
+    /// Recalled and not yet back.
     var asked: Int32 = 0
-    /// Until then the task borrows nothing, since it did not use its tokens.
+    /// The task did not use its tokens.
     var restsUntil: Instant?
   }
 
   private(set) var open: [Loan] = []
-  /// The time when resting tasks may borrow again.
   var wake: Instant?
 
   var isEmpty: Bool { open.isEmpty }
@@ -52,8 +51,8 @@ struct Lacking {
 }
 
 extension Scheduler {
-  /// Reports the task's own tokens to the worker, since the grant may be limited. The first job
-  /// needs no token.
+  /// The grant may be limited, so the worker needs the task's own tokens. The first job needs no
+  /// token.
   mutating func beginLoan(of task: TaskID, on worker: WorkerID) {
     guard plan.jobserver(of: task) != nil, let share = workforce.workers[worker.index].share else {
       return
@@ -84,7 +83,6 @@ extension Scheduler {
     loans.noteReturned(count, by: worker, at: now)
   }
 
-  /// - Parameter home: The node of a task with services.
   mutating func noteLacking(_ demandClass: Int, _ task: TaskID, at home: NodeID) {
     if resources.serviceClasses.contains(demandClass) {
       guard let amounts = amountsTogether(task, at: home) else { return }
@@ -127,7 +125,7 @@ extension Scheduler {
     }
   }
 
-  /// Recalls tokens from the tasks with most; returns the number on their way back.
+  /// Recalls from the tasks with most; returns the number on their way back.
   private mutating func askBack(_ count: UInt64, at node: NodeID) -> UInt64 {
     var coming = loans.open.reduce(0 as UInt64) { sum, loan in
       workforce.workers[loan.worker.index].node == node ? sum + UInt64(loan.asked) : sum
@@ -153,7 +151,6 @@ extension Scheduler {
     return coming
   }
 
-  /// Lends idle `cpu` evenly.
   private mutating func lend(at node: NodeID) {
     var idle = min(resources.idleProcessors(at: node), Self.mostLent)
     if idle == 0 { return }
@@ -180,7 +177,7 @@ extension Scheduler {
     }
   }
 
-  /// The limit for one turn: a pipe can always hold as many.
+  /// A pipe can always hold as many.
   private static let mostLent: UInt64 = 4096
 
   private func has(_ loan: Loans.Loan) -> Int32 {

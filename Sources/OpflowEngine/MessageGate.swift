@@ -10,17 +10,16 @@ struct MessageGate: Sendable {
   private struct Held {
     var worker: WorkerID
     var order: WorkerMessage
-    /// True for the start of a task that must not run twice: its line must survive a power loss.
+    /// Starts a task that must not run twice: its line must survive a power loss.
     var mustNotRepeat: Bool
-    /// The end of its lines.
     var line: UInt64
-    /// The journal must be synced up to here; nil until the lines are written.
+    /// Sync to this offset first; nil until the lines are written.
     var barrier: UInt64?
   }
 
   private let durability: Durability
   private var held: [Held] = []
-  /// A pass: the next entry, the entries kept, and the workers whose commands wait.
+  /// A pass: the next entry, the kept entries, and the workers whose commands wait.
   private var next = 0
   private var kept = 0
   private var waiting: [WorkerID] = []
@@ -29,9 +28,9 @@ struct MessageGate: Sendable {
   private var synced: UInt64 = 0
   private var requested: UInt64?
   private var due: Instant?
-  /// True once the files that a resume reads are synced.
+  /// The files that a resume reads are synced.
   private var hasFirst: Bool
-  /// True if the journal is unusable: nothing waits any more.
+  /// Nothing waits any more.
   private var hasFailed = false
 
   init(durability: Durability) {
@@ -53,7 +52,7 @@ struct MessageGate: Sendable {
     }
   }
 
-  /// Returns the sync to begin now; nil while another is in progress.
+  /// Nil while another sync is in progress.
   @inline(__always)
   mutating func takeRequest(at now: Instant) -> (upTo: UInt64, SyncKind)? {
     guard requested == nil, !hasFailed else { return nil }
@@ -103,7 +102,6 @@ struct MessageGate: Sendable {
     _ order: WorkerMessage, for worker: WorkerID, line: UInt64, mustNotRepeat: Bool
   ) { held.append(Held(worker: worker, order: order, mustNotRepeat: mustNotRepeat, line: line)) }
 
-  /// Returns a command that may be sent.
   @inline(__always)
   mutating func release(at now: Instant) -> (WorkerID, WorkerMessage)? {
     held.isEmpty ? nil : releaseNext(at: now)
@@ -142,7 +140,7 @@ struct MessageGate: Sendable {
     return barrier <= synced
   }
 
-  /// Returns the offset to sync up to before a command is sent; 0 for no sync.
+  /// Returns the offset to sync first; 0 for none.
   private mutating func barrier(mustNotRepeat: Bool, at now: Instant) -> UInt64 {
     switch durability {
     case .none: return 0

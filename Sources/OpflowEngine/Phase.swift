@@ -28,7 +28,6 @@ extension Scheduler {
     }
   }
 
-  /// Exempts `finally` tasks and their dependencies.
   mutating func halt() {
     phase.halt()
     // An exempt task may need a retried one.
@@ -54,7 +53,7 @@ extension Scheduler {
     let delayed = timers.elements
     timers.removeAll()
     for timer in delayed {
-      // The delay of a `finally` task continues: its turn comes later.
+      // The turn of a `finally` task comes later.
       let mayCome = plan.flags(timer.task).contains(.finally) && phase.leadsToFinally
       if mayStart(timer.task) || mayCome {
         timers.push(timer)
@@ -71,8 +70,6 @@ extension Scheduler {
     }
   }
 
-  /// Starts nothing new and stops running tasks by their stop rules.
-  ///
   /// - Parameter detail: The reason, if no signal was sent.
   mutating func stop(_ cause: StopCause, detail: String = "", letsFinallyGo: Bool = true) {
     if case .signal = cause, phase.stopCause == nil, isServing { return leaveService() }
@@ -107,7 +104,6 @@ extension Scheduler {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
       if record.isStopping, !phase.isKilled { continue }
-      // A service stops after the tasks that need it.
       if isService(record.current), !phase.isKilled { continue }
       stopCurrent(of: worker)
     }
@@ -208,8 +204,8 @@ extension Scheduler {
     }
   }
 
-  /// True if only a request can end the wait: for suspended tasks, an open run, or a paused one
-  /// with `finally` tasks.
+  /// Only a request can end the wait: for suspended tasks, an open run, or a paused one with
+  /// `finally` tasks.
   var isKeptOpen: Bool {
     if openness == .open, phase.leadsToFinally, phase.stopCause == nil { return true }
     if phase.isPaused, phase.leadsToFinally, phase.stopCause == nil, graph.hasOpenFinally {
@@ -233,13 +229,11 @@ struct Phase: Equatable {
 
   private(set) var step = Step.begin
   private(set) var stopCause: StopCause?
-  /// Running tasks must end at once.
   private(set) var isKilled = false
   /// `max_failures` is reached: only exempt tasks start.
   private(set) var isHalted = false
-  /// Paused by a request; running tasks continue.
+  /// Running tasks continue.
   var isPaused = false
-  /// Running tasks are suspended too.
   private(set) var isSuspended = false
 
   mutating func advance(to next: Step) {
@@ -282,7 +276,6 @@ struct Phase: Equatable {
     return true
   }
 
-  /// True if not even `finally` tasks start.
   var isShut: Bool { isKilled || stopCause == .ioError }
 
   func mayStart(isFinally: Bool, isExempt: Bool) -> Bool {
@@ -294,7 +287,7 @@ struct Phase: Equatable {
     }
   }
 
-  /// True if only readiness decides what starts next.
+  /// Only readiness decides what starts next.
   var isOrdinary: Bool { step == .main && stopCause == nil && !isHalted && !isKilled }
 
   var leadsToFinally: Bool { step == .main && !isKilled && stopCause != .ioError }
@@ -308,8 +301,8 @@ struct Phase: Equatable {
     }
   }
 
-  /// True if a stop of the run explains an end that opflow did not request: a signal to the process
-  /// tree reaches tasks too. Programs that clean up exit with 128 plus the signal (sh(1)).
+  /// A stop of the run may explain an end that opflow did not request: a signal to the process tree
+  /// reaches tasks too. Programs that clean up exit with 128 plus the signal (sh(1)).
   func isStopped(_ end: Outcome) -> Bool {
     switch (end.reason, stopCause) {
     case (.interrupted, let cause): cause != nil

@@ -40,7 +40,7 @@ extension Scheduler {
     return nil
   }
 
-  /// Returns why the request does not apply to a task, as a predicate that follows the task's name.
+  /// Returns the reason as a predicate that follows the task's name.
   ///
   /// - Parameter named: The request's tasks, and those that wait again with them.
   func fault(_ verb: ControlAction, of task: TaskID, among named: Set<TaskID>) -> String? {
@@ -125,7 +125,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns the first dependent that used the allowed failure as a success.
+  /// The dependent used the allowed failure as a success.
   private func firstThatBuiltOn(_ task: TaskID) -> TaskID? {
     for edge in plan.dependents(task) {
       let dependent = plan.dependent(edge)
@@ -137,7 +137,6 @@ extension Scheduler {
     return nil
   }
 
-  /// Returns the failed dependency to retry instead.
   private func needToRetry(of task: TaskID) -> TaskID? {
     var seen: Set<TaskID> = [task]
     var open = [task]
@@ -153,9 +152,8 @@ extension Scheduler {
   }
 }
 
-/// Retries of failed and cancelled tasks of this session, with the dependents skipped for them.
+/// Retries of failed and cancelled tasks, with the dependents skipped for them.
 extension Scheduler {
-  /// Returns the skipped dependents that wait again with the tasks.
   func comingBack(with tasks: [TaskID]) -> Set<TaskID> {
     let retried = Set(tasks.filter { graph.state($0) == .failed || graph.state($0) == .cancelled })
     var back: Set<TaskID> = []
@@ -169,7 +167,7 @@ extension Scheduler {
     return back
   }
 
-  /// Returns tasks that would lose a met dependency: they must not start before the decision.
+  /// They must not start before the decision.
   func thatWouldLose(_ tasks: [TaskID]) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks + graph.skippedForWant(of: tasks)
@@ -220,7 +218,7 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Acts before the request is journaled; may complete its line.
+  /// May complete the line before it is journaled.
   mutating func prepare(_ line: inout RequestEntry) {
     switch line.verb {
     case .cancel, .skip: for task in line.tasks { takeBack(task, .asked) }
@@ -230,7 +228,6 @@ extension Scheduler {
     }
   }
 
-  /// Acts after the request is journaled.
   mutating func perform(_ order: ControlRequest, on tasks: [TaskID]) {
     switch order.verb {
     case .cancel where order.isOfRun: stop(.request)
@@ -287,7 +284,6 @@ extension Scheduler {
     for task in tasks { spread(from: task) }
   }
 
-  /// Ends the delays and holds of tasks that are about to end.
   mutating func forget(_ tasks: [TaskID]) {
     var delayed: Set<TaskID> = []
     for task in tasks {
@@ -354,7 +350,7 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Sets a capacity (`cpu` and `memory`: the local node's) and the number of workers.
+  /// `cpu` and `memory` are the local node's. Also sets the number of workers.
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
     let isLess = amount < resources.capacity(of: resource)
     resources.setCapacity(amount, of: resource)

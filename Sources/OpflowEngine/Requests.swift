@@ -1,22 +1,22 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// Control requests in order of arrival. A request about tasks is decided when none of them is
-/// prefetched: until then they are *fenced* (do not start), and prefetched ones are recalled.
+/// Control requests in order of arrival. A request about tasks is decided when no task is
+/// prefetched: until then the tasks are *fenced* (do not start), and prefetched ones are recalled.
 struct RequestQueue {
   struct Entry {
     var order: ControlRequest
     var connection: ConnectionID
     /// Nil before its turn.
     var fenced: [TaskID]?
-    /// Fenced tasks that were prefetched at the last check.
+    /// Prefetched at the last check.
     var onTheirWay: [TaskID] = []
   }
 
   private var entries: [Entry] = []
-  /// Applied requests, with their numbers of tasks.
+  /// With their numbers of tasks.
   private var known: [RequestID: Int]
-  /// The latest refusals: a repeated request gets the same answer.
+  /// A repeated request gets the same answer.
   private var refusals: [RequestID: String] = [:]
   private var refused: [RequestID] = []
   private var nextRefused = 0
@@ -114,7 +114,6 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Holds the request's tasks until it is decided.
   mutating func fence(_ order: ControlRequest) {
     var tasks = (order.tasks + order.among).filter { !graph.state($0).isTerminal }
     if order.verb == .retry { tasks += thatWouldLose(order.tasks + order.among) }

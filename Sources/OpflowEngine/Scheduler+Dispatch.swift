@@ -3,7 +3,7 @@ internal import OpflowPlan
 internal import OpflowWire
 
 extension Scheduler {
-  /// Starts ready tasks in rank order; reserves resources for the first that does not fit.
+  /// Reserves resources for the first ready task that does not fit.
   mutating func dispatch() {
     lacking = Lacking()
     guard !phase.isSuspended, !phase.isPaused else { return }
@@ -82,13 +82,12 @@ extension Scheduler {
       && !resources.mayFitMore
   }
 
-  /// The first ready tasks that do not fit, and the remote one's node.
   private struct Lacks {
     var here = TaskID.none
     var elsewhere: (TaskID, NodeID)?
   }
 
-  /// Returns the joint want of a local task and its services. Mutating, as `placeHere`.
+  /// For a local task and its services. Mutating, as `placeHere`.
   private mutating func want(of task: TaskID, _ demandClass: Int) -> ReadyQueues.Want? {
     guard resources.isLocal(demandClass), let amounts = amountsTogether(task, at: .local) else {
       return nil
@@ -119,13 +118,11 @@ extension Scheduler {
 
   enum Place {
     case node(NodeID)
-    /// Resources are lacking; with the node of the task's services, if any.
+    /// With the node of the task's services, if any.
     case noRoom(NodeID)
-    /// Resources are free, but no worker.
     case noWorker
     /// A service must end first, or no node has room for both.
     case notYet
-    /// No node in use has enough time left.
     case noTime
   }
 
@@ -159,7 +156,6 @@ extension Scheduler {
     return lacksTime ? .noTime : .noRoom(.local)
   }
 
-  /// Returns the node of the first dependency that ran remotely.
   func nodeOfNeeds(of task: TaskID) -> NodeID? {
     for edge in plan.needs(task).prefix(SchedulerOptions.maxNeedsLookedAt) {
       let node = ranAt[Int(plan.needTargets[edge])]

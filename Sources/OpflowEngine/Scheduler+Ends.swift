@@ -73,13 +73,12 @@ extension Scheduler {
     }
   }
 
-  /// True if the attempt ended as intended: a service, only if told to end.
+  /// A service must be told to end.
   @inline(__always)
   private func isOrdinary(_ outcome: Outcome, of task: TaskID) -> Bool {
     isService(task) ? services.stopping.contains(task) : outcome.isSuccess
   }
 
-  /// True if a leaving node may have caused the end.
   private func isExcused(_ outcome: Outcome) -> Bool {
     switch outcome.reason {
     case nil, .interrupted, .refused, .stopped(.timeOver), .stopped(.serviceLost): true
@@ -136,7 +135,6 @@ extension Scheduler {
     }
   }
 
-  /// Exempts dependents that run on this failure.
   mutating func exemptFailureEdges(of task: TaskID) {
     for edge in plan.dependents(task) where plan.dependentCondition(edge).isMetByFailure {
       exempt(plan.dependent(edge))
@@ -175,7 +173,6 @@ enum RetryDelay {
     return plan.codeList(policy.retryCodes).contains(code)
   }
 
-  /// The delay, or the server's longer one up to `max_delay`.
   static func milliseconds(
     _ delay: Int64, asAskedBy fetch: FetchRecord?, policy: TaskPolicy
   ) -> Int64 {

@@ -2,9 +2,8 @@ internal import OpflowPlan
 internal import OpflowWire
 
 extension Scheduler {
-  /// Prefetches, so that busy workers with short tasks need not wait for the coordinator. A
-  /// prefetched task takes over the resources of one of its class, unless that one's end may make a
-  /// much better task ready.
+  /// Saves busy workers with short tasks the wait for the coordinator. A prefetched task takes over
+  /// the resources of one of its class, unless that one's end may make a much better task ready.
   mutating func prefetch(from demandClass: Int) {
     guard phase.isOrdinary, !resources.serviceClasses.contains(demandClass),
       let rank = ready.head(demandClass)
@@ -96,7 +95,7 @@ extension Scheduler {
 
   // MARK: - Recalling
 
-  /// Recalls prefetched tasks that could start earlier elsewhere, or later than a much better task.
+  /// Recalls tasks that could start earlier elsewhere, or later than a much better task.
   mutating func takeBackPrefetched() {
     takeBackForIdle()
     let best = ready.first ?? .max
@@ -110,7 +109,7 @@ extension Scheduler {
     }
   }
 
-  /// Recalls the last tasks of the longest backlogs for idle workers.
+  /// Recalls from the longest backlogs.
   private mutating func takeBackForIdle() {
     for demandClass in workforce.backlogs.classesPrefetched.prefix(
       SchedulerOptions.maxClassesLookedAt)
@@ -146,7 +145,7 @@ extension Scheduler {
     return nil
   }
 
-  /// Recalls all tasks of a kind that turns out slow: they start in order on the first free worker.
+  /// A slow kind: its tasks start in order on the first free worker.
   mutating func takeBackAll(of kind: WorkerKind) {
     for worker in workforce.living where workforce.workers[worker.index].kind == kind {
       takeBackAll(of: worker)
@@ -190,7 +189,7 @@ extension Scheduler {
   }
 }
 
-/// A prefetched task with its rank at that time.
+/// The rank is from the time of prefetching.
 struct RankedPrefetch: HeapElement {
   var rank: Int32
   var worker: WorkerID

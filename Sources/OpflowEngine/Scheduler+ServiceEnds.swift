@@ -2,7 +2,7 @@ internal import OpflowJournal
 package import OpflowPlan
 
 extension Scheduler {
-  /// Ends running services that are not needed now; skips those that will not be.
+  /// Ends services that are not needed now; skips those that will not be.
   mutating func attendServices() {
     for task in graph.takeMoved() {
       if isService(task) { services.review.touch(task) }
@@ -57,7 +57,7 @@ extension Scheduler {
       }
     case .waiting, .ready:
       if !isNeeded { retractTaken([service]) }
-      // Retracted tasks get their end when they are retracted.
+      // Retracted tasks get their end with the retraction.
       if additions.isLetGo(service) { return false }
       return !isNeeded && (!stands(service) || services.isLeaving)
         && firstOpenUser(of: service) == nil
@@ -68,7 +68,6 @@ extension Scheduler {
     return false
   }
 
-  /// The edge of the first user that has not ended.
   private mutating func firstOpenUser(of service: TaskID) -> Int? {
     services.firstOpenUser(of: service, plan, hasEnded: { graph.state($0).isTerminal })
   }
@@ -79,7 +78,7 @@ extension Scheduler {
       passedOn: services.passedOn, keptOver: services.keptOver)
   }
 
-  /// Describes a difference between a review of all services and the last reviews.
+  /// A review of all services must find the same as the last ones.
   func checkReview() -> String? {
     guard !graph.hasMoved, services.review.isDone(under: reviewConditions) else { return nil }
     var needed: Set<TaskID> = []
@@ -130,7 +129,6 @@ extension Scheduler {
 
   var runningServices: Int { graph.runningServices }
 
-  /// True if nothing but services runs or can start.
   var isAtRestButServices: Bool {
     services.taken.isEmpty && services.keptOver.isEmpty && approvals.isEmpty && checks.isEmpty
       && timers.first == nil && machines.setAside.isEmpty && orders.isEmpty && !phase.isSuspended
@@ -148,12 +146,10 @@ extension Scheduler {
       && blocks.waiting.isEmpty && services.standing.contains { graph.state($0).isRunning }
   }
 
-  /// Services that lack only resources.
   var servicesWithoutRoom: [TaskID] {
     services.standing.filter { graph.state($0) == .ready }.sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// True if all running services are needed in the next phase.
   var allowServicesNextStep: Bool {
     guard services.taken.isEmpty, services.stopping.isEmpty else { return false }
     if workforce.heldCount == 0 { return true }
@@ -181,7 +177,6 @@ extension Scheduler {
     stopCurrent(of: worker, .unneeded)
   }
 
-  /// Ends idle services whose resources a ready task lacks.
   mutating func makeRoom(for task: TaskID, at node: NodeID) {
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     if services.use.idle.isEmpty, !isOnlyServices || services.use.idleStanding.isEmpty { return }
@@ -323,7 +318,6 @@ extension Scheduler {
     waitAgain(service, transition)
   }
 
-  /// Makes a service pending again at no cost; it fails if processes survive.
   private mutating func waitAgain(_ service: TaskID, _ end: Transition) {
     var transition = end
     if transition.leavesAlive {
@@ -411,7 +405,7 @@ extension Scheduler {
       && plan.dependents(task).contains { services.keptOver.contains(plan.dependent($0)) }
   }
 
-  /// Releases the dependencies of an ended service that was taken over; returns the changed one.
+  /// Returns the changed dependency.
   mutating func leaveKeptOver(_ service: TaskID) -> TaskID? {
     let (wasKept, need) = services.leaveKeptOver(service)
     guard wasKept else { return nil }
@@ -441,7 +435,7 @@ extension Scheduler {
     leaveService()
   }
 
-  /// Keeps a suspended service and its users from being passed on.
+  /// A suspended service and its users are not passed on.
   mutating func keepBack(_ service: TaskID) {
     guard services.passedOn.contains(service) else { return }
     services.passOn(
@@ -464,7 +458,6 @@ extension Scheduler {
   }
 }
 
-/// A service that passes to the next session.
 package struct HeldService: Equatable, Sendable {
   package var service: TaskID
   /// Numbered by the session that has it now.

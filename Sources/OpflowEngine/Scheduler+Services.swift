@@ -13,20 +13,19 @@ extension Scheduler {
     graph.state(service) == .ready && services.taken[service] == nil
   }
 
-  /// True if a ready service starts without users.
+  /// The service then starts without users.
   private func isQueued(_ service: TaskID) -> Bool {
     stands(service) && !graph.has(.held, service) && !services.deferred.contains(service)
   }
 
-  /// True if no user starts with the service any more.
+  /// No user starts with the service any more.
   @inline(__always)
   private func isLeaving(_ service: TaskID) -> Bool {
     services.stopping.contains(service) || services.hasLoss(service)
       || graph.has(.cancelling, service)
   }
 
-  /// Returns direct and indirect services in start order, without ended ones and the services that
-  /// these need.
+  /// Direct and indirect, in start order, without ended ones and the services that these need.
   func servicesWanted(by task: TaskID) -> [TaskID] {
     let all = resources.serviceClasses.services(of: task)
     guard all.contains(where: { graph.state($0).isTerminal }) else { return all }
@@ -78,7 +77,6 @@ extension Scheduler {
     servicesToStart(with: task).map { amountsTogether(task, with: $0, at: node) }
   }
 
-  /// All amounts must fit.
   mutating func takeTogether(_ task: TaskID, at node: NodeID) {
     guard let toStart = servicesToStart(with: task) else {
       preconditionFailure("a task was to be started whose services cannot be")
@@ -109,7 +107,6 @@ extension Scheduler {
     services.use.hold(task, kindOfUse(task), having: plan.services(neededBy: task))
   }
 
-  /// Gives back the share of a task without a worker.
   mutating func release(_ share: Share?, of task: TaskID) {
     if let share { resources.give(share) }
     guard plan.hasServices, !task.isNone else { return }
@@ -127,7 +124,7 @@ extension Scheduler {
     wakeUsers(of: service)
   }
 
-  /// Tries queued users again: they want less once a service runs, or has ended.
+  /// Users want less once a service runs, or has ended.
   mutating func wakeUsers(of service: TaskID) {
     for demandClass in resources.serviceClasses.demandClasses(using: service) {
       ready.wake(demandClass)
@@ -166,7 +163,7 @@ extension Scheduler {
       ? workforce.hasIdle(pool.kind, at: pool.node) : workforce.canTake(pool.kind, at: pool.node)
   }
 
-  /// Makes a task wait for the first of its services, from `place` on, that is not up.
+  /// Waits for the first service, from `place` on, that is not up.
   private mutating func waitsForService(_ task: TaskID, from place: Int) -> Bool {
     let needed = services.taken.services(of: task)
     for place in needed.indices.dropFirst(place) where !isUp(needed[place]) {
@@ -176,7 +173,7 @@ extension Scheduler {
     return false
   }
 
-  /// True if users may start. Mutating, as `placeHere`.
+  /// Mutating, as `placeHere`.
   private mutating func isUp(_ service: TaskID) -> Bool {
     graph.state(service).isTerminal || services.isUp(service) && !isLeaving(service)
   }
@@ -210,7 +207,7 @@ extension Scheduler {
 
   // MARK: - Releasing
 
-  /// Releases shares: tasks are ready again, and services idle.
+  /// Tasks are ready again, and services idle.
   mutating func retractTaken(_ tasks: [TaskID]) {
     for task in tasks {
       guard let entry = services.taken.remove(task) else { continue }
@@ -220,7 +217,7 @@ extension Scheduler {
     }
   }
 
-  /// Releases the shares of tasks that may not start. Services stay for those that may.
+  /// Services stay for tasks that may start.
   mutating func retractTaken() {
     if services.taken.isEmpty { return }
     let tasks = services.taken.all.map(\.task)
@@ -229,7 +226,7 @@ extension Scheduler {
     retractTaken(tasks.filter { !kept.contains($0) })
   }
 
-  /// Stops the users of a service that is gone or ending, or releases their shares.
+  /// Stops running users, and releases the shares of others.
   mutating func leaveUsers(of service: TaskID) {
     services.forget(service)
     retractTaken(takenUsers(of: service))
@@ -248,7 +245,7 @@ extension Scheduler {
     }
   }
 
-  /// Takes users out of the queues; the service's end skips them.
+  /// The service's end skips the users.
   mutating func retractUsers(of service: TaskID) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
@@ -292,7 +289,6 @@ extension Scheduler {
     }
   }
 
-  /// Returns true if any service failed.
   mutating func failUnservableServices(_ complaint: String) -> Bool {
     let wanted = services.taken.all.filter { $0.share.node == .local }.map(\.task)
       .filter { isService($0) }
@@ -337,8 +333,7 @@ extension Scheduler {
     return .noRoom(first)
   }
 
-  /// Returns the nodes in use where the task fits with its services and has time; if it fits on
-  /// none, the largest.
+  /// The nodes in use where the task fits with its services and has time; if none, the largest.
   private func homes(of task: TaskID, _ demandClass: Int) -> (nodes: [NodeID], lackTime: Bool) {
     let able = machines.inUse.filter { resources.hasDevices(for: demandClass, at: $0) }
     let whole = able.filter { resources.isWhole(demandClass, at: $0) }
@@ -349,8 +344,8 @@ extension Scheduler {
     return (inTime, inTime.isEmpty && !fitting.isEmpty)
   }
 
-  /// Sorts by load; prefers nodes without losses of the task or its services, then with room for
-  /// the largest task of the group, then where its dependencies ran.
+  /// Prefers nodes without losses of the task or its services, then with room for the largest task
+  /// of the group, then where its dependencies ran.
   private func bestHomes(_ homes: [NodeID], for task: TaskID, _ demandClass: Int) -> [NodeID] {
     var best = homes
     func prefer(_ isBetter: (NodeID) -> Bool) {
@@ -369,8 +364,8 @@ extension Scheduler {
 
   // MARK: - Moving
 
-  /// True if the node is out of use, or the group's ready tasks can only run elsewhere. A silent
-  /// node is lost soon, and gets no command before.
+  /// The node is out of use, or the group's ready tasks can only run elsewhere. A silent node is
+  /// lost soon, and gets no command before.
   func isStranded(_ service: TaskID) -> Bool {
     guard let node = resources.binding(of: resources.demandClass(of: service)) else { return false }
     let machine = machines[node]
@@ -386,7 +381,6 @@ extension Scheduler {
     return mayGo
   }
 
-  /// Returns the reserved node, or the least loaded.
   func roomiest(for task: TaskID, _ demandClass: Int) -> NodeID? {
     if let reserved = resources.reservedElsewhere?.node { return reserved }
     let limits = limits(of: task, demandClass)
@@ -395,7 +389,7 @@ extension Scheduler {
     }.min { resources.load(of: $0) < resources.load(of: $1) }
   }
 
-  /// Users come first: they are lost together with services, and must not be stopped for that.
+  /// Users are lost together with services, and must not be stopped for that.
   func usersFirst(_ workers: [WorkerID]) -> [WorkerID] {
     if !plan.hasServices { return workers }
     let depths = Dictionary(uniqueKeysWithValues: services.all.enumerated().map { ($1, $0) })

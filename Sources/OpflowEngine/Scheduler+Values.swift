@@ -3,14 +3,13 @@ internal import OpflowPlan
 internal import OpflowWire
 
 package struct Values {
-  /// The values of tasks that succeeded.
+  /// Left by tasks that succeeded.
   private var left: [TaskID: ValueSet]
-  /// The values of attempts that have not ended.
+  /// From attempts that have not ended.
   private var coming: [TaskID: [TaskValue]] = [:]
   private var faults: [TaskID: String] = [:]
-  /// Hashes of the values that running tasks have read; the sources may be retried meanwhile.
+  /// The sources may be retried meanwhile.
   fileprivate var read: [TaskID: UInt64] = [:]
-  /// Tasks whose `if` must be decided now.
   fileprivate var undecided: [TaskID] = []
   fileprivate var isDeciding = false
 
@@ -46,12 +45,10 @@ package struct Values {
     let fault = faults.removeValue(forKey: task)
     let values = coming.removeValue(forKey: task) ?? []
     guard isSuccess else { return ([], fault) }
-    // Earlier values are not valid any more.
     left[task] = values.isEmpty ? nil : ValueSet(attempt: attempt, values)
     return (values, fault)
   }
 
-  /// Discards the values of an interrupted attempt.
   mutating func forget(_ task: TaskID) {
     if !coming.isEmpty { coming[task] = nil }
     if !faults.isEmpty { faults[task] = nil }
@@ -63,12 +60,11 @@ extension Scheduler {
     if let digest = valuesRead(by: task) { values.read[task] = digest }
   }
 
-  /// Nil if the task reads nothing.
   mutating func takeRead(by task: TaskID) -> UInt64? {
     values.read.isEmpty ? nil : values.read.removeValue(forKey: task)
   }
 
-  /// Sends values as journaled for successful attempts.
+  /// As journaled for successful attempts.
   mutating func tellValues(of task: TaskID, to worker: WorkerID) {
     guard plan.flags(task).contains(.readsValues) else { return }
     let names = plan.valueNames(readBy: task)
@@ -88,7 +84,6 @@ extension Scheduler {
 
   private func valuesLeft(by task: TaskID) -> [TaskValue]? { hasValues(task) ? values[task] : nil }
 
-  /// Returns a hash of values and arguments; nil without any.
   func valuesRead(by task: TaskID) -> UInt64? {
     let arguments = values.arguments.flatMap { $0.task == task ? $0.words : nil }
     guard plan.flags(task).contains(.readsValues) || arguments != nil else { return nil }

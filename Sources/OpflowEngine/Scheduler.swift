@@ -9,7 +9,7 @@ internal import OpflowWire
 /// it is not `~Copyable`: the compiler's checks of that took most of the time for this module.
 struct Scheduler {
   private(set) var now = Instant(nanoseconds: 0)
-  /// Decided steps that the engine has not taken yet.
+  /// Not yet taken by the engine.
   let steps = StepQueue()
 
   var plan: Plan
@@ -21,7 +21,7 @@ struct Scheduler {
   var resources: Resources
   var workforce: Workforce
   var machines: Machines
-  /// Classes that want more GPUs than any node has, once no further node comes.
+  /// No node has so many GPUs, once no further node comes.
   var beyondDevices: [Int] = []
   var ready: ReadyQueues
   var approvals: Approvals
@@ -29,62 +29,55 @@ struct Scheduler {
   var additions = OwnAdditions()
   var checks: Checks
   var services: Services
-  /// Services held by the previous session.
+  /// By the previous session.
   let heldBefore: Set<TaskID>
   var loans = Loans()
-  /// The `cpu` that ready tasks lack, as of the last dispatch.
+  /// As of the last dispatch.
   var lacking = Lacking()
-  /// In a plan with checks, origin numbers: of valid successes, recorded ones of tasks that have
-  /// not ended, and the source of new ones.
+  /// In a plan with checks: origins of valid successes, recorded ones of tasks that have not ended,
+  /// and the source of new ones.
   var origins: [TaskID: UInt64]
   var recorded: [TaskID: UInt64] = [:]
   var numbers: SplitMix64
-  /// See `ResumeState`.
   let run: UInt64
-  /// Why successes must not be recorded, until the tasks end.
+  /// Why successes are not recorded, until the tasks end.
   var discarded: [TaskID: String] = [:]
-  /// Tasks restored from the cache that have not ended.
+  /// Until the tasks end.
   var restored: Set<TaskID> = []
   var phase = Phase()
 
   /// In all sessions; the counts below are of this one.
   var attempt: Table<Int32>
-  /// By name.
   let attemptsOfRemoved: [String: Int32]
-  /// See `ResumeState`.
   let standing: StandingRequests
   let triesBefore: [TaskID: TriesUsed]
   var triesUsed: Table<Int32>
   var lostCount: Table<UInt8>
   /// The returns of a task after prefetching.
   var returnCount: Table<UInt8>
-  /// The node of the latest attempt; empty in a local run.
+  /// Empty in a local run.
   var ranAt: Table<NodeID>
-  /// For tasks that have not ended.
+  /// Until the tasks end.
   var fetches: [TaskID: FetchRecord] = [:]
-  /// For tasks that have not ended.
+  /// Until the tasks end.
   var leftBehind: [TaskID: LeftBehind] = [:]
   /// Processes that opflow could not end, for messages.
   var leftAlive: [TaskID: String] = [:]
-  /// The waits in a row of the first or last worker of a kind that lacked a process, and the end of
-  /// its kind's wait.
+  /// Waits in a row of a kind's first or last worker for a process, and the end of the wait.
   var shortages = 0
   var shortUntil: Instant?
   var values: Values
-  /// Changed by requests.
   var priorities: [TaskID: Int16] = [:]
 
   var orders: RequestQueue
-  /// Suspended by requests.
   var onHold: Set<TaskID> = []
-  /// The number of tasks cancelled by requests.
+  /// Tasks cancelled by requests.
   var cancelled = 0
 
   var timers = BinaryHeap<RetryTimer>()
-  /// Retries of tasks that may not start now.
   var withheld: [TaskID: Instant] = [:]
   var random: SplitMix64
-  /// Prefetched tasks, the least urgent one on top; some entries are outdated.
+  /// The least urgent one on top; some entries are outdated.
   var leastUrgentPrefetched = BinaryHeap<RankedPrefetch>()
 
   var failures = 0
@@ -246,7 +239,6 @@ struct Scheduler {
     steps.append(.order(worker, order))
   }
 
-  /// The time of the next `timer` event.
   var nextWake: Instant? {
     var wake = workforce.watch.nextWake(isSuspended: phase.isSuspended)
     func consider(_ at: Instant?) {
@@ -272,7 +264,7 @@ struct Scheduler {
   }
 
   private func mayServiceStart(_ service: TaskID) -> Bool {
-    // Services that are not to stay up start with their users.
+    // Other services start with their users.
     !stands(service)
       ? !phase.isShut : !services.isLeaving && phase.mayStart(isFinally: false, isExempt: false)
   }

@@ -84,33 +84,31 @@ internal import OpflowPlan
 /// - The coordinator: the workers end kept services, which were interrupted in either session. A
 ///   resume ends what is left before anything starts. A service has no result to keep.
 struct Services {
-  /// In topological order.
   private(set) var all: [TaskID] = []
-  /// Services that no task needs, or that the user named: they stay up, and start like tasks.
+  /// No task needs these, or the user named them: they stay up, and start like tasks.
   private(set) var standing: Set<TaskID> = []
   private(set) var havePorts = false
   var taken = TakenTasks()
   var use = ServiceUse()
   var review = ServiceReview()
-  /// True if shares were released since the last dispatch that saw all of them.
+  /// Since the last dispatch that saw all shares.
   var hasRetracted = false
-  /// Ready services, with their ports.
   private(set) var up: [TaskID: [UInt16]] = [:]
   private(set) var stopping: Set<TaskID> = []
-  /// The lost service, by user that was told to end for it.
+  /// By user that was told to end.
   private var lost: [TaskID: TaskID] = [:]
-  /// Services that stay up but gave way to tasks, until no task is left.
+  /// These gave way to tasks, until no task is left.
   var deferred: Set<TaskID> = []
-  /// Services taken over whose dependencies are not known to be unchanged yet.
+  /// Taken over; dependencies are not known to be unchanged.
   private(set) var keptOver: Set<TaskID> = []
-  /// Services taken over, with unchanged dependencies.
+  /// Taken over, with unchanged dependencies.
   private(set) var stayed: Set<TaskID> = []
-  /// The dependency that runs again.
+  /// By the dependency that runs again.
   private(set) var outdated: [TaskID: TaskID] = [:]
   private(set) var passedOn: Set<TaskID> = []
   /// The end was requested while only services ran.
   var isLeaving = false
-  /// The edge of the last user checked, by service; all before it have ended.
+  /// The edge of the last user checked; all before it have ended.
   private var ended: [TaskID: Int] = [:]
 
   init(plan: Plan, named: TaskSet?) { add(servicesOf: plan, from: 0, named: named) }
@@ -132,7 +130,6 @@ struct Services {
 
   func isUp(_ service: TaskID) -> Bool { up[service] != nil }
 
-  /// False if the service was up already.
   mutating func noteUp(_ service: TaskID, _ ports: [UInt16]) -> Bool {
     if isUp(service) { return false }
     up[service] = ports
@@ -171,7 +168,7 @@ struct Services {
 
   mutating func noteOutdated(_ service: TaskID, by need: TaskID) { outdated[service] = need }
 
-  /// True if the service was unconfirmed, and the dependency that ended it.
+  /// The dependency that ended the service.
   mutating func leaveKeptOver(_ service: TaskID) -> (wasKept: Bool, need: TaskID?) {
     (keptOver.remove(service) != nil, outdated.removeValue(forKey: service))
   }
@@ -182,7 +179,6 @@ struct Services {
 
   // MARK: - Users
 
-  /// The edge of the first user that has not ended.
   mutating func firstOpenUser(of service: TaskID, _ plan: Plan, hasEnded: (TaskID) -> Bool) -> Int?
   {
     let last = ended[service]
@@ -219,18 +215,17 @@ struct TakenTasks {
   }
 
   private struct Queue {
-    /// By number; may contain removed entries.
+    /// May contain removed entries.
     var heap = BinaryHeap<Ranked<Int, TaskID>>()
     var count = 0
   }
 
   private var entries: [TaskID: Entry] = [:]
   private var lastNumber = 0
-  /// Tasks that wait for a worker.
   private var queues: [PoolID: Queue] = [:]
-  /// Tasks that wait for a service, with its place among theirs; may contain removed ones.
+  /// With the service's place among theirs; may contain removed tasks.
   private var behind: [TaskID: [(task: TaskID, place: Int)]] = [:]
-  /// Tasks to classify; the services before the place are up.
+  /// The services before the place are up.
   private var unsettled: [(task: TaskID, place: Int)] = []
 
   var isEmpty: Bool { entries.isEmpty }
@@ -278,7 +273,6 @@ struct TakenTasks {
     queues[entry.pool]?.count += 1
   }
 
-  /// The service is up, or has ended.
   mutating func settle(_ service: TaskID) {
     if let tasks = behind.removeValue(forKey: service) { unsettled += tasks }
   }
@@ -290,7 +284,7 @@ struct TakenTasks {
 
   // MARK: - Starting
 
-  /// Pools with entries that lack only a worker.
+  /// Entries there lack only a worker.
   var pools: [PoolID] {
     queues.keys.sorted {
       ($0.node.rawValue, $0.kind.rawValue) < ($1.node.rawValue, $1.kind.rawValue)
@@ -319,20 +313,19 @@ struct TakenTasks {
   }
 }
 
-/// Services with a worker or a share, and how many of their direct users have one.
+/// Services with a worker or a share, and the number of their direct users with one.
 struct ServiceUse {
   private var users: [TaskID: Int] = [:]
   private var held: Set<TaskID> = []
-  /// The workers of services.
   private(set) var workers: [TaskID: WorkerID] = [:]
-  /// Services held without held users: those that stay up, and others.
+  /// Held without held users.
   private(set) var idleStanding: Set<TaskID> = []
   private(set) var idle: Set<TaskID> = []
 
-  /// The number of users with a worker or a share.
+  /// Users with a worker or a share.
   func users(of service: TaskID) -> Int { users[service] ?? 0 }
 
-  /// Notes that a task, which may be a service, has a share.
+  /// The task, which may be a service, has a share.
   mutating func hold(_ task: TaskID, _ kind: Kind, having services: [TaskID]) {
     for service in services {
       users[service, default: 0] += 1
@@ -347,7 +340,7 @@ struct ServiceUse {
 
   mutating func noteWorker(_ worker: WorkerID, of service: TaskID) { workers[service] = worker }
 
-  /// Notes that a task has neither a share nor a worker any more.
+  /// The task has neither a share nor a worker.
   mutating func release(_ task: TaskID, having services: [TaskID], kind: (TaskID) -> Kind) {
     workers[task] = nil
     held.remove(task)
@@ -371,7 +364,7 @@ struct ServiceUse {
   }
 }
 
-/// Services to review: something has changed that decides if they are needed.
+/// Something has changed that decides if these services are needed.
 struct ServiceReview {
   struct Conditions: Equatable {
     var phase: Phase
@@ -402,7 +395,6 @@ struct ServiceReview {
     open.push(-place)
   }
 
-  /// Reviews all services once conditions are noted again.
   mutating func touchAll() { conditions = nil }
 
   mutating func note(_ now: Conditions) {
@@ -419,7 +411,6 @@ struct ServiceReview {
     return services[Int(-place)]
   }
 
-  /// Returns true if that differs from the last review.
   mutating func note(_ service: TaskID, isNeeded: Bool) -> Bool {
     isNeeded ? needed.insert(service).inserted : needed.remove(service) != nil
   }

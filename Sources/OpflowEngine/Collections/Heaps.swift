@@ -1,7 +1,7 @@
 internal import OpflowBase
 
 protocol HeapElement {
-  /// True if the element comes out first; ties come out in any order.
+  /// Ties come out in any order.
   func isBefore(_ other: Self) -> Bool
 }
 

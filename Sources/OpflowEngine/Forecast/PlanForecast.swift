@@ -1,9 +1,9 @@
 package import OpflowJournal
 package import OpflowPlan
 
-/// The tasks that a session would run, and its duration with each capacity of `cpu`.
+/// The starts of a session, and its duration with each capacity of `cpu`.
 package struct PlanForecast {
-  /// The forecast for one capacity, in the units of `TaskDurations`.
+  /// In the units of `TaskDurations`.
   package struct Row {
     package let maxParallel: UInt64
     package let makespan: Int64
@@ -13,7 +13,7 @@ package struct PlanForecast {
 
   /// With the first capacity, in order.
   package let starts: [TaskID]
-  /// Skips, and failures of tasks that an earlier crash interrupted.
+  /// Skips, and failures of tasks that a crash interrupted.
   package let settled: [Transition]
   package let files: FilesForeseen
   package let path: CriticalPath
@@ -34,7 +34,6 @@ package struct PlanForecast {
     var seen: [TaskID: FileForecast] = [:]
     let once: FileForesight? = foresight.map { foresight in
       { check, before in
-        // The result is the same for all capacities.
         if let known = seen[check.task] { return known }
         let found = foresight(check, before)
         seen[check.task] = found
@@ -71,11 +70,10 @@ package struct PlanForecast {
 package struct FilesForeseen: Equatable, Sendable {
   /// In the order of checking.
   package internal(set) var upToDate: [TaskID] = []
-  /// Further tasks that keep an earlier result of the run.
+  /// Other tasks that keep an earlier result.
   package internal(set) var keptCount = 0
-  /// Why tasks run, for people; not for all tasks.
+  /// For people; not for all tasks.
   package internal(set) var reasons: [TaskID: String] = [:]
-  /// Tasks restored from the cache.
   package internal(set) var cached: Set<TaskID> = []
   /// Tasks that may turn out up to date -> the first task this depends on.
   package internal(set) var unsure: [TaskID: TaskID] = [:]
@@ -83,7 +81,6 @@ package struct FilesForeseen: Equatable, Sendable {
 
 /// The path that a run cannot beat with any number of workers.
 package struct CriticalPath {
-  /// In start order.
   package let tasks: [TaskID]
   /// In the units of `TaskDurations`.
   package let length: Int64
@@ -109,7 +106,7 @@ private struct PathSearch {
   private var previous: [TaskID]
   private var last = TaskID.none
   private var lastEnd: Int64 = 0
-  /// The end of all other tasks, after which `finally` tasks start.
+  /// After this end, `finally` tasks start.
   private var first = TaskID.none
   private var firstEnd: Int64 = 0
 
@@ -168,8 +165,8 @@ private struct PathSearch {
 
 /// A lower bound for any order of the tasks.
 package enum MakespanBound {
-  /// Returns the critical path, or the largest resource use over time by capacity if longer; in the
-  /// units of `TaskDurations`.
+  /// Returns the critical path, or if longer the largest resource use by capacity; in the units of
+  /// `TaskDurations`.
   package static func of(
     plan: Plan, options: SchedulerOptions, starts: [TaskID], durations: TaskDurations,
     criticalPath: Int64

@@ -2,9 +2,8 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowWire
 
-/// The forecast of a session whose tasks all succeed on time and whose approvals are all given.
+/// Assumes that all tasks succeed on time and all approvals are given.
 package struct RunForecast {
-  /// In order.
   package fileprivate(set) var starts: [TaskID] = []
   /// Skips, and failures of interrupted tasks.
   package fileprivate(set) var settled: [Transition] = []
@@ -32,13 +31,11 @@ package struct RunForecast {
 private struct ForecastPlayer: ~Copyable {
   private(set) var found = RunForecast()
   private let foresight: FileForesight?
-  /// By task: true if it is in `found.starts`.
   private var isStarted: [Bool] = []
-  /// Tasks that lost an earlier result because a dependency runs.
+  /// Lost an earlier result because a dependency runs.
   private var taken: Set<TaskID> = []
 
   private let durations: TaskDurations
-  /// The unit of `TaskDurations`.
   private let unitNanoseconds: Int64
   private var clock = Instant(nanoseconds: 0)
   private var engine: Engine
@@ -107,7 +104,6 @@ private struct ForecastPlayer: ~Copyable {
         let offer = WorkerOffer(cores: 1, actions: .all)
         engine.handle(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)) where engine.plan.isService(task):
-        // A service ends when told to.
         for event in [
           SchedulerEvent.started(worker, task, attempt: attempt),
           .ready(

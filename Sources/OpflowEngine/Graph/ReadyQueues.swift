@@ -9,9 +9,8 @@ internal import OpflowPlan
 /// want, passes read only the best (the *leader*): if it does not fit, no other does. The others
 /// follow until it leaves, or until one of their own services begins or ends (`wake`).
 package struct ReadyQueues {
-  /// Classes with the same want fit or do not fit together.
+  /// Such classes fit or do not fit together.
   struct Want: Hashable {
-    /// By resource.
     let amounts: [UInt64]
     /// Services that stay up reserve nothing, and must not lead tasks.
     let isService: Bool
@@ -23,11 +22,10 @@ package struct ReadyQueues {
     var followers = BinaryHeap<Ranked<Int32, Int>>()
   }
 
-  /// By class.
   private var demandClasses = Table<BinaryHeap<Int32>>()
-  /// Classes that neither follow nor are set aside, by rank.
+  /// Classes that neither follow nor are set aside.
   private var heads: IndexedHeap<Int32>
-  /// Classes that are set aside, in head order.
+  /// Set aside, in head order.
   private var blocked: [Int32] = []
   private(set) var count = 0
   private var groups: [Want: Group] = [:]
@@ -115,7 +113,6 @@ package struct ReadyQueues {
     }
   }
 
-  /// Returns all ranks, unordered. No class may be set aside.
   mutating func removeAll() -> [Int32] {
     wakeAll()
     var all: [Int32] = []
@@ -133,7 +130,7 @@ package struct ReadyQueues {
 
   // MARK: - Equal wants
 
-  /// Sets the best class aside: it leads the others with the same want, or follows one set aside
+  /// Sets the best class aside: it leads the others with this want, or follows a class set aside
   /// before.
   mutating func block(wanting want: Want) {
     guard let (demandClass, rank) = heads.first else { return }
@@ -154,7 +151,7 @@ package struct ReadyQueues {
     blocked.append(Int32(truncatingIfNeeded: demandClass))
   }
 
-  /// Tries a class that follows again: it may want less now.
+  /// The class may want less now.
   mutating func wake(_ demandClass: Int) {
     if following.removeValue(forKey: demandClass) != nil { stand(demandClass) }
   }
@@ -166,7 +163,7 @@ package struct ReadyQueues {
     groups = [:]
   }
 
-  /// Takes a class out of its group, which its best follower then leads.
+  /// The best follower then leads the group.
   @inline(__always)
   private mutating func leave(_ demandClass: Int) {
     if !groups.isEmpty { leaveGroup(demandClass) }
@@ -188,7 +185,6 @@ package struct ReadyQueues {
     groups[want] = nil
   }
 
-  /// Must be called when no class is set aside.
   func checkInvariants() -> String? {
     if !blocked.isEmpty { return "a lane is set aside beyond its pass" }
     if ranks.count != count { return "ready tasks are miscounted" }
@@ -218,7 +214,7 @@ struct Ranking {
   private var gradeStarts: [Int32] = []
   /// In topological order; nil for all tasks.
   private var ranked: [Int32]?
-  // By task, kept if tasks are added repeatedly. `path` excludes the task until its turn.
+  // Kept if tasks are added repeatedly. `path` excludes the task until its turn.
   private var priority = Table<Int16>()
   private var path = Table<UInt64>()
 
@@ -292,8 +288,8 @@ struct Ranking {
     gradeStarts = Self.grades(of: order, by: keys)
   }
 
-  /// True if the first task may start earlier even at a cost: it has a higher priority, or a path
-  /// longer by more than a sixteenth.
+  /// The first task may start earlier even at a cost: its priority is higher, or its path longer by
+  /// more than a sixteenth.
   func isMuchBetter(_ first: Int32, than second: Int32) -> Bool {
     first < second && grade(first) + 1 < grade(second)
   }
@@ -324,7 +320,7 @@ struct Ranking {
     return starts
   }
 
-  /// The sort is stable.
+  /// Stable.
   static func sorted(by keys: [UInt64]) -> [Int32] {
     let order = (0..<keys.count).map { Int32(truncatingIfNeeded: $0) }
     if keys.count >= radixThreshold { return radixSorted(order, by: keys) }
@@ -337,7 +333,7 @@ struct Ranking {
   /// Below this count, comparing is cheaper than counting digits.
   private static let radixThreshold = 20_000
 
-  /// Sorts by 16 bits per pass; skips passes in which all digits are equal.
+  /// 16 bits per pass; skips passes in which all digits are equal.
   private static func radixSorted(_ positions: [Int32], by keys: [UInt64]) -> [Int32] {
     var order = positions
     var next = positions

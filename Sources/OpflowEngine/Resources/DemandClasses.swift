@@ -1,10 +1,9 @@
 internal import OpflowPlan
 
-/// Demand classes keep their numbers when tasks are added.
+/// Numbers stay when tasks are added.
 struct DemandClasses {
   struct DemandClass {
     let demand: UInt32
-    /// True for the local node only.
     let isLocal: Bool
     fileprivate(set) var isUsed: Bool
   }
@@ -57,7 +56,6 @@ struct DemandClasses {
   mutating func use(_ demandClass: Int) { all[demandClass].isUsed = true }
 }
 
-/// The classes of services and their users, by demand, services and group.
 struct ServiceClasses {
   private struct Key: Hashable {
     let demand: UInt32
@@ -69,7 +67,6 @@ struct ServiceClasses {
 
   private struct Entry {
     let demandClass: Int
-    /// Direct and indirect, in start order.
     let services: [TaskID]
     /// -1 if bound to the local node.
     let group: Int32
@@ -81,7 +78,7 @@ struct ServiceClasses {
   /// Places in `entries`, by class; -1 without services.
   private var places: [Int32] = []
   private var known: [Key: Int] = [:]
-  /// Classes by each of their direct and indirect services.
+  /// Includes indirect users.
   private var using: [TaskID: [Int]] = [:]
   /// Groups that can be on any node.
   private(set) var groupCount = 0
@@ -164,7 +161,7 @@ struct ServiceClasses {
     return entries.filter { $0.group == group }.map(\.demandClass)
   }
 
-  /// Returns the class and those of all its services.
+  /// Includes the classes of all services.
   func classesTogether(_ demandClass: Int) -> [Int] {
     let services = place(of: demandClass).map { entries[$0].services } ?? []
     return [demandClass] + services.compactMap { self.demandClass(of: $0) }

@@ -56,7 +56,6 @@ extension Resources {
     }
   }
 
-  /// The GPUs that the class wants together with its services.
   func gpus(of demandClass: Int) -> UInt64 {
     serviceClasses.classesTogether(demandClass).reduce(0) {
       $0 &+ grants.amount(of: gpu, in: grants.current($1))
@@ -86,7 +85,7 @@ struct CommonDevices {
       && (second == .local || nodes.contains(second))
   }
 
-  /// Returns the other nodes with these GPUs, and their numbers there.
+  /// Other nodes with these GPUs, and their numbers there.
   func elsewhere(_ devices: DeviceSet, of node: NodeID) -> [(node: NodeID, devices: DeviceSet)] {
     let local =
       node == .local ? devices : DeviceSet(devices.numbers.compactMap { number(of: $0, at: node) })
@@ -110,7 +109,7 @@ package struct NodeOffer: Equatable, Sendable {
   package var cpu: UInt64
   package var memoryBytes: UInt64
   package var gpus: UInt64
-  /// The end of the node's time; nil if not limited. Longer tasks do not start there.
+  /// Nil if not limited. Longer tasks do not start on the node.
   package var endsAt: Instant?
 
   package init(cpu: UInt64, memoryBytes: UInt64, gpus: UInt64 = 0, endsAt: Instant? = nil) {

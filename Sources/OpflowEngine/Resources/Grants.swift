@@ -1,11 +1,9 @@
 internal import OpflowPlan
 
-/// The amounts that a task of each demand class takes. After a change, the old grant exists until
-/// its tasks end.
+/// The amounts that a task of each demand class takes. An old grant exists until its tasks end.
 package struct Grants {
   private struct Grant {
     var demandClass: Int32
-    /// An index into `items`.
     var start: Int32
     var count: Int32
     var holders: Int32 = 0
@@ -13,7 +11,6 @@ package struct Grants {
 
   private(set) var items: [DemandItem] = []
   private var grants = Table<Grant>()
-  /// By demand class.
   private var current = Table<Int32>()
   /// Grants that are neither held nor current.
   private var spare: [Int32] = []
@@ -55,7 +52,7 @@ package struct Grants {
     spare.append(grant)
   }
 
-  /// Adds a grant for one task with other amounts than its class.
+  /// For one task with other amounts than its class.
   mutating func holdCut(_ wanted: [DemandItem], of demandClass: Int) -> Int32 {
     let number: Int32
     if let place = spare.firstIndex(where: { Int(grants[Int($0)].count) == wanted.count }) {
@@ -111,7 +108,7 @@ package struct Grants {
 struct Pool {
   private(set) var capacity: [UInt64]
   private(set) var held: [UInt64]
-  /// The `cpu` that other runs use.
+  /// Used by other runs.
   private(set) var away: UInt64 = 0
 
   private static let processor = Int(ResourceEntry.cpu)

@@ -5,7 +5,6 @@ struct Share: Equatable {
   var node: NodeID
   /// By the node's numbers.
   var devices = DeviceSet()
-  /// An index into `Resources.grants`.
   var grant: Int32
   /// Additional `cpu`, lent to the task's jobserver.
   var lent: Int32 = 0
@@ -21,11 +20,10 @@ package struct Resources {
   private(set) var plan: Plan
   /// The number of `gpu` if counted per node, else -1.
   let gpu: Int
-  /// By node.
   var devicesTaken: [DeviceSet] = [DeviceSet()]
   var commonDevices = CommonDevices()
   private let usesNodes: Bool
-  /// Tasks bound to the local node.
+  /// Bound to the local node.
   private var local: TaskSet?
   /// By node; the local one also has the run's resources.
   var pools: Table<Pool>
@@ -33,27 +31,25 @@ package struct Resources {
   private var roomy = NodeSet()
   /// Limits the `cpu` held on all nodes together.
   var whole: Pool?
-  /// True after a capacity was lowered.
   var hasShrunk = false
-  /// The offers of remote nodes, each once.
+  /// Offers of remote nodes, each once.
   private var shapes: [NodeOffer] = []
 
   var grants = Grants()
   private(set) var demandClasses = DemandClasses()
-  /// Classes of services, and of tasks that need them.
   private(set) var serviceClasses = ServiceClasses()
-  /// The smallest demand of any class, by resource: with less, nothing more fits.
+  /// With less than the smallest demand, nothing more fits.
   private var leastHere: [UInt64] = []
   private var leastElsewhere: [UInt64] = []
 
-  /// Reserved for the first ready tasks that do not fit, local and remote.
+  /// For the first ready tasks that do not fit.
   private(set) var reservedHere: Share?
   private(set) var reservedElsewhere: Share?
-  /// Reserved for a task with its services.
+  /// For a task with its services.
   var reservedTogether: [HeldBack] = []
   /// By service group.
   var bindings: [Binding] = []
-  /// The joint demand by class with services, and its maximum by group.
+  /// By class with services, and the maximum by group.
   var jointWants: [JointWant] = []
   var groupWants: [JointWant] = []
 
@@ -228,7 +224,7 @@ package struct Resources {
     return pool.capacity[cpu] == 0 ? 1 : Double(pool.held[cpu]) / Double(pool.capacity[cpu])
   }
 
-  /// Reserves on the least loaded node, so that smaller tasks cannot starve the class.
+  /// On the least loaded node, so that smaller tasks cannot starve the class.
   mutating func reserve(_ demandClass: Int, atOneOf nodes: [NodeID]) {
     guard (isLocal(demandClass) ? reservedHere : reservedElsewhere) == nil,
       !isReservedTogether(isLocal: isLocal(demandClass))
@@ -259,7 +255,7 @@ package struct Resources {
 
   // MARK: - Capacities
 
-  /// - Parameter devicesHere: The local number of each GPU that the local node also has.
+  /// - Parameter devicesHere: Local numbers of GPUs that the local node also has.
   mutating func join(_ offer: NodeOffer, devicesHere: [Int?] = []) {
     precondition(usesNodes, "a run on this machine alone has no other sites")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
@@ -289,7 +285,7 @@ package struct Resources {
   /// Closes a node to starts; shares come back as its workers are lost.
   mutating func leave(_ node: NodeID) { setOffer(NodeOffer(cpu: 0, memoryBytes: 0), of: node) }
 
-  /// The capacity of the local node, or of the run.
+  /// Of the local node, or of the run.
   func capacity(of resource: Int) -> UInt64 { pools[0].capacity[resource] }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
@@ -308,7 +304,7 @@ package struct Resources {
     ResourceEntry.isOfMachine(resource, gpu: gpu)
   }
 
-  /// True if demands are limited to the capacity.
+  /// Demands are limited to the capacity.
   static func isBuiltIn(_ resource: Int) -> Bool { resource <= Int(ResourceEntry.download) }
 
   @inline(__always)
@@ -388,7 +384,6 @@ package struct Resources {
     return least
   }
 
-  /// Updates `roomy` for a node.
   @inline(__always)
   mutating func look(at node: NodeID) {
     if node != .local { lookElsewhere(node) }
@@ -427,7 +422,6 @@ extension Resources {
       + reservedTogether.reduce(0) { $1.resource == Self.processor ? $0 + $1.amount : $0 }
   }
 
-  /// A task that wants more than the run may have runs alone.
   func cutToWhole(_ items: [DemandItem]) -> [DemandItem] {
     guard let limit = whole?.capacity[Self.processor] else { return items }
     return items.map { item in
@@ -444,7 +438,7 @@ extension Resources {
     set { pools[0].setAway(newValue) }
   }
 
-  /// The `cpu` that is neither held nor reserved.
+  /// Neither held nor reserved.
   func idleProcessors(at node: NodeID) -> UInt64 {
     let free = min(pools[node.index].idleProcessors, whole?.free(Self.processor) ?? .max)
     return free - min(free, heldBack(of: Self.processor, in: node.index))
@@ -452,14 +446,14 @@ extension Resources {
 
   func processors(at node: NodeID) -> UInt64 { pools[node.index].capacity[Self.processor] }
 
-  /// The `cpu` held beyond the capacity.
+  /// Held beyond the capacity.
   func overdrawnProcessors(at node: NodeID) -> UInt64 {
     let pool = pools[node.index]
     let (held, capacity) = (pool.held[Self.processor], pool.capacity[Self.processor])
     return held > capacity ? held - capacity : 0
   }
 
-  /// True for a share beyond the capacity, so that it must drain.
+  /// The share must drain.
   func isOverdrawn(_ share: Share) -> Bool {
     hasShrunk
       && grants.items[grants.range(share.grant)].contains { item in

@@ -2,30 +2,27 @@ package import OpflowJournal
 package import OpflowPlan
 
 package struct SchedulerOptions: Sendable {
-  /// The capacity of `cpu`.
   package var maxParallel: UInt64
   /// Used unless the manifest sets `memory`.
   package var memoryBytes: UInt64
-  /// The GPUs of the local node.
   package var gpus = UInt64(DeviceSet.most)
   /// Failures after which nothing new starts; 0 for no limit.
   package var maxFailures: Int
-  /// Varies retry delays.
+  /// For retry delays.
   package var seed: UInt64
   package var prefetches = true
-  /// The `cpu` that other runs use at the start.
+  /// Used by other runs at the start.
   package var processorsAway: UInt64 = 0
-  /// True to lend idle `cpu` to tasks with a jobserver.
   package var lendsTokens = true
-  /// True to give up workers that hang; simulated ones do not answer pings.
+  /// Simulated workers do not answer pings.
   package var watchesWorkers = true
   /// False in a forecast, where each `if` that reads values holds.
   package var knowsValues = true
-  /// True if tasks run on remote nodes, which join later.
+  /// Remote nodes join later.
   package var usesNodes = false
   /// The most `cpu` held on all nodes together.
   package var wholeParallel: UInt64?
-  /// The expected duration of a task before any has ended.
+  /// Expected before any task has ended.
   package var expectedWallMicroseconds: Int64 = SchedulerOptions.shortTaskMicroseconds * 8
 
   package init(maxParallel: UInt64, memoryBytes: UInt64, maxFailures: Int, seed: UInt64) {
@@ -50,7 +47,6 @@ package struct SchedulerOptions: Sendable {
   static let listenMilliseconds: Int64 = 5_000
   /// From a ping to its answer.
   static let pulseMilliseconds: Int64 = 10_000
-  /// Retries of a task whose worker was lost.
   static let maxLost: UInt8 = 3
   /// Workers in a row without a hello before their tasks fail.
   static let maxSilent = 3
@@ -61,35 +57,32 @@ package struct SchedulerOptions: Sendable {
   }
   /// Shorter tasks are prefetched: the hop to the coordinator is a part of their time.
   static let shortTaskMicroseconds: Int64 = 20_000
-  /// Tasks prefetched per worker, if together they take at most `prefetchedCommandsMicroseconds`;
-  /// otherwise one.
+  /// Per worker, if together they take at most `prefetchedCommandsMicroseconds`, else one.
   static let maxPrefetchedCommands = 8
-  /// Returns after which a task is not prefetched again.
+  /// After so many returns a task is not prefetched again.
   package static let mostReturns: UInt8 = 2
   static let prefetchedCommandsMicroseconds: Int64 = 8_000
-  /// The coordinator's rest (`restNanoseconds`).
   static let maxRestMicroseconds: Int64 = 2_000
   static let minRestMicroseconds: Int64 = 200
-  /// Downloads prefetched per worker: synced together, many hardly take longer than one.
+  /// Per worker: synced together, many hardly take longer than one.
   static let maxPrefetchedDownloads = 64
-  /// Dependents scanned before a task is prefetched.
+  /// Before a task is prefetched.
   static let maxDependentsLookedAt = 16
-  /// Dependencies scanned for the node where they ran.
+  /// To find the node where they ran.
   static let maxNeedsLookedAt = 8
-  /// Workers scanned in vain in one prefetching pass.
+  /// In vain, in one prefetching pass.
   static let maxWorkersLookedAt = 64
-  /// A task that did not use its tokens borrows none for so long.
+  /// The rest of a task that did not use its tokens.
   static let loanRestMilliseconds: Int64 = 1_000
-  /// Nodes scanned for room for recalled tasks.
+  /// For recalled tasks.
   static let maxNodesLookedAt = 16
-  /// Classes scanned for tasks to recall, per pass.
+  /// For tasks to recall, per pass.
   static let maxClassesLookedAt = 64
   /// Blocked classes after which a pass ends, for plans in which all demands differ.
   static let maxBlocked = 256
 }
 
 extension SchedulerOptions {
-  /// Capacities by the manifest, the machine and the command line.
   package func capacities(of plan: Plan) -> [UInt64] {
     var capacities = plan.resources.map(\.capacity)
     let builtIn = [maxParallel, memoryBytes, Self.defaultDownloads]
@@ -104,7 +97,6 @@ extension SchedulerOptions {
     return capacities
   }
 
-  /// The limits for the journal.
   package func limits(of plan: Plan) -> SessionLimits {
     var limits = SessionLimits()
     limits.capacities = zip(plan.resources, capacities(of: plan)).map {

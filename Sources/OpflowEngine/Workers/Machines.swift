@@ -34,13 +34,13 @@ struct Machines {
   struct Node {
     let identity: NodeIdentity
     var state = NodeState.joined
-    /// The resources; nil until its first worker reports them.
+    /// Nil until the first worker reports the resources.
     var offer: NodeOffer?
     let joinedAt: Instant
     var isUseless = false
-    /// True once its tasks were told to end.
+    /// Its tasks were told to end.
     var isOver = false
-    /// Why it is leaving or left: failures there are not the tasks' fault.
+    /// Failures there are not the tasks' fault.
     var excuse: String?
 
     var isInUse: Bool { state.isInUse && !isUseless }
@@ -49,23 +49,20 @@ struct Machines {
 
   /// By number - 1, without the local node.
   private(set) var nodes: [Node] = []
-  /// By host.
   private var lastLoss: [Int32: Instant] = [:]
   private var quarantined: Set<Int32> = []
-  /// Why no further node comes; nil while one may.
+  /// Nil while a node may come.
   var noneComing: String?
   /// Every requested node has joined or will not come.
   var areKnown = false
-  /// Ready tasks that need more time than any node in use has left.
+  /// These need more time than any node in use has left.
   private(set) var setAside: Set<TaskID> = []
   /// The hosts that lost a task, each once.
   private(set) var losses: [TaskID: [Int32]] = [:]
   private var limitedCount = 0
-  /// The end of the local node's time; nil if not limited.
+  /// Nil if the local node's time is not limited.
   private(set) var ownEnd: Instant?
-  /// The time of the next check for tasks to stop.
   private(set) var nextLook: Instant?
-  /// The least grace of all tasks.
   var leastGrace: Int64
 
   init(leastGraceMilliseconds: Int64 = 0) { leastGrace = leastGraceMilliseconds }
@@ -77,7 +74,6 @@ struct Machines {
   /// A task lost this often, on any hosts, fails.
   static let mostLosses: UInt8 = 10
 
-  /// True if some task must avoid some node.
   @inline(__always)
   var mayRestrict: Bool { limitedCount > 0 || !losses.isEmpty }
 
@@ -90,7 +86,6 @@ struct Machines {
 
   subscript(node: NodeID) -> Node { nodes[node.index - 1] }
 
-  /// Why failures at the node are excused; nil if they are not.
   @inline(__always)
   func excuse(at node: NodeID) -> String? { node == .local ? nil : nodes[node.index - 1].excuse }
 
@@ -105,7 +100,7 @@ struct Machines {
     nodes.indices.map { NodeID(Int32(truncatingIfNeeded: $0 + 1)) }
   }
 
-  /// The most GPUs of any node so far; nil if one has not reported yet, or none joined.
+  /// Nil if one has not reported yet, or none joined.
   var mostDevices: UInt64? {
     nodes.contains { $0.isThere && $0.offer == nil }
       ? nil : nodes.compactMap { $0.offer?.gpus }.max()
@@ -113,7 +108,7 @@ struct Machines {
 
   // MARK: - Changes
 
-  /// Readmits the node's quarantined host if no other node is in use.
+  /// Readmits a quarantined host if no other node is in use.
   mutating func join(_ identity: NodeIdentity, _ offer: NodeOffer?, at now: Instant) {
     if quarantined.contains(identity.machine), !isAnyInUse {
       quarantined.remove(identity.machine)
@@ -132,14 +127,12 @@ struct Machines {
     if node == .local { ownEnd = end } else { change(node) { $0.offer?.endsAt = end } }
   }
 
-  /// Nodes whose tasks must end before the node's time does.
   var working: [NodeID] {
     numbers.filter { [.joined, .readmitted, .quarantined].contains(self[$0].state) }
   }
 
   mutating func noteOver(_ node: NodeID) { change(node) { $0.isOver = true } }
 
-  /// Returns true if the node was not leaving before.
   mutating func leave(_ node: NodeID, _ complaint: String) -> Bool {
     guard self[node].isThere, self[node].excuse == nil else { return false }
     change(node) {
@@ -176,7 +169,6 @@ struct Machines {
     return nodes.contains { $0.isInUse && $0.identity.machine != machine }
   }
 
-  /// Returns the host's nodes that were in use.
   mutating func shun(_ machine: Int32) -> [NodeID] {
     quarantined.insert(machine)
     let own = inUse.filter { self[$0].identity.machine == machine }
@@ -186,7 +178,7 @@ struct Machines {
 
   func isQuarantined(_ node: NodeID) -> Bool { quarantined.contains(self[node].identity.machine) }
 
-  /// Readmits quarantined hosts if nothing else is in use; returns their nodes.
+  /// Only if nothing else is in use; returns the nodes.
   mutating func readmit() -> [NodeID] {
     if quarantined.isEmpty || isAnyInUse { return [] }
     let back = numbers.filter { self[$0].state == .quarantined && !self[$0].isUseless }
@@ -218,7 +210,7 @@ struct Machines {
     return true
   }
 
-  /// The latest moment to stop a task with this grace so that it ends in time; nil for no limit.
+  /// The latest moment at which a stop leaves the grace; nil for no limit.
   func lastMoment(at node: NodeID, graceMilliseconds: Int64) -> Instant? {
     if node == .local { return ownEnd?.advanced(byMilliseconds: -graceMilliseconds) }
     guard let end = self[node].offer?.endsAt else { return nil }
@@ -229,7 +221,7 @@ struct Machines {
 
   // MARK: - Tasks
 
-  /// Returns true if the task was lost on too many hosts.
+  /// Returns true if too many hosts lost the task.
   mutating func noteLoss(of task: TaskID, at node: NodeID) -> Bool {
     let machine = self[node].identity.machine
     if losses[task]?.contains(machine) != true { losses[task, default: []].append(machine) }
@@ -258,7 +250,6 @@ struct Machines {
   struct TimeNeed {
     enum Duration {
       case took(microseconds: Int64)
-      /// The task's `timeout`.
       case mayTake(microseconds: Int64)
     }
 

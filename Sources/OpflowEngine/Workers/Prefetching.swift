@@ -1,7 +1,6 @@
 internal import OpflowPlan
 
-/// The throughput of a kind of worker: how many are useful, and how many tasks each should have
-/// prefetched.
+/// Decides how many workers are useful, and how many tasks each should have prefetched.
 struct Throughput {
   let maxPrefetched: Int
   /// The most work to prefetch beyond one task; nil for any.
@@ -11,7 +10,7 @@ struct Throughput {
   private var lastEnd: Instant?
   /// Add workers only if running tasks do not end: a launch takes longer than many small downloads.
   let growsWhenSlow: Bool
-  /// The kind is slow from then on, if no task ends before.
+  /// Slow from then on, if no task ends before.
   private(set) var slowFrom: Instant?
   private(set) var isSlow = false
 
@@ -27,7 +26,7 @@ struct Throughput {
 
   func wantsMore(alive: Int) -> Bool { !growsWhenSlow || alive == 0 || isSlow }
 
-  /// Returns the number of tasks to prefetch per worker while `ready` others wait.
+  /// Per worker, while `ready` others wait.
   func prefetchedNow(ready: Int, alive: Int) -> Int {
     guard meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds else { return 0 }
     guard let work = prefetchedMicroseconds else { return maxPrefetched }
@@ -57,8 +56,7 @@ struct Throughput {
     if busy > 1 { noteStart(at: now) }
   }
 
-  /// Returns the time per task. A download worker runs several at once: a slow one says little
-  /// about its throughput.
+  /// A download worker runs several at once: a slow one says little about its throughput.
   private mutating func share(of wall: Int64, alive: Int, at now: Instant) -> Int64 {
     guard growsWhenSlow else { return wall }
     defer { lastEnd = now }
@@ -79,19 +77,16 @@ struct Throughput {
     return true
   }
 
-  /// The longest assumed task, so that a few short ones change the mean.
+  /// Bounded, so that a few short tasks change the mean.
   static let longMicroseconds = SchedulerOptions.shortTaskMicroseconds * 2
 }
 
-/// Busy workers that can be given prefetched tasks: finds the shortest and the longest backlog
+/// Busy workers that can be given prefetched tasks; finds the shortest and the longest backlog
 /// without a scan.
 struct Backlogs {
-  /// By demand class and number of prefetched tasks.
   private var demandClasses: [[[WorkerID]]]
-  /// By number of prefetched tasks.
   private var depths = ByKind<[Int]> { _ in [] }
   private var counts = ByKind { _ in 0 }
-  /// The prefetched tasks of each demand class.
   private var totals: [Int32]
   private(set) var classesPrefetched: [Int] = []
 

@@ -11,16 +11,14 @@ struct WorkerRecord {
   let kind: WorkerKind
   let node: NodeID
   var phase = Phase.launching
-  /// The running task, or the first after the hello.
+  /// Running, or the first after the hello.
   var current = TaskID.none
   /// In start order, of one demand class.
   var ahead: [PrefetchedTask] = []
   /// For `current`; nil and -1 while idle.
   var share: Share?
   var demandClass: Int32 = -1
-  /// `current` was told to stop.
   var isStopping = false
-  /// A request suspended `current`.
   var standsStill = false
   /// Told to end; it keeps its resources until it is known to be gone.
   var isDiscarded = false
@@ -49,7 +47,6 @@ struct WorkerRecord {
     self.share = share
   }
 
-  /// Returns the released resources.
   mutating func letGo() -> Share? {
     current = .none
     demandClass = -1
@@ -63,13 +60,12 @@ struct WorkerRecord {
     idlePlace = Int32(truncatingIfNeeded: place)
   }
 
-  /// True if tasks can be prefetched behind its own.
+  /// Tasks can be prefetched behind its own.
   var mayHaveMore: Bool {
     phase == .busy && !current.isNone && !isStopping && !standsStill && !isDiscarded
   }
 }
 
-/// The workers of one kind on one node.
 struct WorkerPool {
   var limit: Int
   var alive = 0
@@ -104,7 +100,7 @@ extension WorkerKind {
       return commands.overflow ? 1 << 20 : Int(min(commands.partialValue, 1 << 20))
     case .download: return Int(min(max(downloads, 1), 1 << 10))
     case .check: return Int(min(max(cpu, 1), SchedulerOptions.maxCheckers))
-    // The limit grows with the services (`Workforce.setServices`) and the running external tasks.
+    // Grows with the services (`Workforce.setServices`) and the running external tasks.
     case .terminal, .service, .block: return 1
     }
   }

@@ -4,12 +4,12 @@ internal import OpflowPlan
 /// changes return what they release.
 struct Workforce {
   private(set) var nodes = Table<Node>()
-  /// By number, including workers that are gone.
+  /// Includes workers that are gone.
   private(set) var workers = Table<WorkerRecord>()
   private(set) var throughputs: ByKind<Throughput>
   private(set) var backlogs: Backlogs
   var watch = WorkerWatch()
-  /// The number of tasks that workers have, or will get.
+  /// Includes tasks that workers will get.
   private(set) var heldCount = 0
   private(set) var prefetchedCount = 0
   private(set) var revokingCount = 0
@@ -59,14 +59,12 @@ struct Workforce {
     nodes[0].pools[kind].limit = pools[kind].limit
   }
 
-  /// Its workers are lost one by one after it.
   mutating func leave(_ node: NodeID) { nodes[node.index].isGone = true }
 
   func isThere(_ node: NodeID) -> Bool {
     nodes.indices.contains(node.index) && !nodes[node.index].isGone
   }
 
-  /// Why local tasks of a kind cannot run.
   func complaint(of kind: WorkerKind) -> String? { nodes[0].pools[kind].complaint }
 
   mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
@@ -116,7 +114,7 @@ struct Workforce {
     nodes[node.index].pools[kind].hasRoom
   }
 
-  /// The number of tasks that can start there at once if resources allow.
+  /// Limited by workers, not by resources.
   func startable(_ kind: WorkerKind, at node: NodeID) -> Int {
     let pool = nodes[node.index].pools[kind]
     if pool.isPaused { return 0 }
@@ -127,7 +125,7 @@ struct Workforce {
 
   // MARK: - Launching
 
-  /// Returns an idle worker, or a new one to launch; requires `canTake`.
+  /// Requires `canTake`.
   mutating func claim(
     _ kind: WorkerKind, at node: NodeID, now: Instant
   ) -> (worker: WorkerID, isNew: Bool) {
@@ -155,7 +153,7 @@ struct Workforce {
     return worker
   }
 
-  /// Adds a worker that is not launched and gets a task at once.
+  /// The worker is not launched and gets a task at once.
   mutating func enlist(_ kind: WorkerKind, at now: Instant) -> WorkerID {
     let worker = launch(kind, at: .local, now: now)
     _ = welcome(worker)
@@ -174,8 +172,7 @@ struct Workforce {
     return worker
   }
 
-  /// Notes a hello. Returns the assigned task, which was not journaled; nil if the worker was not
-  /// launching.
+  /// Returns the assigned task, which was not journaled; nil if the worker was not launching.
   mutating func welcome(_ worker: WorkerID) -> Freed? {
     guard isAlive(worker), workers[worker.index].phase == .launching,
       !workers[worker.index].isDiscarded
@@ -202,7 +199,6 @@ struct Workforce {
 
   // MARK: - Tasks
 
-  /// Returns true if the task starts now.
   mutating func assign(
     _ task: TaskID, demandClass: Int, _ share: Share, to worker: WorkerID, at now: Instant
   ) -> Bool {
@@ -226,7 +222,7 @@ struct Workforce {
     backlogs.update(worker, in: &workers)
   }
 
-  /// Notes a recall. Returns false if there was one already.
+  /// Returns false if there was a recall already.
   mutating func noteRevoking(_ place: Int, of worker: WorkerID) -> Bool {
     if workers[worker.index].ahead[place].isRevoking { return false }
     workers[worker.index].ahead[place].isRevoking = true
@@ -267,8 +263,7 @@ struct Workforce {
     workers[worker.index].knowsRunState = true
   }
 
-  /// After a success the worker starts the next prefetched task by itself; otherwise it returns
-  /// all.
+  /// After a success the worker starts the next prefetched task by itself, else it returns all.
   mutating func ended(_ worker: WorkerID, continues: Bool, wall: Int64, at now: Instant) -> Freed {
     let kind = workers[worker.index].kind
     throughputs[kind].noteEnd(
@@ -297,7 +292,6 @@ struct Workforce {
     return Freed(task: task)
   }
 
-  /// Returns nil if the worker does not have the task.
   mutating func revoked(_ worker: WorkerID, _ task: TaskID, at now: Instant) -> Freed? {
     if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
       _ = removePrefetched(place, of: worker)
@@ -380,7 +374,7 @@ struct Workforce {
     return loss
   }
 
-  /// Returns true if the run can continue without the worker, which is then not replaced.
+  /// The run can continue without the worker, which is then not replaced.
   mutating func spare(_ worker: WorkerID) -> Bool {
     let alive = pool(of: worker).alive
     guard alive > 1, workers[worker.index].kind != .service else { return false }
@@ -475,15 +469,15 @@ struct Freed {
 struct Loss {
   var complaint: String
   var node: NodeID
-  /// The worker had not said hello: nothing was started.
+  /// No hello was said: nothing was started.
   var wasLaunching: Bool
   /// The worker is not replaced, and the node is not blamed.
   var isSpared: Bool
-  /// No process could be created, and the worker's kind waits for one.
+  /// No process could be created: the kind waits for one.
   var waits = false
   /// Too many workers in a row did not come up there.
   var isLastTry = false
-  /// The running task, or the one that the worker was launched for.
+  /// Or the task that the worker was launched for.
   var current: TaskID
   var ahead: [TaskID]
   var share: Share?
