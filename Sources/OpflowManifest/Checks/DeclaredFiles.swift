@@ -1,6 +1,5 @@
 internal import OpflowPlan
 
-/// The files that a task of the manifest, or of the run that it is added to, declares.
 struct DeclaredFiles {
   struct File {
     /// A literal name, or a pattern with escapes.
@@ -36,7 +35,6 @@ struct DeclaredFiles {
     }
   }
 
-  /// - Parameter store: Keeps the texts.
   init(_ task: TaskID, _ number: Int, of run: RunTasks, store: TextStore) {
     let plan = run.plan
     self.task = number

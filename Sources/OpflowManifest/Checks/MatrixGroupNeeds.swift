@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// A matrix that a task needs, of the manifest or of the run.
+/// Of the manifest or of the run.
 struct NeededMatrixGroup {
   /// Matrices of the run are numbered after those of the manifest.
   let number: Int
@@ -13,7 +13,7 @@ struct MatrixGroupNeeds {
   let suggestions: Suggestions
   let texts: MatrixTexts
   private let store = TextStore()
-  /// The digest of a need for the whole matrix, by matrix and condition.
+  /// Digests of needs for whole matrices.
   private var wholeDigests: [Int: [NeedCondition: UInt64]] = [:]
   private var indices: [IndexKey: InstanceIndex] = [:]
   /// The bracketed parts of shortened IDs, by matrix.
@@ -43,7 +43,7 @@ struct MatrixGroupNeeds {
 
   struct Needer {
     var name: ByteView
-    /// The dependent's matrix and index in it; nil for a single task.
+    /// Nil for a single task.
     var instance: (matrixGroup: MatrixGroup, number: Int)?
   }
 
@@ -53,7 +53,7 @@ struct MatrixGroupNeeds {
     self.texts = texts
   }
 
-  /// Returns the share of a need for a whole matrix in a fingerprint.
+  /// The share of a need for a whole matrix in a fingerprint.
   mutating func digest(of needed: NeededMatrixGroup, _ condition: NeedCondition) -> UInt64 {
     if let known = wholeDigests[needed.number]?[condition] { return known }
     let digest = needed.matrixGroup.ids.reduce(0) { $0 &+ Digest.need($1, condition) }
@@ -61,7 +61,7 @@ struct MatrixGroupNeeds {
     return digest
   }
 
-  /// Returns the selected matrix tasks; nil, after an error, if there are none.
+  /// Returns nil after an error.
   mutating func instances(
     _ selector: InstanceSelector, written text: ByteView, of needed: NeededMatrixGroup,
     for needer: Needer, at place: Place
@@ -93,7 +93,7 @@ struct MatrixGroupNeeds {
     return cutIDs[number]?[Self.brackets(of: id)].map { Int32(truncatingIfNeeded: $0) }
   }
 
-  /// Returns the bracketed part. The part before it may be shorter in another file.
+  /// The part before the brackets may be shorter in another file.
   private static func brackets(of id: ByteView) -> String {
     id.part((id.firstIndex(of: UInt8(ascii: "[")) ?? 0)..<id.count).string
   }
@@ -117,7 +117,6 @@ struct MatrixGroupNeeds {
     return index
   }
 
-  /// Returns the required values sorted by name; nil after an error.
   private func values(
     _ selector: InstanceSelector, _ matrixGroup: MatrixGroup, for needer: Needer, at place: Place
   ) -> [WantedValue]? {

@@ -7,7 +7,6 @@ struct NeedCheck {
   let needs: NeedList
   let needed: NeededTasks
 
-  /// A use of some needs' values.
   struct ValueRead {
     var task: Int
     /// Indices into the task's needs.
@@ -17,7 +16,6 @@ struct NeedCheck {
     var decides: Bool
   }
 
-  /// Reports uses of values from tasks that cannot leave any.
   func checkValues(_ reads: [ValueRead]) {
     for read in reads {
       let edges = needs.edges(of: read.task)
@@ -51,7 +49,7 @@ struct NeedCheck {
     diagnostics.error(place, "`\(name)` is \(detail), and leaves no values", help: help)
   }
 
-  /// Reports tasks that would wait for a `finally` task, which runs after them.
+  /// A `finally` task runs after all others.
   func checkFinally() {
     guard needed.hasFinally else { return }
     for task in 0..<needs.count where !needed.isFinally(task) {
@@ -70,8 +68,7 @@ struct NeedCheck {
     }
   }
 
-  /// Reports wrong needs for services. A service runs while its dependents do, so these need a
-  /// process and the condition `success`.
+  /// A service runs while its dependents do, so these need a process and the condition `success`.
   func checkServices(_ resources: ResourceTable) {
     guard needed.hasServices else { return }
     var together = JointDemands(needs: needs, needed: needed, resources: resources)
@@ -105,7 +102,6 @@ struct NeedCheck {
     needs.place(of: edge, in: tasks.document(task).file)
   }
 
-  /// Reports ports that set the same variable.
   private func checkPorts(of task: Int) {
     var owners: [String: Int] = [:]
     for variable in needed.ports(task) { owners[variable] = task }
@@ -123,7 +119,7 @@ struct NeedCheck {
     }
   }
 
-  /// Reports that a task and its services together exceed a capacity.
+  /// A task and its services exceed a capacity.
   private func report(_ together: JointDemands, of task: Int, _ resources: ResourceTable) {
     let first = needs.edges(of: task).first { needed.isService(Int(needs.targets[$0])) }
     guard let first else { return }
@@ -143,16 +139,15 @@ struct NeedCheck {
   }
 }
 
-/// Demands of tasks together with their services. The exact sum of a task visits all of its
-/// services, so it is computed only if cheaper bounds do not decide.
+/// Demands of tasks with their services. The exact sum of a task visits all of its services, so it
+/// is computed only if cheaper bounds do not decide.
 private struct JointDemands {
   private let needs: NeedList
   private let needed: NeededTasks
   private let resources: ResourceTable
   /// Resources of which all services and one more task demand more than the capacity.
   private var scarce: Set<UInt32> = []
-  /// Upper bounds of demands for scarce resources: a service that is reachable in two ways may be
-  /// counted twice.
+  /// Upper bounds: a service that is reachable in two ways may be counted twice.
   private var most: [Int: [UInt32: UInt64]] = [:]
   private var isOpen: Set<Int> = []
   private var exceeding: Set<Int> = []
@@ -173,8 +168,7 @@ private struct JointDemands {
         .filter { !resources.isGPUOfMachine($0) })
   }
 
-  /// True if a task and its services exceed a capacity and none of the services does so on its own,
-  /// which is reported there.
+  /// False if one of the services exceeds a capacity on its own, which is reported there.
   mutating func exceed(with task: Int) -> Bool {
     if scarce.isEmpty { return false }
     let services = services(neededBy: task)
@@ -257,7 +251,7 @@ private struct JointDemands {
   }
 }
 
-/// The facts about tasks that their dependents use, including tasks of the run.
+/// Facts about tasks for their dependents, including tasks of the run.
 struct NeededTasks {
   private let tasks: TaskList
   private var finallyTasks: [Bool]
@@ -265,9 +259,8 @@ struct NeededTasks {
   /// Services; then tasks without a process.
   private var services: Set<Int> = []
   private var processless: [Int: ActionKind] = [:]
-  /// The variables of services' ports.
   private var ports: [Int: [String]] = [:]
-  /// Demands for user-defined resources.
+  /// For user-defined resources.
   private var demands: [Int: [DemandItem]] = [:]
 
   init(_ tasks: TaskList) {
@@ -304,7 +297,7 @@ struct NeededTasks {
     return services.contains(task)
   }
 
-  /// Describes a task without a process, and names the key that makes it so.
+  /// With the key that makes it so.
   func processless(_ task: Int) -> (detail: String, key: TaskKey)? {
     let kind: ActionKind? =
       if let (run, id) = tasks.ofRun(task) { run.plan.kind(id) } else { processless[task] }
@@ -328,13 +321,12 @@ struct NeededTasks {
     }
   }
 
-  /// True for a task of the run without values, because nothing mentioned any when it was added.
+  /// Nothing mentioned values when the run's task was added.
   func keepsNothing(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return false }
     return !run.plan.flags(id).contains(.leavesValues)
   }
 
-  /// True if an `if` can read the task's values.
   func decides(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return true }
     return run.plan.flags(id).contains(.decidesOthers)

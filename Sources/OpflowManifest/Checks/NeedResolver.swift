@@ -1,34 +1,33 @@
 internal import OpflowPlan
 
-/// Resolves needs after all tasks are declared.
+/// Used after all tasks are declared.
 struct NeedResolver {
   let diagnostics: Diagnostics
   let suggestions: Suggestions
   private let tasks: TaskList
   private(set) var needs: NeedList
-  /// For each task, the last dependent that named it.
+  /// By task, the last dependent that named it.
   private var stamps: [Int32]
-  /// The same for tasks of the run.
   private var stampsOfRun: [Int: Int] = [:]
   private var needed: NeededTasks
   private var valueReads: [NeedCheck.ValueRead] = []
   private var matrixGroups: MatrixGroupNeeds
-  /// Tasks whose values future matrix tasks read, and whether an `if` reads them.
+  /// Future matrix tasks read the values; `decides` if an `if` does.
   private(set) var readsOfInstances: [(task: Int, decides: Bool)] = []
-  /// False if an unreadable file may declare missing tasks.
+  /// An unreadable file may declare missing tasks.
   var knowsAll = true
 
   private struct Dependent {
     let number: Int
     let declaration: Int
-    /// The index in its matrix; nil for a single task or an empty matrix.
+    /// Nil for a single task or an empty matrix.
     var instance: Int?
     let document: YAMLDocument
 
     func place(_ need: TaskValues.Need) -> Place { document.place(need.node) }
   }
 
-  /// The limit on needs, which only matrices reach.
+  /// Only matrices reach the limit.
   static let mostNeeds = 20_000_000
 
   init(
@@ -83,7 +82,7 @@ struct NeedResolver {
     task.needs[index].edgeCount = needs.targets.count - start - first
   }
 
-  /// Resolves needs of an added task, which may name tasks of the run.
+  /// The needs may name tasks of the run.
   private mutating func addNeeds(
     of task: inout TaskValues, _ dependent: Dependent, beside run: RunTasks
   ) {
@@ -163,7 +162,7 @@ struct NeedResolver {
     if let ofGenerator { task.needs.append(ofGenerator) }
   }
 
-  /// For each need, the kinds of its readers: expressions (false) and `if` (true).
+  /// By need: expressions (false) and `if` (true) that read it.
   private static func byNeed(
     _ reads: [(id: ByteView, place: Place, decides: Bool)], _ needs: [TaskValues.Need]
   ) -> [Set<Bool>] {
@@ -182,7 +181,7 @@ struct NeedResolver {
     return tasks.matrixGroup(of: tasks.declaration(of: task))?.emptiness == .later
   }
 
-  /// Returns the tasks that a need names; empty after an error.
+  /// Empty after an error.
   private mutating func targets(
     of need: TaskValues.Need, _ name: ByteView, _ dependent: Dependent
   ) -> [Int] {
@@ -272,7 +271,7 @@ struct NeedResolver {
     return true
   }
 
-  /// Returns true if the task already needs `target`, and records the need.
+  /// Also records the need.
   @inline(__always)
   private mutating func isStamped(_ target: Int, _ number: Int) -> Bool {
     if target >= stamps.count { return stampsOfRun.updateValue(number, forKey: target) == number }
@@ -281,12 +280,11 @@ struct NeedResolver {
     return false
   }
 
-  /// True if one need may become many.
   private var hasMatrixGroups: Bool {
     !tasks.matrixGroups.isEmpty || tasks.run?.plan.matrixGroups.isEmpty == false
   }
 
-  /// Names a target in an error: by a matrix task's ID, else as the need is written.
+  /// By a matrix task's ID, else as the need is written.
   private func shown(_ target: Int, _ need: TaskValues.Need) -> String {
     let isInstance =
       tasks.ofRun(target) != nil
@@ -359,7 +357,7 @@ struct NeedResolver {
     var selector: InstanceSelector?
   }
 
-  /// Returns nil if the name means a task of the manifest, or nothing.
+  /// Nil if the name means a task of the manifest, or nothing.
   private func needOfRun(_ name: ByteView, seenFrom declaration: Int, _ run: RunTasks) -> NeedOfRun?
   {
     let selector = InstanceSelector(name)
@@ -408,7 +406,7 @@ struct NeedResolver {
       firstTask: tasks.number(ofRun: TaskID(run.plan.instances(id).lowerBound)))
   }
 
-  /// Adds a need for the generator, unless the task names it in `needs`.
+  /// Unless the task names the generator in `needs`.
   private mutating func addGenerator(
     of task: borrowing TaskValues, _ dependent: Dependent
   ) -> TaskValues.Need? {
@@ -443,7 +441,6 @@ struct NeedResolver {
     CycleReport(needs: needs, tasks: tasks).report(to: diagnostics)
   }
 
-  /// Checks all needs, after all tasks are read.
   func check(_ resources: ResourceTable) {
     let check = NeedCheck(diagnostics: diagnostics, tasks: tasks, needs: needs, needed: needed)
     check.checkFinally()
@@ -452,7 +449,6 @@ struct NeedResolver {
   }
 }
 
-/// Advice for a need that names no task.
 struct UnknownNeed {
   let tasks: TaskList
   let suggestions: Suggestions

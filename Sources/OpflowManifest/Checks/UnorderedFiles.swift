@@ -8,10 +8,10 @@ struct UnorderedFiles {
   private var inputs: FileTable
   private var outputs: FileTable
   private let store = TextStore()
-  /// Absolute paths, with links resolved.
+  /// With links resolved.
   private let manifestFiles: [ByteView]
 
-  /// Work limits, in bytes compared and in pairs of tasks.
+  /// In bytes compared and in pairs of tasks.
   private static let mostCompared = 20_000_000
   private static let mostPairs = 500_000
 
@@ -24,13 +24,12 @@ struct UnorderedFiles {
     }
   }
 
-  /// Must be called for tasks of the run after all tasks of the manifest.
+  /// Tasks of the run follow all tasks of the manifest.
   mutating func note(_ files: DeclaredFiles) {
     for file in files.inputs { inputs.add(file, of: files) }
     for file in files.outputs { outputs.add(file, of: files) }
   }
 
-  /// Reports problems, after all tasks and needs are known.
   func check(_ needs: NeedList, _ tasks: TaskList) {
     if outputs.entries.isEmpty { return }
     var covers = CoverTable(outputs)
@@ -84,7 +83,7 @@ struct UnorderedFiles {
       notes: Diagnostics.note(notes, "`\(writer)` writes it here"))
   }
 
-  /// Reports an output among the inputs of its own task, where it has no effect.
+  /// The input has no effect.
   private func reportOwn(_ input: FileTable.Entry, _ output: FileTable.Entry, at place: Place) {
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
     let detail =
@@ -99,8 +98,8 @@ struct UnorderedFiles {
         + "narrowly", notes: Diagnostics.note(output.place, "the output is declared here"))
   }
 
-  /// Returns pairs about the same file: input and output of two tasks without an order, and inputs
-  /// covered by an output of their own task.
+  /// Input and output of two tasks without an order, and inputs covered by an output of their own
+  /// task.
   private func pairs(_ outputCovers: inout CoverTable) -> (pairs: [(Int, Int)], own: [(Int, Int)]) {
     var pairs: [(Int, Int)] = []
     var own: [(Int, Int)] = []
@@ -144,8 +143,8 @@ struct UnorderedFiles {
 
   // MARK: Outputs
 
-  /// Reports outputs inside another task's output, and outputs that include a file of the manifest.
-  /// `WrittenPathCheck` finds equal outputs.
+  /// Inside another task's output, or with a file of the manifest inside. `WrittenPathCheck` finds
+  /// equal outputs.
   private func checkOutputs(_ covers: inout CoverTable, _ tasks: TaskList) {
     var left = Self.mostCompared
     for path in manifestFiles {
@@ -165,8 +164,7 @@ struct UnorderedFiles {
     }
   }
 
-  /// Returns entries of two tasks. Pairs of downloads are checked elsewhere; pairs of the run's
-  /// tasks were checked before.
+  /// Pairs of downloads are checked elsewhere; pairs of the run's tasks were checked before.
   private func pair(_ inner: Int, _ outer: Int) -> (FileTable.Entry, FileTable.Entry)? {
     for a in outputs.newest(of: inner) {
       for b in outputs.newest(of: outer)

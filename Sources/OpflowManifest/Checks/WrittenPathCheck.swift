@@ -3,7 +3,7 @@ internal import OpflowPlan
 /// Finds files with two writers, and tasks that write to the manifest or to opflow's files.
 struct WrittenPathCheck {
   let diagnostics: Diagnostics
-  /// The folder where runs are stored; absolute, or nil if unknown.
+  /// Absolute, or nil if unknown.
   let stateFolder: String?
   /// The manifest's folder; absolute.
   private let folder: ByteView
@@ -18,7 +18,7 @@ struct WrittenPathCheck {
     self.links = links
   }
 
-  /// Records a file of the manifest, before any task is recorded.
+  /// Must be called before any task is recorded.
   mutating func note(_ file: SourceFile, at path: String) {
     guard path.hasPrefix("/") else { return }
     let path = store.copy(path)
@@ -31,7 +31,7 @@ struct WrittenPathCheck {
       path, WrittenPaths.Writer(kind: .named, text: path, place: Place(file: 0, offset: 0)))
   }
 
-  /// Records the outputs of a task. Tasks of the run follow all tasks of the manifest.
+  /// Tasks of the run follow all tasks of the manifest.
   mutating func note(_ files: DeclaredFiles) {
     for file in files.outputs {
       let writer = WrittenPaths.Writer(
@@ -52,7 +52,7 @@ struct WrittenPathCheck {
     }
   }
 
-  /// Reports outputs outside the manifest's folder, where `cache` and `clean` have no effect.
+  /// `cache` and `clean` have no effect there.
   private func expectWithin(
     _ path: ByteView, at place: Place, in directory: ByteView, _ key: String, _ limit: String
   ) {
@@ -68,7 +68,7 @@ struct WrittenPathCheck {
       help: "let the task leave it below that folder, or take `\(key)` away")
   }
 
-  /// Reports an output of the manifest that is taken, or in the folder of runs.
+  /// The output is taken, or in the folder of runs.
   private func report(_ outcome: Outcome, of writer: WrittenPaths.Writer, at place: Place) {
     let found: [String]
     switch outcome {
@@ -95,7 +95,7 @@ struct WrittenPathCheck {
   private enum Outcome {
     /// `destination` is the target if the path is a link.
     case new(String, destination: String?)
-    /// The same task has already declared the path, which is allowed.
+    /// The same task may declare a path twice.
     case known
     case taken(WrittenPaths.Writer)
   }
@@ -138,7 +138,7 @@ struct WrittenPathCheck {
       notes: Diagnostics.note(first.place, "the first one\(alias)"))
   }
 
-  /// Reports conflicts with downloads, after all tasks are recorded.
+  /// Must be called after all tasks are recorded.
   func check() {
     paths.forEachPart { part, download in
       if part.kind == .manifest || part.kind == .named {
@@ -183,7 +183,6 @@ struct WrittenPaths {
       case download, output
       /// The target of a symbolic link that a download replaces.
       case linked
-      /// The root manifest.
       case manifest
       /// Another file of the manifest.
       case named
@@ -195,7 +194,6 @@ struct WrittenPaths {
     var place: Place?
     /// Nil if no task writes the file.
     var task: Int?
-    /// The ID of a task of the run.
     var nameInRun: ByteView?
   }
 
@@ -203,10 +201,10 @@ struct WrittenPaths {
   private var writers: [Writer] = []
   /// Files that may be temporary files of a download.
   private var suspects: [Int] = []
-  /// The parent folders of downloads, each with its first download.
+  /// With the first download of each.
   private var folders: [String: Int] = [:]
 
-  /// Returns the previous writer. `path` must outlive the table.
+  /// `path` must outlive the table.
   mutating func insert(_ path: ByteView, _ writer: Writer) -> Writer? {
     let (index, isNew) = paths.insert(path)
     if !isNew { return writers[index] }
@@ -215,7 +213,6 @@ struct WrittenPaths {
     return nil
   }
 
-  /// Records the parent folder of the path added last.
   mutating func noteFolder(_ path: String) {
     if folders[path] == nil { folders[path] = writers.count - 1 }
   }

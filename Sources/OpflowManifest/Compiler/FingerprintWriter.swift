@@ -3,7 +3,7 @@ internal import OpflowPlan
 
 struct FingerprintWriter {
   private var hasher = FingerprintHasher()
-  /// The manifest's folder; absolute and normalized.
+  /// Absolute and normalized.
   private let folder: ByteView
   private let style: FingerprintStyle
 
@@ -21,7 +21,7 @@ struct FingerprintWriter {
     for source in task.instances?.sources ?? [] { hasher.add(source) }
     // Older versions treated downloads as commands.
     hasher.end(kind == .download && style == .relative ? .download : .run)
-    // Environment and folder do not affect approvals and external tasks.
+    // They do not affect approvals and external tasks.
     let isRun = kind != .approve && kind != .block
     if isRun { hasher.add(environment) }
     hasher.end(.env)
@@ -45,7 +45,6 @@ struct FingerprintWriter {
     }
   }
 
-  /// Adds what decides a download's result: sources, target and checks.
   private mutating func add(_ download: Download) {
     let none = ByteView.empty
     hasher.add(UInt64(download.urls.count))
@@ -71,8 +70,7 @@ struct FingerprintWriter {
     }
   }
 
-  /// Digests are added up, so that the order of variables does not matter. Trace variables are
-  /// ignored.
+  /// The digests are added up: the order of variables does not matter. Trace variables are ignored.
   static func digest(of variable: EnvironmentList.Variable) -> UInt64 {
     let isOfTrace =
       variable.name.elementsEqual(TraceParent.variable.utf8)

@@ -1,17 +1,16 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// The other files that a manifest names. Each is read once; one limit applies to all together.
+/// Reads each file once; one limit applies to all together.
 final class FurtherFiles {
-  /// In order of discovery, by the path that was opened. `file` is nil for a missing optional file.
+  /// By the path that was opened, in order of discovery. `file` is nil for a missing optional file.
   private(set) var read: [(path: String, file: NamedFile?)] = []
   private let options: CompileOptions
   private var numbers: [String: Int] = [:]
   private var bytesLeft: Int
 
-  /// The size limit of an included manifest.
   static let mostBytes = 256 << 20
-  /// The size limit of a variable file. No process could be started with more.
+  /// No process could be started with more.
   static let mostVariableBytes = 1 << 20
 
   init(_ options: CompileOptions, rootBytes: Int) {

@@ -5,32 +5,30 @@ package struct CheckedManifest: Sendable {
   /// At most 50.
   package var warnings: [Diagnostic]
   package var taskCount: Int
-  /// The number of tasks that run only if named or needed.
+  /// Tasks that run only if named or needed.
   package var manualCount: Int
   package var needCount: Int
   /// The task that asks for the most GPUs of one node.
   package var mostDevices: (task: String, count: Int)?
 }
 
-/// A manifest without errors, and its plan.
 package struct CompiledManifest: Sendable {
   /// A plan file (`Plan`).
   package var planBytes: [UInt8]
   package var planKey: PlanKey
   /// At most 50.
   package var warnings: [Diagnostic]
-  /// Environment variables that expressions read; nil if not set.
+  /// Nil if not set.
   package var environmentRead: [(name: String, value: String?)]
-  /// The files that the plan depends on, the root first.
+  /// The plan depends on these, the root first.
   package var files: [PlanFile]
-  /// All files except the root, by the path that was opened.
+  /// By the path that was opened; without the root.
   package var furtherFiles: [(path: String, bytes: [UInt8])]
   package var taskCount: Int
 }
 
-/// An addition to a run.
 package struct CompiledSegment: Sendable {
-  /// A segment of the run's plan; nil if nothing is new.
+  /// Nil if nothing is new.
   package var added: CompiledManifest?
   /// Declared IDs that the run already has with the same definition.
   package var unchanged: [String]
@@ -41,11 +39,9 @@ package struct CompiledSegment: Sendable {
 /// needs (`NeedResolver`), plan (`PlanEmitter`). A check skips the last stage, unless the plan may
 /// be too large. Files are only read through closures of `CompileOptions`.
 package enum ManifestCompiler {
-  /// The size limit of a manifest.
   package static let maximumBytes = 1 << 30
 
-  /// True if any manifest with this beginning is invalid, since a value or the nesting does not
-  /// end.
+  /// A value or the nesting may not end in any continuation.
   package static func refuses(beginning bytes: [UInt8]) -> Bool {
     do throws(YAMLFailure) {
       _ = try YAMLDocument(reading: SourceFile(displayPath: "", bytes: bytes))
@@ -144,7 +140,6 @@ package enum ManifestCompiler {
     try withFiles(source, options, run: run) { compile($0, source, options, $1) }
   }
 
-  /// A plan, and which of its tasks the run has.
   private struct Compilation {
     var manifest: CompiledManifest
     var declaredCount: Int

@@ -1,13 +1,11 @@
 internal import OpflowPlan
 
-/// Reads a manifest: top-level keys, then tasks one by one.
 struct ManifestReading: ~Copyable {
   let manifest: ManifestValues
   let tasks: TaskList
-  /// The files and names that matrices read.
   let sources: ReadSources
   let instanceTexts = MatrixTexts()
-  /// The folder of the run's first manifest; absolute and normalized.
+  /// Of the run's first manifest; absolute and normalized.
   let folder: ByteView
   private let parts: [IncludedFile]
   private var resolver: NeedResolver
@@ -68,7 +66,7 @@ struct ManifestReading: ~Copyable {
   }
 
   private static let mostTasks = 5_000_000
-  /// Beyond this limit on tasks of a run, an addition could overflow task numbers.
+  /// With more, an addition could overflow task numbers.
   private static let mostTasksOfRun = 1_500_000_000
 
   private static func declaredTasks(
@@ -164,8 +162,7 @@ struct ManifestReading: ~Copyable {
     unordered.note(files)
   }
 
-  /// Records the files of the run's tasks, if the manifest also declares files. Skips tasks that
-  /// the manifest declares again.
+  /// Skips tasks that the manifest declares again.
   private mutating func noteFilesOfRun() {
     guard declaresFiles, let run = tasks.run, run.plan.declaresFiles else { return }
     let scratch = TextStore()
@@ -222,8 +219,7 @@ struct ManifestReading: ~Copyable {
     diagnostics.endInstances()
   }
 
-  /// Reads an empty matrix as one skipped task. Reports errors only if the task does not use values
-  /// of the matrix.
+  /// Reads one skipped task. Reports errors only if the task does not use values of the matrix.
   private func readWithoutInstances(
     _ key: Node, _ name: ByteView, _ scope: NameScope, _ reader: TaskReader,
     _ task: inout TaskValues
@@ -280,6 +276,6 @@ struct ManifestReading: ~Copyable {
       defaults: part.file.keys[.defaults], over: standard)
   }
 
-  /// Reports dependency cycles, after all tasks are read.
+  /// Must be called after all tasks are read.
   func reportCycles() { resolver.reportCycles() }
 }

@@ -1,21 +1,21 @@
 internal import CYAML
 internal import OpflowPlan
 
-/// Writes tasks into a plan, in the order of their numbers.
+/// Tasks must be added in the order of their numbers.
 struct PlanEmitter: ~Copyable {
   private var builder = PlanBuilder()
   private var fingerprints: FingerprintWriter
-  /// The entries shared by the tasks of a part, and the number of that part.
+  /// Shared by the tasks of a part.
   private var standard = StandardEntries()
   private var part = -1
   private var standardDemands = Demands()
   private var lines = LineCounter(ByteView.empty)
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
-  /// Variables that are evaluated when the task starts; `place` is an index into `items`.
+  /// Evaluated when the task starts; `place` is an index into `items`.
   private var lateVariables: [(place: Int, text: ByteView)] = []
   private(set) var limit: PlanSizeLimit
-  /// The needs whose values a task reads, and whether its `if` reads them.
+  /// `decides` if the task's `if` reads the values.
   private var readings: [(task: Int, needs: Range<Int>, decides: Bool)] = []
   private let run: RunTasks?
   private let scratch = TextStore()
@@ -24,7 +24,6 @@ struct PlanEmitter: ~Copyable {
     var shell: ListIndex = 0
     var shellDigest: UInt64 = 0
     var directory = TextRef.empty
-    /// The list of variables, and the index of each name.
     var variables: UInt32 = 0
     var variableNames = TextTable()
     var environment: UInt32 = 0
@@ -34,8 +33,6 @@ struct PlanEmitter: ~Copyable {
     var file: ListIndex = 0
   }
 
-  /// True if the plan is too large, or will be.
-  ///
   /// - Parameter instancesLeft: The tasks of the matrix still to come.
   mutating func isTooLarge(instancesLeft: Int) -> Bool {
     limit.isExceeded(by: builder.byteCount, tasks: builder.taskCount, instancesLeft: instancesLeft)
@@ -203,7 +200,7 @@ struct PlanEmitter: ~Copyable {
 
   // MARK: Parts
 
-  /// Adds all secrets. A listed but undeclared secret comes from the environment.
+  /// A listed but undeclared secret comes from the environment.
   private mutating func add(_ declared: [DeclaredSecret], listed: TextTable, folder: String) {
     let folder = scratch.copy(folder)
     for secret in declared {
@@ -303,7 +300,7 @@ struct PlanEmitter: ~Copyable {
         let first = Int(named[0])
         let count =
           counts[number]
-          // These matrix tasks are listed next to each other.
+          // Listed next to each other.
           ?? named.enumerated().prefix { Int($1) == first + $0 }
           .reduce(0) { $0 + needs[Int($1.element)].edgeCount }
         counts[number] = count
@@ -349,7 +346,7 @@ struct PlanEmitter: ~Copyable {
     }
   }
 
-  /// Reuses the last policy, since neighbors mostly share one.
+  /// Neighbors mostly share a policy.
   private mutating func policy(of task: borrowing TaskValues) -> UInt32 {
     let kind = task.kind
     guard task.own.contains(.policy) else {
@@ -374,7 +371,7 @@ struct PlanEmitter: ~Copyable {
     return builder.demand(task.lists.demands.resolved(for: task.kind))
   }
 
-  /// Sets `items` to the variables that differ from the defaults. Returns the change of the digest.
+  /// Items are the differences from the defaults. Returns the change of the digest.
   private mutating func setItems(to own: EnvironmentList, over base: EnvironmentList) -> UInt64 {
     items.removeAll(keepingCapacity: true)
     var digest: UInt64 = 0
@@ -438,7 +435,7 @@ extension ByteView {
   }
 }
 
-/// Maps offsets to lines; fast for ascending offsets.
+/// Fast for ascending offsets.
 struct LineCounter {
   /// Valid as long as its file.
   private let text: ByteView

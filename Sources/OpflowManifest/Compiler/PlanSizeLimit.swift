@@ -35,7 +35,7 @@ struct PlanSizeLimit {
 }
 
 extension TaskValues {
-  /// An upper bound of the bytes that the task adds to a plan, which stores equal texts once.
+  /// An upper bound: the plan stores equal texts once.
   func mostPlanBytes(_ defaults: TaskDefaults) -> Int {
     var bytes = Self.bytesPerItem + name.count
     func add(_ text: ByteView) { bytes += Self.bytesPerItem + text.count }

@@ -14,9 +14,9 @@ package struct Diagnostic: Equatable, Sendable {
   }
 
   package var severity: Severity
-  /// The file as the user named it, or the flag that is wrong.
+  /// As the user named it, or the flag that is wrong.
   package var file: String
-  /// From 1; 0 if the diagnostic is not about a place in a file.
+  /// From 1; 0 without a place in a file.
   package var line: Int
   /// From 1, in Unicode scalars.
   package var column: Int
@@ -24,9 +24,9 @@ package struct Diagnostic: Equatable, Sendable {
   package var message: String
   package var help: String?
   package var notes: [Note]
-  /// The source line, or the part of it around the place.
+  /// Only the part around the place if the line is long.
   package var sourceLine: String
-  /// The number of characters before the place.
+  /// In characters.
   package var sourceColumn: Int
 
   package init(
@@ -45,7 +45,6 @@ package struct Diagnostic: Equatable, Sendable {
   }
 }
 
-/// Why a manifest cannot be compiled.
 package struct ManifestError: Error, Equatable, Sendable {
   /// At most 50 errors by place, then warnings.
   package var diagnostics: [Diagnostic]
@@ -129,7 +128,7 @@ extension Diagnostics {
 ///                 ^
 ///     help: did you mean `fetch`?
 package struct DiagnosticRenderer: Sendable {
-  /// True to use terminal colors (ECMA-48, SGR).
+  /// Colors are ECMA-48, SGR.
   package var isColored: Bool
 
   private static let shownCharacters = 160
@@ -157,7 +156,6 @@ package struct DiagnosticRenderer: Sendable {
     return text
   }
 
-  /// Formats all diagnostics and the number of errors that are not shown.
   package func render(_ error: ManifestError) -> String {
     var text = error.diagnostics.map { render($0) }.joined()
     let shown = error.diagnostics.count { $0.severity == .error }

@@ -18,9 +18,8 @@ final class Diagnostics {
   private(set) var all: [RawDiagnostic] = []
   private(set) var files: [SourceFile] = []
   private(set) var errorCount = 0
-  /// Values that diagnostics must not show.
   private(set) var secrets: [Secret] = []
-  /// Places of invalid YAML. Later errors there are dropped.
+  /// Invalid YAML. Later errors there are dropped.
   private var settledPlaces: Set<Place> = []
   /// The depth of `mute` calls.
   private var muted = 0
@@ -30,10 +29,9 @@ final class Diagnostics {
   private struct Instance {
     var id: ByteView
     var place: Place
-    /// Returns the cells that the text at a place uses.
     var cells: ((Place) -> [InstanceCell])?
     var isFirst = true
-    /// The places of errors in this matrix task, and in earlier ones.
+    /// Of this matrix task, and of earlier ones.
     var spots: Set<Spot> = []
     var spotsBefore: Set<Spot> = []
 
@@ -161,8 +159,8 @@ final class Diagnostics {
     return instance.spotsBefore.contains(instance.spot(place).0)
   }
 
-  /// True if the error is known: aliases and files may be read several times. With cells, equal
-  /// messages may be about different cells.
+  /// Aliases and files may be read several times. With cells, equal messages may be about different
+  /// cells.
   private func isTold(_ problem: RawDiagnostic) -> Bool {
     guard let place = problem.place,
       all.contains(where: { $0.place == place && $0.message == problem.message })
@@ -199,7 +197,7 @@ final class Diagnostics {
   }
 }
 
-/// A value of a matrix task from another file, such as a cell of a table.
+/// From another file, such as a cell of a table.
 struct InstanceCell {
   var name: ByteView
   var value: ByteView

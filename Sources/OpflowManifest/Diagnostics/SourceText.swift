@@ -81,7 +81,7 @@ struct SourceLine {
   let text: ByteView
   let start: Int
 
-  /// Returns the line without secrets, and the number of characters before `place`.
+  /// Also returns the number of characters before `place`.
   func shown(_ place: Int, hiding secrets: [Secret]) -> (text: String, before: Int) {
     let place = min(max(0, place - start), text.count)
     var line = ""

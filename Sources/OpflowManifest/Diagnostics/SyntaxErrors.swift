@@ -97,7 +97,6 @@ enum SyntaxErrors {
 struct SyntaxError {
   private let source: ByteView
   private let place: Int
-  /// The start of the construct that libyaml was reading.
   private let beginning: Int?
   private let problem: String
   private let context: String
@@ -167,7 +166,7 @@ struct SyntaxError {
     Explanation(message: message, help: help, place: place)
   }
 
-  /// Reports an unclosed construct at its start, or where it breaks off if both are on one line.
+  /// At its start, or where it breaks off if both are on one line.
   private func unclosed(_ message: String, missing: String) -> Explanation {
     let help = bracketHelp ?? "\(missing) is missing"
     guard let beginning, lineStart(beginning) != lineStart(place) || place >= source.count else {
@@ -177,7 +176,7 @@ struct SyntaxError {
       message: message, help: help, place: beginning, notes: [(place, "it ends before this")])
   }
 
-  /// Advice for matrix tasks without quotes, as in `needs: [build[arch]]`.
+  /// For matrix tasks without quotes, as in `needs: [build[arch]]`.
   private var bracketHelp: String? {
     guard place > 0, place < source.count, source[place] == UInt8(ascii: "["),
       ASCII.continuesName(source[place - 1])
@@ -192,7 +191,7 @@ struct SyntaxError {
 
   // MARK: Maps
 
-  /// The limit of libyaml, in characters.
+  /// Libyaml's limit, in characters.
   private static let longestKey = 1024
 
   private var longKey: Explanation? {
@@ -293,7 +292,7 @@ struct SyntaxError {
         : "a `\"` within \"…\" is written `\\\"`, or the value put in '…' or below a `|`")
   }
 
-  /// A `${{` shortly before an error about braces.
+  /// Shortly before an error about braces.
   private var expressionTakenForMap: Explanation? {
     var start = place
     while start > 0, place - start < 200, source[start - 1] != 10 {

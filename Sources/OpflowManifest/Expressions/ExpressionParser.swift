@@ -7,7 +7,7 @@ struct ExpressionError: Error, Equatable {
 }
 
 protocol ExpressionNames {
-  /// Returns the value of a name, and reports an error if it has none.
+  /// Reports an error if the name has no value.
   func value(of name: ByteView, at offset: Int) -> ByteView
 }
 
@@ -134,7 +134,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     return value
   }
 
-  /// Rejects secrets as operands: their values are unknown until the request is sent.
+  /// The values of secrets are unknown until the request is sent.
   private func refuseSecrets(_ left: ByteView, _ right: ByteView) throws(ExpressionError) {
     guard SecretMark.isSecret(left) || SecretMark.isSecret(right) else { return }
     throw ExpressionError(
@@ -262,7 +262,7 @@ struct ExpressionLexer {
 }
 
 enum ExpressionLiteral {
-  /// Returns the text between the quotes; doubled quotes become one.
+  /// Doubled quotes become one.
   static func text(of literal: ByteView, in store: TextStore) -> ByteView {
     let quote = literal[0]
     let inner = literal.part(1..<(literal.count - 1))
@@ -288,9 +288,8 @@ enum ExpressionLiteral {
   }
 }
 
-/// Advises what to write instead of other tools' syntax.
 enum ForeignExpression {
-  /// Returns the error for a call: the language has no functions.
+  /// The language has no functions.
   static func call(of name: ByteView, at offset: Int) -> ExpressionError {
     let help: String
     if name == "always" || name == "cancelled" {

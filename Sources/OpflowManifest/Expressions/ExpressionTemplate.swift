@@ -3,12 +3,12 @@ internal import OpflowPlan
 
 /// Replaces each `${{ … }}` by its value. `$${{` is a literal `${{`.
 enum ExpressionTemplate {
-  /// The size limit of an expanded text, against malicious manifests.
+  /// Against malicious manifests.
   static let maximumBytes = 4 << 20
 
   enum Values {
     case asTheyAre
-    /// As names in a path or pattern: pattern characters are escaped (`PathPattern`).
+    /// In a path or pattern: pattern characters are escaped (`PathPattern`).
     case asNames
     case leftOut
   }
@@ -79,7 +79,7 @@ enum ExpressionTemplate {
     }
   }
 
-  /// Evaluates a single expression, with or without `${{ }}`.
+  /// With or without `${{ }}`.
   static func evaluateWhole(
     _ text: ByteView, names: some ExpressionNames, literals: TextStore
   ) throws(ExpressionError) -> ByteView {
@@ -116,7 +116,7 @@ enum ExpressionTemplate {
       offset: start, message: "the value grows beyond \(maximumBytes >> 20) MiB", help: nil)
   }
 
-  /// Returns the error, or "missing `}}`" if that is the cause.
+  /// The cause may be a missing `}}`.
   private static func problem(
     _ problem: ExpressionError, in text: ByteView, openedAt start: Int
   ) -> ExpressionError {

@@ -13,7 +13,7 @@ final class NameScope {
 
   var position = Position.top
   private(set) var variables = TextMap<ByteView>()
-  /// The scope of the including file, if its variables are visible here.
+  /// The including file, if its variables are visible here.
   var outer: NameScope?
   private(set) var environment = TextMap<ByteView>()
   var matrix = MatrixScope()
@@ -24,11 +24,11 @@ final class NameScope {
   var tasksWithoutTerminal: Set<String> = []
   var isInTask = false
   var valuePlace = ValuePlace.none
-  /// References to values of other tasks, until the reader takes them.
+  /// Until the reader takes them.
   var valuesRead: [(reference: ByteView, offset: Int)] = []
   let runID: ByteView
   let inherited: InheritedEnvironment
-  /// True if `run.id` evaluates to a constant, for fingerprints.
+  /// `run.id` is then a constant, for fingerprints.
   var hidesRunID = false
   /// Set when an expression uses `run.id`; the next two for `task.id` and `matrix`.
   var sawRunID = false
@@ -36,13 +36,11 @@ final class NameScope {
 
   var sawMatrix = false
 
-  /// True if the file is included with `as` and sees only passed variables.
+  /// Included with `as`: sees only passed variables.
   var isApart = false
 
   let suggestions: Suggestions
-  /// Owns texts that live as long as the scope.
   let store: TextStore
-  /// Owns literals, which are few.
   let literals: TextStore
 
   init(runID: String, inheritedEnvironment: [(name: String, value: String)]) {
@@ -71,7 +69,7 @@ final class NameScope {
     [variables.keys.texts, outer?.variables.keys.texts ?? []].joined()
   }
 
-  /// Returns a variable as visible at `position`; empty if unset.
+  /// As visible at `position`; empty if unset.
   func environmentValue(_ name: ByteView) -> ByteView {
     switch position {
     case .top, .task, .environment, .headers:
@@ -82,7 +80,7 @@ final class NameScope {
   }
 }
 
-/// The names of a `matrix`, with the values of one matrix task.
+/// With the values of one matrix task.
 struct MatrixScope {
   enum Owner {
     /// In a task without `matrix`, or outside tasks.
@@ -94,7 +92,7 @@ struct MatrixScope {
 
   var owner = Owner.none
   private(set) var names = TextTable()
-  /// The values of one matrix task. Without them, names are empty.
+  /// Without values, names are empty.
   private var values: [ByteView] = []
 
   init(owner: Owner = .none) { self.owner = owner }
@@ -104,7 +102,7 @@ struct MatrixScope {
     self.names = names
   }
 
-  /// Accepts all names, for a matrix whose names are unknown.
+  /// For a matrix whose names are unknown.
   static var ofAnyNames: MatrixScope {
     var scope = MatrixScope(owner: .instance)
     scope.hasAnyName = true
@@ -180,7 +178,7 @@ struct ScopedNames: ExpressionNames {
     return empty
   }
 
-  /// Rejects a secret, which would end up in the plan.
+  /// The secret would end up in the plan.
   private func secret(_ name: ByteView, at offset: Int) -> ByteView {
     let variable = name.part(4..<name.count).string
     refuse(
@@ -189,7 +187,7 @@ struct ScopedNames: ExpressionNames {
     return ByteView.empty
   }
 
-  /// Records a reference to an unknown value, or reports that it is not allowed.
+  /// The value is not known yet.
   private func noteValue(_ name: ByteView, at offset: Int) {
     switch scope.valuePlace {
     case .late: scope.valuesRead.append((name, offset))
@@ -254,7 +252,7 @@ struct ScopedNames: ExpressionNames {
   }
 }
 
-/// The environment of opflow. Records the variables that expressions read.
+/// Records the variables that expressions read.
 final class InheritedEnvironment {
   private lazy var values = Dictionary(
     entries.map { ($0.name, store.copy($0.value)) }, uniquingKeysWith: { first, _ in first })
@@ -273,7 +271,7 @@ final class InheritedEnvironment {
 
   func hasRead(_ name: ByteView) -> Bool { readNames.contains(name.string) }
 
-  /// The variables that were read, by name; nil if not set.
+  /// Sorted; nil if not set.
   var read: [(name: String, value: String?)] {
     readNames.sorted().map { ($0, values[$0]?.string) }
   }

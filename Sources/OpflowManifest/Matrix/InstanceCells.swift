@@ -1,5 +1,5 @@
-/// Finds the cells and lines whose values a text uses, because errors must be fixed there. Does
-/// nothing before the first error.
+/// Errors must be fixed in the cells and lines whose values a text uses. Does nothing before the
+/// first error.
 final class InstanceCells {
   var instance = 0
 
@@ -8,9 +8,9 @@ final class InstanceCells {
   private let texts: MatrixTexts
   private let diagnostics: Diagnostics
   private let store = TextStore()
-  /// The names that the text at a place uses and whose values are from files.
+  /// Names whose values are from files.
   private var namesAt: [Place: [Int]] = [:]
-  /// The files that were read again, by file number.
+  /// Read again, by file number.
   private var tables: [UInt32: Table] = [:]
 
   private struct Table {

@@ -7,7 +7,7 @@ struct InstanceName {
   let store: TextStore
 
   static let mostBytes = 200
-  /// The length of `~`, the hash and `]`.
+  /// `~`, the hash and `]`.
   private static let endBytes = 18
 
   func make(_ matrixGroup: ByteView, _ values: some Sequence<(name: ByteView, value: ByteView)>)
@@ -43,7 +43,7 @@ struct InstanceName {
     }
   }
 
-  /// True if an ID is shortened and so lacks some values.
+  /// A shortened ID lacks some values.
   static func isCut(_ id: ByteView) -> Bool {
     id.count > endBytes && id[id.count - endBytes] == UInt8(ascii: "~")
   }

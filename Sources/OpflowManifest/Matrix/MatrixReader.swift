@@ -6,7 +6,7 @@ struct MatrixReader: NodeReader {
   let texts: MatrixTexts
   /// The base of file names; absolute.
   let folder: ByteView
-  /// True if the tasks in `after` have succeeded.
+  /// The tasks in `after` have succeeded.
   let makesInstances: Bool
   var matrix = Matrix()
 
@@ -472,7 +472,7 @@ extension MatrixReader {
     }
   }
 
-  /// Reads the names of a matrix that has only `include`. All are part of IDs.
+  /// For a matrix that has only `include`. All names are part of IDs.
   mutating func readNames(ofFirst node: Node) {
     guard document.kind(node) == .sequence,
       let first = document.children(node).first(where: { document.kind($0) == .mapping })
@@ -514,9 +514,9 @@ extension MatrixReader {
   }
 }
 
-/// The files and names that matrices read, which are inputs of the plan.
+/// Matrices read these; they are inputs of the plan.
 final class ReadSources {
-  /// Opens a file by its path in a manifest, relative to a folder.
+  /// By the path in a manifest, relative to a folder.
   let file: (_ path: ByteView, _ folder: ByteView) -> Result<SourceFile, FileFault>
   private let names: (_ pattern: String, _ folder: String) -> Result<[String], FileNameFault>
   private(set) var globs: [PlanInputs.FoundNames] = []

@@ -127,9 +127,9 @@ struct ValueTable {
   }
 }
 
-/// A file whose lines are values, except empty ones.
+/// Lines are values, except empty ones.
 enum TextFile {
-  /// Calls `body` with each line and its offset, until it returns false.
+  /// Stops when `body` returns false.
   static func forEachLine(_ text: ByteView, _ body: (ByteView, Int) -> Bool) {
     var position = start(of: text)
     while position < text.count {

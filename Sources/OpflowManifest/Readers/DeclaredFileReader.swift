@@ -46,7 +46,7 @@ struct DeclaredFileReader: NodeReader {
     task.flags.insert(.cached)
   }
 
-  /// Returns true if results may contain secrets; nil without a cache.
+  /// True if results may contain secrets; nil without a cache.
   private func readCacheValue(_ node: Node) -> Bool? {
     guard document.kind(node) == .mapping else {
       return values.boolean(node, Subject(TaskKey.cache)) == true ? false : nil
@@ -142,7 +142,7 @@ struct DeclaredFileReader: NodeReader {
         + " and a path as it is")
   }
 
-  /// True if a map has unknown keys, which are already reported.
+  /// Unknown keys are already reported.
   private func hasOtherKeys(_ map: Node) -> Bool {
     var children = document.children(map)
     while let key = children.next(), children.next() != nil {
@@ -194,7 +194,7 @@ struct DeclaredFileReader: NodeReader {
     return declared
   }
 
-  /// Rejects pattern syntax of other tools, and invalid patterns.
+  /// Also rejects pattern syntax of other tools.
   private func problem(_ path: TaskValues.DeclaredPath) -> (message: String, help: String)? {
     let text = path.text
     if text.first == UInt8(ascii: "!"), document.text(path.node).first == text.first {
@@ -225,7 +225,7 @@ struct DeclaredFileReader: NodeReader {
 
   private static let helpForBraces = "write an item for each; the character itself is `[{]`"
 
-  /// Finds braces that a shell would expand.
+  /// A shell would expand such braces.
   private static func braces(in path: ByteView) -> String? {
     guard let open = path.firstIndex(of: UInt8(ascii: "{")),
       let close = path[open...].firstIndex(of: UInt8(ascii: "}")),

@@ -3,7 +3,6 @@ internal import OpflowBase
 struct DownloadReader: NodeReader {
   let values: ValueReader
 
-  /// Reads a download, and records its target as a written file.
   func read(_ node: Node, into task: inout TaskValues) {
     guard
       let fields = fields(

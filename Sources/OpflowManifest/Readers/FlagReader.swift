@@ -85,7 +85,7 @@ struct FlagReader: NodeReader {
 
   private enum Condition {
     case known(Bool)
-    /// The part that is evaluated when all needs have ended.
+    /// Evaluated when all needs have ended.
     case late(ByteView)
   }
 
@@ -152,7 +152,6 @@ struct FlagReader: NodeReader {
   }
 }
 
-/// Reads the keys of `TaskKey.ofProcesses`.
 struct ProcessReader: NodeReader {
   let values: ValueReader
 

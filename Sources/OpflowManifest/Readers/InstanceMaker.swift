@@ -5,10 +5,10 @@ package enum InstanceMaker {
   /// The subcommand of opflow that the generator runs; the matrix's ID follows.
   package static let word = "legs"
 
-  /// Facts that are known before matrix tasks exist.
+  /// Known before matrix tasks exist.
   struct Instances {
     var sources: [ByteView]
-    /// True if the matrix tasks use the cache, and a memory limit.
+    /// Of the matrix tasks.
     var areCached: Bool
     var areLimited: Bool
   }
@@ -58,7 +58,7 @@ package enum InstanceMaker {
 }
 
 extension TaskFlags {
-  /// Takes over the flags of the generator, except that it was selected.
+  /// The generator's selection does not apply.
   mutating func takeFromMaker(_ maker: TaskFlags) {
     formUnion(maker.intersection([.leavesValues, .decidesOthers]))
     remove(.manual)

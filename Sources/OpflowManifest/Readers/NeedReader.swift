@@ -15,7 +15,7 @@ struct NeedReader: NodeReader {
     }
   }
 
-  /// Advice for a map: one need, or IDs as keys.
+  /// One need, or IDs as keys.
   private func helpForMap(_ node: Node) -> String {
     var names: [String] = []
     var children = document.children(node)
@@ -69,13 +69,10 @@ struct NeedReader: NodeReader {
   }
 }
 
-/// A task's needs by the IDs that expressions use: each need's ID, and the matrix's ID for matrix
-/// tasks.
+/// By the IDs that expressions use: each need's ID, and the matrix's ID for matrix tasks.
 struct WrittenNeeds {
-  /// In the task's order.
   let texts: [ByteView]
   private var ids = TextTable()
-  /// The needs that each ID names.
   private var needs: [[Int32]] = []
 
   /// - Parameter needs: Only `written` is used.
@@ -101,7 +98,7 @@ struct WrittenNeeds {
 
   func needs(_ number: Int) -> [Int32] { needs[number] }
 
-  /// True if a need is exactly that ID.
+  /// Exactly, not as a matrix.
   func names(_ id: ByteView) -> Bool {
     number(of: id).map { needs[$0].contains { texts[Int($0)].count == id.count } } ?? false
   }

@@ -72,12 +72,12 @@ struct SecretReader: NodeReader {
     return commands.readWords(node, Subject(SecretKey.run)).map { .command($0) }
   }
 
-  /// Copies a text, because it may come from an expression.
+  /// The text may come from an expression.
   private func kept(_ text: ByteView) -> ByteView { scope.store.copy(text) }
 
   // MARK: - Uses
 
-  /// Reads a task's list, and the secrets in a download's headers.
+  /// From a task's list, and the headers of a download.
   @inline(__always)
   func readNames(_ key: Node?, into task: inout TaskValues) {
     let isDownload = if case .download = task.kind { true } else { false }
@@ -160,7 +160,7 @@ struct SecretReader: NodeReader {
 }
 
 extension ValueReader {
-  /// Records a variable set by `env` or `env_file`; a secret of the run is an error.
+  /// A secret of the run cannot be set.
   func noteSet(_ variable: EnvironmentList.Variable) {
     let place = document.place(variable.value.node)
     guard let secret = scope.secrets.noteSet(variable.name, at: place) else { return }

@@ -10,7 +10,7 @@ struct ServiceValues {
   var timeoutMilliseconds = ServiceReadiness.standardTimeoutMilliseconds
   var intervalMilliseconds = ServiceReadiness.standardIntervalMilliseconds
   var restarts: UInt32 = 0
-  /// The names of ports, each of which has a variable.
+  /// Each has a variable.
   var ports: [Scalar] = []
 
   var portVariables: [String] { ports.map { ServicePorts.variable($0.text.string) } }

@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// Reads the tasks of a file. A class, because a value this large would be copied for each task.
+/// A class, because a value this large would be copied for each task.
 final class TaskReader: NodeReader {
   let values: ValueReader
   let defaults: TaskDefaults
@@ -39,8 +39,7 @@ final class TaskReader: NodeReader {
     }
   }
 
-  /// Reads the declaration as task `name`, which may be a matrix task with values in the scope's
-  /// `matrix`.
+  /// `name` may be a matrix task with values in the scope's `matrix`.
   func read(_ key: Node, as name: ByteView, into task: inout TaskValues) {
     scratch.removeAll()
     scope.taskID = name
@@ -105,7 +104,7 @@ final class TaskReader: NodeReader {
     }
   }
 
-  /// Advice for a missing `: ` as in `run make` or `run:make`.
+  /// As in `run make` or `run:make`.
   private func missingColonHelp(_ node: Node) -> String? {
     guard let text = document.scalarText(node), text.count <= 80, !text.contains(10),
       let end = text.firstIndex(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ":") }),

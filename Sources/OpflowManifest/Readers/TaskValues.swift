@@ -1,7 +1,7 @@
 internal import OpflowPlan
 
-/// One task with all values. One large record serves all tasks: do not copy it, and do not keep its
-/// texts beyond the next task.
+/// One large record serves all tasks: do not copy it, and do not keep its texts beyond the next
+/// task.
 struct TaskValues: ~Copyable {
   /// Also the task's place.
   var key: Node
@@ -24,9 +24,9 @@ struct TaskValues: ~Copyable {
   /// The rest of an `if` with values of other tasks.
   var lateCondition: ByteView?
   var readsValues = false
-  /// The tasks whose values the task reads, and whether its `if` reads them.
+  /// `decides` if the task's `if` reads the values.
   var valueReads: [(id: ByteView, place: Place, decides: Bool)] = []
-  /// The inputs that decide, with the definition, whether the task must run.
+  /// With the definition, these decide if the task must run.
   var inputs: [Input] = []
   var hasInputs = false
   /// The declared outputs, or the download's target.
@@ -40,11 +40,11 @@ struct TaskValues: ~Copyable {
     var name: ByteView
     var node: Node
     var condition: NeedCondition
-    /// The hash of the matrix tasks' IDs; nil for a plain ID.
+    /// Of the matrix tasks' IDs; nil for a plain ID.
     var instancesDigest: UInt64?
-    /// The name as written; `name` becomes the full ID.
+    /// As written; `name` becomes the full ID.
     var written: ByteView
-    /// The range of resolved needs.
+    /// Resolved needs.
     var firstEdge = 0
     var edgeCount = 0
 
@@ -99,7 +99,7 @@ struct TaskValues: ~Copyable {
   @inline(__always)
   var declaresFiles: Bool { !written.isEmpty || !inputs.isEmpty }
 
-  /// True to pass the task to `NeededTasks.note`, which copies it.
+  /// `NeededTasks.note` copies such tasks.
   @inline(__always)
   var isOfNote: Bool {
     switch kind {
@@ -156,7 +156,7 @@ struct Download {
 
 struct Directory {
   var path: ByteView
-  /// The path with a constant for `run.id`, for fingerprints.
+  /// With a constant for `run.id`, for fingerprints.
   var stable: ByteView
 }
 
@@ -187,7 +187,6 @@ struct EnvironmentList {
 struct Demands {
   /// An amount of 0 cancels a default.
   private(set) var items: [DemandItem] = []
-  /// Indices into `items`.
   private var places: [UInt32: Int] = [:]
 
   mutating func set(_ resource: UInt32, _ amount: UInt64) {
@@ -200,7 +199,7 @@ struct Demands {
     }
   }
 
-  /// Returns the demands with the default: one CPU, or one download.
+  /// The default is one CPU, or one download.
   func resolved(for kind: ActionKind, isService: Bool = false) -> [DemandItem] {
     let standard = kind == .download ? ResourceEntry.download : ResourceEntry.cpu
     var result = items
@@ -214,7 +213,7 @@ struct Demands {
   }
 }
 
-/// The values of keys in `defaults`; each task starts from a copy.
+/// Set by `defaults`; each task starts from a copy.
 struct TaskSettings {
   var shell: [Scalar]
   var directory: Directory
@@ -246,7 +245,7 @@ struct TaskDefaults {
   var lists = TaskLists()
 }
 
-/// The settings of a task that may differ from `TaskDefaults`.
+/// May differ from `TaskDefaults`.
 struct OwnSettings: OptionSet {
   let rawValue: UInt8
 

@@ -40,7 +40,7 @@ struct VariableFile {
   mutating func read() {
     if let (place, detail) = foreignByte {
       diagnostics.error(file.place(place), detail, help: "a file of variables is text")
-      // The byte may be inside a value, so its whole line is hidden.
+      // The byte may be inside a value: hide its whole line.
       hide(0, at: place)
       return
     }
@@ -142,7 +142,7 @@ struct VariableFile {
 
   // MARK: Values
 
-  /// Reads a value and skips the rest of its last line. Returns nil after an error.
+  /// Skips the rest of the last line. Returns nil after an error.
   private mutating func readValue() -> ByteView? {
     let start = position
     switch peek {
@@ -251,7 +251,7 @@ struct VariableFile {
     diagnostics.error(file.place(place), message, help: help)
   }
 
-  /// Hides text from `start` on in diagnostics, or the whole line of `place` if that is later.
+  /// From `start` on, or the whole line of `place` if that is later.
   private func hide(_ start: Int, at place: Int? = nil) {
     var start = start
     if let place {
@@ -278,10 +278,10 @@ struct VariableFileEntry {
 struct VariableFileReader: NodeReader {
   /// Its texts must live as long as the scope.
   let values: ValueReader
-  /// Opens a file, and reports an error if it is missing.
+  /// Reports an error if the file is missing.
   let open: (VariableFileEntry) -> SourceFile?
 
-  /// Adds the variables to the scope and to a layer of `list`. The inherited environment wins.
+  /// The inherited environment wins over the files.
   func read(_ node: Node, into list: inout EnvironmentList) {
     guard let items = values.items(node, Subject(ManifestKey.envFile), expected: "a list of paths")
     else { return }
@@ -335,7 +335,6 @@ struct VariableFileReader: NodeReader {
   }
 }
 
-/// Expands `$NAME`, `${NAME…}` and escapes in variable files.
 struct VariableExpansion {
   let text: ByteView
   private(set) var position: Int
@@ -367,7 +366,7 @@ struct VariableExpansion {
     return store.finish()
   }
 
-  /// - Parameter isWritten: True to write the result, false to skip it.
+  /// - Parameter isWritten: False to skip the result.
   private mutating func expand(until close: UInt8?, isWritten: Bool) throws(ExpressionError) {
     while position < end {
       let byte = text[position]

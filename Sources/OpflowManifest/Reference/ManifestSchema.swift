@@ -1,5 +1,5 @@
-/// The JSON Schema of a manifest, in draft 7, which editors support best. It accepts every valid
-/// manifest, and also errors that need the whole manifest, such as an unknown task in `needs`.
+/// The JSON Schema of a manifest, in draft 7, which editors support best. Accepts every valid
+/// manifest, and errors that need the whole manifest, such as an unknown task in `needs`.
 package enum ManifestSchema {
   package static var text: String {
     var members: [(String, JSONNode)] = [
@@ -36,8 +36,8 @@ package enum ManifestSchema {
     return map == .need ? ["anyOf": [schema, needByOldReaders]] : schema
   }
 
-  /// A need as YAML 1.1 readers see it: the key `on` is the boolean true. JSON has no such key, but
-  /// validators in Python see it.
+  /// For YAML 1.1 readers, the key `on` is the boolean true. JSON has no such key, but validators
+  /// in Python see it.
   private static var needByOldReaders: JSONNode {
     [
       "doNotSuggest": true, "type": "object", "required": ["task"],
@@ -197,7 +197,7 @@ enum ShapeSchema {
 
   // MARK: - Parts
 
-  /// An expression, which is allowed for any type.
+  /// Allowed for any type.
   private static var expression: JSONNode { text(#"\$\{\{"#) }
 
   private static func orExpression(_ schemas: JSONNode...) -> JSONNode {
@@ -240,7 +240,6 @@ enum ShapeSchema {
   private static var sizePattern: String { "\(number)( ?(B|[kKMGTP]B|[KMGTP]iB))?" }
 }
 
-/// A JSON value for readable output.
 indirect enum JSONNode {
   case members(names: [String], values: [JSONNode])
   case array([JSONNode])

@@ -83,7 +83,6 @@ enum ForeignKeys {
   }
 }
 
-/// Advises what to write instead of other tools' keys.
 enum ForeignAdvice {
   /// Words with the same help share a row.
   private typealias Advices = [(foreign: String, help: StaticString)]
@@ -241,7 +240,7 @@ enum ForeignAdvice {
   }
 }
 
-/// Keys of later versions, which get their own error.
+/// These get their own error.
 enum LaterKeys {
   private static let all: [(name: StaticString, map: KeyMap, help: String)] = [
     (

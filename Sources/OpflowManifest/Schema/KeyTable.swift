@@ -1,4 +1,4 @@
-/// The keys of a map, numbered from 0.
+/// Numbered from 0.
 protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
   /// In the order of the cases.
   static var table: [KeyRow] { get }
@@ -47,7 +47,7 @@ struct Fields<Key: SchemaKey> {
     present |= Self.bit(key)
   }
 
-  /// True if an unknown key was reported as probably this one.
+  /// An unknown key was reported as probably this one.
   func isMeant(_ key: Key) -> Bool { meant & Self.bit(key) != 0 }
 
   mutating func noteMeant(_ key: Key) { meant |= Self.bit(key) }

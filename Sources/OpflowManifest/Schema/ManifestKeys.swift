@@ -5,7 +5,6 @@ enum ManifestKey: Int, SchemaKey {
   case envFile, secrets, keepRuns, concurrency, ifRunning
   case tasks
 
-  /// Keys that included files cannot have.
   static let ofRootOnly: [ManifestKey] = [
     .maxParallel, .maxFailures, .resources, .secrets, .keepRuns, .concurrency, .ifRunning,
   ]

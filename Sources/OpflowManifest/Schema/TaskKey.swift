@@ -8,34 +8,31 @@ enum TaskKey: Int, SchemaKey {
   case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local, block
   case clean
 
-  /// Keys that say what a task does. A task has at most one of them.
+  /// A task has at most one action.
   static let actions: [TaskKey] = [.run, .download, .approve, .block]
 
-  /// Keys of a task without an action, which groups its `needs`.
+  /// For a task without an action, which groups its `needs`.
   static let ofNames: [TaskKey] = [
     .needs, .desc, .tags, .manual, .condition, .priority, .matrix, .finally,
   ]
 
-  /// Keys that approvals cannot have.
   static let notOfApprovals: [TaskKey] =
     [
       .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
       .secrets, .interactive, .control, .cache,
     ] + ofPrograms
 
-  /// Keys that external tasks cannot have.
   static let notOfExternalTasks: [TaskKey] =
     [
       .env, .dir, .shell, .inputs, .outputs, .finally, .secrets, .interactive, .control, .cache,
     ] + ofPrograms
 
-  /// Keys that services cannot have.
   static let notOfServices: [TaskKey] = [
     .timeout, .retry, .inputs, .outputs, .cache, .finally, .allowFailure, .onInterrupted,
     .interactive, .jobserver, .clean,
   ]
 
-  /// The plan's flags by key. Some flags only say that the plan has more data of the key.
+  /// Some flags only say that the plan has more data of the key.
   static let ofFlags: [(key: TaskKey, flag: TaskFlags)] = [
     (.finally, .finally), (.condition, .conditionFalse), (.allowFailure, .allowAnyFailure),
     (.onInterrupted, .failWhenInterrupted), (.matrix, .emptyMatrix), (.manual, .manual),
@@ -43,12 +40,12 @@ enum TaskKey: Int, SchemaKey {
     (.inputs, .checked), (.outputs, .declaresOutputs), (.cache, .cached), (.service, .service),
   ]
 
-  /// Keys that are texts. `FlagReader` reads them, except `secrets`.
+  /// `FlagReader` reads them, except `secrets`.
   static let ofTexts: [(key: TaskKey, text: TaskText)] = [
     (.desc, .description), (.tags, .tags), (.secrets, .secrets),
   ]
 
-  /// Keys about processes, read by `ProcessReader`. `use` completes an error message.
+  /// Read by `ProcessReader`. `use` completes an error message.
   static let ofProcesses: [(key: TaskKey, rule: ProcessRule, use: StaticString)] = [
     (.jobserver, .jobserver, "take jobs from it"), (.memoryLimit, .memoryLimit, "use it up"),
     (.local, .local, ""), (.clean, .clean, "leave more than its `to`"),
@@ -58,7 +55,7 @@ enum TaskKey: Int, SchemaKey {
     ofProcesses.filter(\.rule.isOfPrograms).map(\.key)
   }
 
-  /// Keys that downloads cannot have; those of `ifTrue` only if they are true.
+  /// Keys of `ifTrue` are errors only if true.
   static var notOfDownloads: (always: [TaskKey], ifTrue: [TaskKey]) {
     var keys: (always: [TaskKey], ifTrue: [TaskKey]) = (
       [.inputs, .outputs, .cache, .service], [.interactive, .control]
@@ -72,7 +69,7 @@ enum TaskKey: Int, SchemaKey {
     return keys
   }
 
-  /// Keys that `defaults` may set, in help's order.
+  /// In help's order.
   static let ofDefaults: [TaskKey] = [
     .shell, .dir, .env, .timeout, .retry, .stop, .priority, .resources, .onInterrupted,
   ]

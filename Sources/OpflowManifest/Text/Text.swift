@@ -65,7 +65,7 @@ extension UnsafeRawBufferPointer {
 /// Owns texts made during compilation, at stable addresses.
 final class TextStore {
   private var chunks: [UnsafeMutableRawBufferPointer] = []
-  /// The bounds in the last chunk of the text under construction.
+  /// Bounds of the text under construction in the last chunk.
   private var start = 0
   private var end = 0
 
@@ -143,7 +143,7 @@ enum ASCII {
 }
 
 extension Array {
-  /// Removes all elements. For a few, `removeAll(keepingCapacity:)` takes several times as long.
+  /// For a few elements, `removeAll(keepingCapacity:)` takes several times as long.
   @inline(__always)
   mutating func removeEach() {
     while popLast() != nil {}

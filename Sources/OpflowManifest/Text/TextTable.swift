@@ -1,6 +1,6 @@
 internal import OpflowBase
 
-/// A set of texts, numbered in insertion order. Does not own the texts.
+/// Numbers texts in insertion order; does not own them.
 struct TextTable {
   private(set) var texts: [ByteView] = []
   /// Open addressing, at most half full. A slot has a text's number plus one in the bits of `mask`
@@ -28,7 +28,7 @@ struct TextTable {
     return (count - 1, true)
   }
 
-  /// Adds a text, or returns the number of an equal one.
+  /// Returns the number of an equal text.
   mutating func add(_ text: ByteView) -> Int? {
     let (index, isNew) = insert(text)
     return isNew ? nil : index
@@ -38,7 +38,7 @@ struct TextTable {
     index(of: text) ?? insert(store.copy(text)).index
   }
 
-  /// Removes all texts but keeps a small table's memory.
+  /// Keeps a small table's memory.
   mutating func removeAll() {
     if texts.isEmpty { return }
     if slots.count > 64 { return self = TextTable() }

@@ -5,8 +5,7 @@ struct ForeignScript {
   let message: String
   let help: String
 
-  /// True if the file may contain foreign syntax. Most files do not, which saves a search of each
-  /// script.
+  /// Most files have no foreign syntax, which saves a search of each script.
   static func mayStand(in source: ByteView, marks: SourceMarks = SourceMarks()) -> Bool {
     func any(of byte: UInt8, _ begins: (_ next: Int) -> Bool) -> Bool {
       var place = 0
@@ -104,7 +103,6 @@ struct ForeignScript {
     return ForeignScript(rest.part(0..<(end + 1)), meaning: name)
   }
 
-  /// Finds unquoted typographic quotes and no-break spaces.
   private static func letter(_ rest: ByteView, isAtStart: Bool) -> ForeignScript? {
     if rest.hasPrefix("\u{A0}") {
       return ForeignScript(
@@ -118,7 +116,7 @@ struct ForeignScript {
       help: "put `\(quote == "“" ? "\"" : "'")` in its place")
   }
 
-  /// Returns the name to use in an expression, if the manifest has it.
+  /// The name to use in an expression, if the manifest has it.
   private static func meant(_ inner: ByteView, _ scope: NameScope) -> String? {
     if isName(at: 0, of: inner), inner.allSatisfy({ isPart($0) }) { return inner.string }
     guard inner.count <= 60, inner.allSatisfy(ASCII.continuesName) else { return nil }
@@ -145,7 +143,7 @@ extension ByteView {
 }
 
 extension ValueReader {
-  /// Warns about `$NAME`, `${NAME}` and a leading `~/`, except in text made by an expression.
+  /// Not in text made by an expression.
   @inline(__always)
   func warnOfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
     guard document.marks.hasDollars || value.text.first == UInt8(ascii: "~") else { return }
@@ -172,7 +170,7 @@ struct ShellText {
   let text: ByteView
   let variable: String
 
-  /// Finds the first variable. Names must be upper-case, because a password may contain `$`.
+  /// Names must be upper-case, because a password may contain `$`.
   init?(in value: ByteView) {
     if value == "~" || value.hasPrefix("~/") {
       (text, variable) = (value.part(0..<1), "HOME")

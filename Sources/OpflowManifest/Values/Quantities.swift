@@ -109,7 +109,6 @@ package enum AmountText {
   }
 }
 
-/// A decimal number without a sign.
 private struct Decimal {
   private var whole: UInt64 = 0
   /// The fraction, cut after nine digits.
@@ -139,7 +138,7 @@ private struct Decimal {
     if end == fraction { return nil }
   }
 
-  /// Returns the product, rounded up; nil if it does not fit.
+  /// Rounds up; nil if the product does not fit.
   func times(_ factor: UInt64) -> UInt64? {
     let (product, overflow) = whole.multipliedReportingOverflow(by: factor)
     let wide = numerator.multipliedFullWidth(by: factor)
@@ -150,9 +149,9 @@ private struct Decimal {
   }
 }
 
-/// Parses command-line values with the manifest's syntax.
+/// Command-line values with the manifest's syntax.
 package enum AskedValues {
-  /// Parses a number, or a word for one, of a control request.
+  /// A control request may have a word for a number.
   package static func number(_ text: String, of kind: RequestNumber) -> Int64? {
     with(text) { text in
       if let level = kind.words.first(where: { text == $0.word }) { return Int64(level.value) }
@@ -160,8 +159,8 @@ package enum AskedValues {
     }
   }
 
-  /// Parses an amount in the resource's unit (`ResourceEntry`): a whole number for `cpu` and
-  /// `download`, a size for `memory`, else a size or a number with up to three decimals.
+  /// In the resource's unit (`ResourceEntry`): a whole number for `cpu` and `download`, a size for
+  /// `memory`, else a size or a number with up to three decimals.
   package static func amount(_ text: String, ofResource resource: UInt32) -> UInt64? {
     with(text) { text in
       switch resource {

@@ -43,7 +43,7 @@ extension NodeReader {
   }
 }
 
-/// Reads nodes as values of the types that keys take. Methods return nil after an error.
+/// Methods return nil after an error.
 final class ValueReader: Reporter {
   let document: YAMLDocument
   let diagnostics: Diagnostics
@@ -104,7 +104,7 @@ final class ValueReader: Reporter {
     return scalar
   }
 
-  /// Accepts the result of an expression as a string, even if it is empty.
+  /// The result of an expression is a string, even if it is empty.
   @inline(never)
   private func null(_ scalar: Scalar, _ subject: Subject, expected: StaticString) -> Scalar? {
     if hasExpression(scalar.node) {
@@ -122,7 +122,7 @@ final class ValueReader: Reporter {
           : "`\(scalar.text.string)` without quotes is no text")
   }
 
-  /// The end of an error message about an empty value; names the expression, if any.
+  /// Names the expression, if any.
   func emptiness(_ node: Node) -> String {
     guard hasExpression(node) else { return "is empty" }
     return "came out empty from `\(Self.excerpt(document.text(node)))`"
@@ -158,7 +158,7 @@ final class ValueReader: Reporter {
     return scalar
   }
 
-  /// Returns nil, without an error, for all but an unquoted boolean.
+  /// Returns nil, without an error, for other values.
   func scalarIfBoolean(_ node: Node, _ subject: Subject) -> Scalar? {
     guard document.isPlain(node), CoreSchema.boolean(document.text(node)) != nil else { return nil }
     return possiblyNull(node, subject, expected: "a string")
@@ -297,7 +297,6 @@ final class ValueReader: Reporter {
     return items.compactMap { filledString($0, .item(of: key)) }
   }
 
-  /// Reads exit codes from 1 to 255 (0 is success).
   func exitCodes(_ node: Node, _ subject: Subject, items name: StaticString) -> [Int32]? {
     guard let items = items(node, subject, expected: "a list of exit codes") else { return nil }
     if items.isEmpty { return error(node, "\(subject.description) is empty") }
@@ -350,7 +349,7 @@ final class ValueReader: Reporter {
       ? "write a list: [\(text.string)]" : "write a list: [\"\(text.string)\"]"
   }
 
-  /// Advice for variables in a list: `- NAME=VALUE` (docker compose), `- name: NAME` (Kubernetes).
+  /// For `- NAME=VALUE` (docker compose) and `- name: NAME` (Kubernetes).
   func mapHelp(_ node: Node) -> String? {
     let first: Node?
     switch document.kind(node) {
@@ -437,7 +436,7 @@ extension ValueReader {
     return Scalar(node: node, text: value, stable: stable, isTyped: !isLate, isLate: isLate)
   }
 
-  /// Evaluates expressions. `stable` has a constant for `run.id`.
+  /// `stable` has a constant for `run.id`.
   private func expand(_ text: ByteView, of node: Node) -> (
     value: ByteView, stable: ByteView, isLate: Bool
   )? {
@@ -468,14 +467,14 @@ extension ValueReader {
     return isWrong ? nil : (value, stable, isLate)
   }
 
-  /// Reads a path or pattern. Values of expressions are literal names.
+  /// Values of expressions are literal names.
   func pathText(_ node: Node, _ subject: Subject) -> Scalar? {
     valuesAs = .asNames
     defer { valuesAs = .asTheyAre }
     return filledString(node, subject)
   }
 
-  /// Returns the text without its expressions, which must be valid.
+  /// The expressions must be valid.
   func textWithoutValues(_ node: Node) -> ByteView {
     let text = document.text(node)
     if !hasExpression(text) { return text }
@@ -524,13 +523,12 @@ extension ValueReader {
   }
 }
 
-/// A scalar with its expressions evaluated. Its four machine words fit in registers; passing it
-/// through memory took longer than reading one.
+/// Its four machine words fit in registers; passing it through memory took longer than reading one.
 struct Scalar {
   let node: Node
-  /// True for plain scalars and those with expressions: the text decides the type.
+  /// Of plain scalars and those with expressions, the text decides the type.
   let isTyped: Bool
-  /// True if expressions are left for the start of the task (`LateText`).
+  /// Expressions are left for the start of the task (`LateText`).
   let isLate: Bool
   // 32 bits suffice: all texts are below 1 GiB.
   private let textCount: UInt32
@@ -579,9 +577,9 @@ enum Subject {
   }
 }
 
-/// The key table's example of a key, as advice for a wrong value.
+/// Advice for a wrong value.
 enum KeyExample {
-  /// Returns nil if maps have different examples of the key, or the example has several lines.
+  /// Nil if maps have different examples of the key, or the example has several lines.
   static func help(for subject: Subject) -> String? {
     let name: String
     switch subject {

@@ -1,6 +1,6 @@
 internal import CYAML
 
-/// A node, by the number of its record.
+/// The number of a record.
 struct Node: Equatable {
   var record: Int32
 
@@ -90,20 +90,19 @@ final class YAMLDocument {
     return textBytes.part(Int(text.offset)..<(Int(text.offset) + Int(text.length)))
   }
 
-  /// Returns nil if libyaml had to decode the text.
+  /// Nil if libyaml had to decode the text.
   func textStart(_ node: Node) -> Int? {
     let record = records[Int(target(node).record)]
     return record.has(CYAML_OWN_TEXT) ? nil : record.textStart
   }
 
-  /// True if the text of the scalar decides its type.
+  /// The text decides the type.
   @inline(__always)
   func isPlain(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind == UInt32(CYAML_SCALAR) && record.has(CYAML_PLAIN)
   }
 
-  /// True for a collection in brackets or braces.
   func isFlow(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind != UInt32(CYAML_SCALAR) && record.has(CYAML_FLOW)
@@ -183,8 +182,7 @@ struct ExpressionPlace {
 }
 
 extension YAMLDocument {
-  /// Finds the place in text that libyaml decoded (folded lines, escapes, blocks) by counting
-  /// `${{`.
+  /// Counts `${{` in text that libyaml decoded (folded lines, escapes, blocks).
   func place(_ node: Node, textOffset: Int) -> Place {
     file.place(offset(node, textOffset: textOffset))
   }
@@ -219,7 +217,7 @@ extension YAMLDocument {
     return found < rest.count ? start + found : nil
   }
 
-  /// The text of a block scalar starts after its first line.
+  /// After the first line of a block scalar.
   private func bodyStart(_ node: Node) -> Int {
     var position = offset(node)
     guard position < source.count,
@@ -233,10 +231,9 @@ extension YAMLDocument {
 struct YAMLFailure: Error {
   enum Reason: Equatable {
     case empty
-    /// - Parameter beginning: The start of the construct that libyaml was reading.
+    /// - Parameter beginning: The construct that libyaml was reading.
     case syntax(problem: String, context: String, beginning: Int?)
     case notUTF8
-    /// A code point.
     case forbiddenCharacter(UInt32)
     case secondDocument
     case tooDeep, tooExpanded, tooManyRecords, tooLong, tooManyDirectives, longDirective
@@ -248,7 +245,7 @@ struct YAMLFailure: Error {
 
   static let mostLevels = CYAML_MAX_DEPTH
 
-  /// True if more input could not change the failure.
+  /// More input could not change the failure.
   var isFinal: Bool {
     switch reason {
     case .tooDeep, .tooExpanded, .tooLong, .tooManyDirectives, .longDirective: true
