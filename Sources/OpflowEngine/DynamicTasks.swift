@@ -18,7 +18,7 @@ package import OpflowPlan
 /// Dependencies that have succeeded are met; those that have failed skip the task. A service that
 /// ended unneeded is reopened.
 package struct RunGrowth: Sendable, Equatable {
-  /// With the new tasks.
+  /// The plan with the new tasks.
   package var plan: Plan
   package var entry: ExtendEntry
   package var initial: [InitialState]
@@ -281,10 +281,10 @@ package struct Retraction: Sendable, Equatable {
   }
 }
 
-/// By generator.
+/// Tasks added in this session, by generator.
 struct OwnAdditions: Sendable {
   private var additions: [TaskID: [(order: RequestID, tasks: Range<Int>)]] = [:]
-  /// Until the caller answers.
+  /// Tasks that were let go, until the caller answers.
   private var letGo: Set<Int32> = []
 
   var isEmpty: Bool { additions.isEmpty }

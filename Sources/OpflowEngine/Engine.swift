@@ -19,7 +19,7 @@ package struct Engine: ~Copyable {
   private var told = 0
   private var isWriting = false
   private var hasBegun = false
-  /// From before the first lines were written.
+  /// Events from before the first lines were written.
   private var early: [SchedulerEvent] = []
   private var hasFailed = false
   /// Successes since the last write that worked.
@@ -27,7 +27,7 @@ package struct Engine: ~Copyable {
   private var unrecordedAsked: [RequestEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
-  /// For the next session.
+  /// Services for the next session.
   package private(set) var passesOn: [HeldService] = []
   private var ending = Ending.open
   private var wall: Int64 = 0
@@ -355,29 +355,29 @@ package struct Engine: ~Copyable {
 /// How the tasks of a plan enter a session.
 package struct ResumeState: Sendable {
   package var initial: [InitialState]
-  /// In all earlier sessions, by task.
+  /// The last attempt in earlier sessions, by task.
   package var attempts: [Int32]
-  /// Of removed tasks, by name: they may be added again.
+  /// Attempts of removed tasks, by name: they may be added again.
   package var attemptsOfRemoved: [String: Int32] = [:]
   /// An earlier session started tasks and ended before the `finally` tasks.
   package var owesFinally: Bool
   package var ranBefore = false
-  /// Influence the order only.
+  /// Durations influence the order only.
   package var durations: TaskDurations
   /// With the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
   package var arguments: TaskArguments?
   package var priorities: [TaskID: Int16] = [:]
-  /// With their numbers of tasks.
+  /// Applied requests with their numbers of tasks.
   package var orders: [RequestID: Int] = [:]
   /// Requests to the previous session that are still valid.
   package var standing = StandingRequests()
   /// Set if this session continues the previous one.
   package var triesUsed: [TaskID: TriesUsed] = [:]
-  /// From an earlier session that died before the task ended.
+  /// Approvals from an earlier session that died before the task ended.
   package var approved: Set<TaskID> = []
   package var results: [TaskID: EarlierResult] = [:]
-  /// Of valid successes, in a plan with checks.
+  /// The origins of valid successes, in a plan with checks.
   package var origins: [TaskID: UInt64] = [:]
   /// Services among them stay up.
   package var named: TaskSet?
@@ -388,7 +388,7 @@ package struct ResumeState: Sendable {
   /// Run even if up to date.
   package var asked: TaskSet?
 
-  /// For a success that recorded none.
+  /// Returns the origin number of a success that recorded none.
   package static func origin(ofTry attempt: Int32, inRun run: UInt64) -> UInt64 {
     run &+ UInt64(bitPattern: Int64(attempt))
   }

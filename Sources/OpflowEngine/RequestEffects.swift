@@ -365,7 +365,8 @@ extension Scheduler {
     }
   }
 
-  /// Until the session ends. Dependencies inherit priorities; running tasks are not preempted.
+  /// Priorities are valid until the session ends. Dependencies inherit them; running tasks are not
+  /// preempted.
   mutating func prioritise(_ tasks: [TaskPriority]) {
     for entry in tasks where plan.tasks.contains(entry.task.index) {
       priorities[entry.task] = entry.priority

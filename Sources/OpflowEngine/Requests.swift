@@ -14,7 +14,7 @@ struct RequestQueue {
   }
 
   private var entries: [Entry] = []
-  /// With their numbers of tasks.
+  /// Applied requests, with their numbers of tasks.
   private var known: [RequestID: Int]
   /// A repeated request gets the same answer.
   private var refusals: [RequestID: String] = [:]

@@ -87,7 +87,7 @@ extension Scheduler {
     var elsewhere: (TaskID, NodeID)?
   }
 
-  /// For a local task and its services. Mutating, as `placeHere`.
+  /// Returns the joint want of a local task and its services. Mutating, as `placeHere`.
   private mutating func want(of task: TaskID, _ demandClass: Int) -> ReadyQueues.Want? {
     guard resources.isLocal(demandClass), let amounts = amountsTogether(task, at: .local) else {
       return nil
@@ -118,7 +118,7 @@ extension Scheduler {
 
   enum Place {
     case node(NodeID)
-    /// With the node of the task's services, if any.
+    /// Resources are lacking; with the node of the task's services, if any.
     case noRoom(NodeID)
     case noWorker
     /// A service must end first, or no node has room for both.

@@ -25,7 +25,8 @@ extension Scheduler {
       || graph.has(.cancelling, service)
   }
 
-  /// Direct and indirect, in start order, without ended ones and the services that these need.
+  /// Returns direct and indirect services in start order, without ended ones and the services that
+  /// these need.
   func servicesWanted(by task: TaskID) -> [TaskID] {
     let all = resources.serviceClasses.services(of: task)
     guard all.contains(where: { graph.state($0).isTerminal }) else { return all }

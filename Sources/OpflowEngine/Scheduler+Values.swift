@@ -3,9 +3,9 @@ internal import OpflowPlan
 internal import OpflowWire
 
 package struct Values {
-  /// Left by tasks that succeeded.
+  /// Values of tasks that succeeded.
   private var left: [TaskID: ValueSet]
-  /// From attempts that have not ended.
+  /// Values of attempts that have not ended.
   private var coming: [TaskID: [TaskValue]] = [:]
   private var faults: [TaskID: String] = [:]
   /// The sources may be retried meanwhile.
@@ -64,7 +64,7 @@ extension Scheduler {
     values.read.isEmpty ? nil : values.read.removeValue(forKey: task)
   }
 
-  /// As journaled for successful attempts.
+  /// Sends values as journaled for successful attempts.
   mutating func tellValues(of task: TaskID, to worker: WorkerID) {
     guard plan.flags(task).contains(.readsValues) else { return }
     let names = plan.valueNames(readBy: task)

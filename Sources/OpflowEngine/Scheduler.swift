@@ -29,7 +29,7 @@ struct Scheduler {
   var additions = OwnAdditions()
   var checks: Checks
   var services: Services
-  /// By the previous session.
+  /// Services of the previous session.
   let heldBefore: Set<TaskID>
   var loans = Loans()
   /// As of the last dispatch.
@@ -42,7 +42,7 @@ struct Scheduler {
   let run: UInt64
   /// Why successes are not recorded, until the tasks end.
   var discarded: [TaskID: String] = [:]
-  /// Until the tasks end.
+  /// Restored from the cache, until the tasks end.
   var restored: Set<TaskID> = []
   var phase = Phase()
 

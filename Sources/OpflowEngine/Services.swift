@@ -95,7 +95,7 @@ struct Services {
   var hasRetracted = false
   private(set) var up: [TaskID: [UInt16]] = [:]
   private(set) var stopping: Set<TaskID> = []
-  /// By user that was told to end.
+  /// The lost service, by user that was told to end for it.
   private var lost: [TaskID: TaskID] = [:]
   /// These gave way to tasks, until no task is left.
   var deferred: Set<TaskID> = []
@@ -103,7 +103,7 @@ struct Services {
   private(set) var keptOver: Set<TaskID> = []
   /// Taken over, with unchanged dependencies.
   private(set) var stayed: Set<TaskID> = []
-  /// By the dependency that runs again.
+  /// The dependency that runs again, by service.
   private(set) var outdated: [TaskID: TaskID] = [:]
   private(set) var passedOn: Set<TaskID> = []
   /// The end was requested while only services ran.
@@ -223,7 +223,7 @@ struct TakenTasks {
   private var entries: [TaskID: Entry] = [:]
   private var lastNumber = 0
   private var queues: [PoolID: Queue] = [:]
-  /// With the service's place among theirs; may contain removed tasks.
+  /// Tasks that wait for a service, with its place among theirs; may contain removed tasks.
   private var behind: [TaskID: [(task: TaskID, place: Int)]] = [:]
   /// The services before the place are up.
   private var unsettled: [(task: TaskID, place: Int)] = []

@@ -72,7 +72,7 @@ package struct FilesForeseen: Equatable, Sendable {
   package internal(set) var upToDate: [TaskID] = []
   /// Other tasks that keep an earlier result.
   package internal(set) var keptCount = 0
-  /// For people; not for all tasks.
+  /// Why tasks run, for people; not for all tasks.
   package internal(set) var reasons: [TaskID: String] = [:]
   package internal(set) var cached: Set<TaskID> = []
   /// Tasks that may turn out up to date -> the first task this depends on.

@@ -46,7 +46,7 @@ package struct RestForecast {
   private var took: Int64 = 0
   private var expected: Int64 = 0
 
-  /// With a larger share of guesses, there is no range.
+  /// The divisor for the most work that may be a guess; with more there is no range.
   private static let mostGuessedShare = 5
   private static let manyTasks = 1000
   /// The work that a speed needs, in microseconds.

@@ -42,7 +42,7 @@ package struct RunQueue {
     self.held = held
   }
 
-  /// Limited to the `cpu` and `memory` that exist where the task runs.
+  /// The demand, limited to the `cpu` and `memory` that exist where the task runs.
   package static func demand(of task: TaskID, _ status: RunStatus) -> [DemandItem] {
     let plan = status.plan
     let node = status.history.node(of: task)

@@ -25,7 +25,7 @@ package struct ReadyQueues {
   private var demandClasses = Table<BinaryHeap<Int32>>()
   /// Classes that neither follow nor are set aside.
   private var heads: IndexedHeap<Int32>
-  /// Set aside, in head order.
+  /// Classes that are set aside, in head order.
   private var blocked: [Int32] = []
   private(set) var count = 0
   private var groups: [Want: Group] = [:]

@@ -90,7 +90,7 @@ extension TaskGraph {
       && !state.meets(plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
   }
 
-  /// In this session, also indirectly; in topological order.
+  /// Returns tasks skipped for these in this session, also indirectly; in topological order.
   func skippedForWant(of tasks: [TaskID]) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks
@@ -139,7 +139,7 @@ extension TaskGraph {
 
   mutating func meetAll(of service: TaskID) { setUnmet(0, of: service) }
 
-  /// For a service that was taken over, or a task with a retried dependency.
+  /// Makes a task wait again: a service that was taken over, or a task with a retried dependency.
   mutating func waitAnew(_ task: TaskID) {
     countNeeds(of: task)
     if let lacked = firstLackedNeed(of: task) {

@@ -408,7 +408,7 @@ struct TaskGraph {
     ended.append(task)
   }
 
-  /// For a `finally` task of named tasks: returns the first dependency if none ran.
+  /// Returns the first dependency of a `finally` task of named tasks, if none ran.
   private func noNeedRan(_ task: TaskID) -> TaskID? {
     guard standings[task.index].marks.contains(.afterNeeds) else { return nil }
     let needs = plan.needs(task)

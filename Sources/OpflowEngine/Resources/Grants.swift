@@ -52,7 +52,7 @@ package struct Grants {
     spare.append(grant)
   }
 
-  /// For one task with other amounts than its class.
+  /// Adds a grant for one task with other amounts than its class.
   mutating func holdCut(_ wanted: [DemandItem], of demandClass: Int) -> Int32 {
     let number: Int32
     if let place = spare.firstIndex(where: { Int(grants[Int($0)].count) == wanted.count }) {
@@ -108,7 +108,7 @@ package struct Grants {
 struct Pool {
   private(set) var capacity: [UInt64]
   private(set) var held: [UInt64]
-  /// Used by other runs.
+  /// The `cpu` that other runs use.
   private(set) var away: UInt64 = 0
 
   private static let processor = Int(ResourceEntry.cpu)

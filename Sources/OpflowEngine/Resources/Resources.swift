@@ -3,7 +3,7 @@ internal import OpflowPlan
 /// Held while a worker has the task.
 struct Share: Equatable {
   var node: NodeID
-  /// By the node's numbers.
+  /// GPUs by the node's numbers.
   var devices = DeviceSet()
   var grant: Int32
   /// Additional `cpu`, lent to the task's jobserver.
@@ -42,14 +42,14 @@ package struct Resources {
   private var leastHere: [UInt64] = []
   private var leastElsewhere: [UInt64] = []
 
-  /// For the first ready tasks that do not fit.
+  /// Shares reserved for the first ready tasks that do not fit.
   private(set) var reservedHere: Share?
   private(set) var reservedElsewhere: Share?
-  /// For a task with its services.
+  /// Amounts reserved for a task with its services.
   var reservedTogether: [HeldBack] = []
   /// By service group.
   var bindings: [Binding] = []
-  /// By class with services, and the maximum by group.
+  /// Joint demands by class with services, and the maximum by group.
   var jointWants: [JointWant] = []
   var groupWants: [JointWant] = []
 
@@ -224,7 +224,7 @@ package struct Resources {
     return pool.capacity[cpu] == 0 ? 1 : Double(pool.held[cpu]) / Double(pool.capacity[cpu])
   }
 
-  /// On the least loaded node, so that smaller tasks cannot starve the class.
+  /// Reserves on the least loaded node, so that smaller tasks cannot starve the class.
   mutating func reserve(_ demandClass: Int, atOneOf nodes: [NodeID]) {
     guard (isLocal(demandClass) ? reservedHere : reservedElsewhere) == nil,
       !isReservedTogether(isLocal: isLocal(demandClass))
@@ -285,7 +285,7 @@ package struct Resources {
   /// Closes a node to starts; shares come back as its workers are lost.
   mutating func leave(_ node: NodeID) { setOffer(NodeOffer(cpu: 0, memoryBytes: 0), of: node) }
 
-  /// Of the local node, or of the run.
+  /// The capacity of the local node, or of the run.
   func capacity(of resource: Int) -> UInt64 { pools[0].capacity[resource] }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {

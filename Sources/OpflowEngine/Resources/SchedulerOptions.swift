@@ -8,10 +8,10 @@ package struct SchedulerOptions: Sendable {
   package var gpus = UInt64(DeviceSet.most)
   /// Failures after which nothing new starts; 0 for no limit.
   package var maxFailures: Int
-  /// For retry delays.
+  /// The seed of retry delays.
   package var seed: UInt64
   package var prefetches = true
-  /// Used by other runs at the start.
+  /// The `cpu` that other runs use at the start.
   package var processorsAway: UInt64 = 0
   package var lendsTokens = true
   /// Simulated workers do not answer pings.
@@ -22,7 +22,7 @@ package struct SchedulerOptions: Sendable {
   package var usesNodes = false
   /// The most `cpu` held on all nodes together.
   package var wholeParallel: UInt64?
-  /// Expected before any task has ended.
+  /// The expected duration of a task before any has ended.
   package var expectedWallMicroseconds: Int64 = SchedulerOptions.shortTaskMicroseconds * 8
 
   package init(maxParallel: UInt64, memoryBytes: UInt64, maxFailures: Int, seed: UInt64) {
@@ -66,17 +66,17 @@ package struct SchedulerOptions: Sendable {
   static let minRestMicroseconds: Int64 = 200
   /// Per worker: synced together, many hardly take longer than one.
   static let maxPrefetchedDownloads = 64
-  /// Before a task is prefetched.
+  /// Dependents scanned before a task is prefetched.
   static let maxDependentsLookedAt = 16
-  /// To find the node where they ran.
+  /// Dependencies scanned for the node where they ran.
   static let maxNeedsLookedAt = 8
-  /// In vain, in one prefetching pass.
+  /// Workers scanned in vain in one prefetching pass.
   static let maxWorkersLookedAt = 64
   /// The rest of a task that did not use its tokens.
   static let loanRestMilliseconds: Int64 = 1_000
-  /// For recalled tasks.
+  /// Nodes scanned for room for recalled tasks.
   static let maxNodesLookedAt = 16
-  /// For tasks to recall, per pass.
+  /// Classes scanned for tasks to recall, per pass.
   static let maxClassesLookedAt = 64
   /// Blocked classes after which a pass ends, for plans in which all demands differ.
   static let maxBlocked = 256

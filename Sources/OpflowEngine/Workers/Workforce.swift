@@ -114,7 +114,7 @@ struct Workforce {
     nodes[node.index].pools[kind].hasRoom
   }
 
-  /// Limited by workers, not by resources.
+  /// The number of tasks that can start at once if resources allow.
   func startable(_ kind: WorkerKind, at node: NodeID) -> Int {
     let pool = nodes[node.index].pools[kind]
     if pool.isPaused { return 0 }

@@ -13,9 +13,9 @@ struct CoverTable {
   private var patterns: [[Pattern]] = []
 
   private struct Contents {
-    /// For the folder itself.
+    /// The entry for the folder itself.
     var path: Int?
-    /// Of the patterns' beginnings, sorted.
+    /// The lengths of the patterns' beginnings, sorted.
     var lengths: [Int] = []
     var isEmpty: Bool { path == nil && lengths.isEmpty }
   }
@@ -153,7 +153,7 @@ struct FileTable {
     var place: Place?
     /// As declared: an index into `written`.
     var text: Int32
-    /// Of the same path, or -1.
+    /// The previous entry of the same path, or -1.
     var previous: Int32
   }
 
@@ -169,7 +169,7 @@ struct FileTable {
   private(set) var paths = TextTable()
   private(set) var entries: [Entry] = []
   private var written = TextTable()
-  /// By path.
+  /// The last entry of each path.
   private var last: [Int32] = []
   private(set) var isPattern: [Bool] = []
   private let store = TextStore()

@@ -87,7 +87,7 @@ final class LinkResolver {
     readLink(path) == nil ? nil : resolved(path)
   }
 
-  /// For a warning, which is not worth reading many links.
+  /// Returns a link's destination for a warning, which is not worth reading many links.
   func destination(ofOneOfFew path: ByteView) -> String? {
     if warningsLeft == 0 { return nil }
     warningsLeft -= 1

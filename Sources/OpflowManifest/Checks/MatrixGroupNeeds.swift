@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// Of the manifest or of the run.
+/// A matrix of the manifest or of the run.
 struct NeededMatrixGroup {
   /// Matrices of the run are numbered after those of the manifest.
   let number: Int

@@ -260,7 +260,7 @@ struct NeededTasks {
   private var services: Set<Int> = []
   private var processless: [Int: ActionKind] = [:]
   private var ports: [Int: [String]] = [:]
-  /// For user-defined resources.
+  /// Demands for user-defined resources.
   private var demands: [Int: [DemandItem]] = [:]
 
   init(_ tasks: TaskList) {
@@ -297,7 +297,7 @@ struct NeededTasks {
     return services.contains(task)
   }
 
-  /// With the key that makes it so.
+  /// Describes a task without a process, and names the key that makes it so.
   func processless(_ task: Int) -> (detail: String, key: TaskKey)? {
     let kind: ActionKind? =
       if let (run, id) = tasks.ofRun(task) { run.plan.kind(id) } else { processless[task] }

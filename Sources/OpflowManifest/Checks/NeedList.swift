@@ -4,7 +4,7 @@ internal import OpflowPlan
 struct NeedList {
   private(set) var targets: [Int32] = []
   private(set) var conditions: [NeedCondition] = []
-  /// In the dependent's file.
+  /// Offsets in the dependent's file.
   private var offsetsInFile: [UInt32] = []
   private var offsets: [UInt32] = [0]
   /// Tasks of the run have numbers from this on.
@@ -163,7 +163,7 @@ struct NeedReach {
   private let needs: NeedList
   /// The run's tasks are numbered after the manifest's.
   private let run: Plan?
-  /// By task, the last queried task that was found to need it.
+  /// The last queried task that was found to need each task.
   private var stamps: [Int32]
   /// The queried task, and its open search.
   private var task = -1

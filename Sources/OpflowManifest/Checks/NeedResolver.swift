@@ -6,7 +6,7 @@ struct NeedResolver {
   let suggestions: Suggestions
   private let tasks: TaskList
   private(set) var needs: NeedList
-  /// By task, the last dependent that named it.
+  /// The last dependent that named each task.
   private var stamps: [Int32]
   private var stampsOfRun: [Int: Int] = [:]
   private var needed: NeededTasks
@@ -162,7 +162,7 @@ struct NeedResolver {
     if let ofGenerator { task.needs.append(ofGenerator) }
   }
 
-  /// By need: expressions (false) and `if` (true) that read it.
+  /// Returns the kinds of readers of each need: expressions (false) and `if` (true).
   private static func byNeed(
     _ reads: [(id: ByteView, place: Place, decides: Bool)], _ needs: [TaskValues.Need]
   ) -> [Set<Bool>] {
@@ -271,7 +271,7 @@ struct NeedResolver {
     return true
   }
 
-  /// Also records the need.
+  /// Returns true if the task already needs `target`, and records the need.
   @inline(__always)
   private mutating func isStamped(_ target: Int, _ number: Int) -> Bool {
     if target >= stamps.count { return stampsOfRun.updateValue(number, forKey: target) == number }
@@ -284,7 +284,7 @@ struct NeedResolver {
     !tasks.matrixGroups.isEmpty || tasks.run?.plan.matrixGroups.isEmpty == false
   }
 
-  /// By a matrix task's ID, else as the need is written.
+  /// Names a target by a matrix task's ID, else as the need is written.
   private func shown(_ target: Int, _ need: TaskValues.Need) -> String {
     let isInstance =
       tasks.ofRun(target) != nil
@@ -406,7 +406,7 @@ struct NeedResolver {
       firstTask: tasks.number(ofRun: TaskID(run.plan.instances(id).lowerBound)))
   }
 
-  /// Unless the task names the generator in `needs`.
+  /// Adds a need for the generator, unless the task names it in `needs`.
   private mutating func addGenerator(
     of task: borrowing TaskValues, _ dependent: Dependent
   ) -> TaskValues.Need? {

@@ -8,10 +8,10 @@ struct UnorderedFiles {
   private var inputs: FileTable
   private var outputs: FileTable
   private let store = TextStore()
-  /// With links resolved.
+  /// Absolute paths with links resolved.
   private let manifestFiles: [ByteView]
 
-  /// In bytes compared and in pairs of tasks.
+  /// The limit on bytes compared; the next one is on pairs of tasks.
   private static let mostCompared = 20_000_000
   private static let mostPairs = 500_000
 

@@ -201,7 +201,7 @@ struct WrittenPaths {
   private var writers: [Writer] = []
   /// Files that may be temporary files of a download.
   private var suspects: [Int] = []
-  /// With the first download of each.
+  /// The parent folders of downloads, each with its first download.
   private var folders: [String: Int] = [:]
 
   /// `path` must outlive the table.

@@ -3,7 +3,7 @@ internal import OpflowPlan
 
 /// Reads each file once; one limit applies to all together.
 final class FurtherFiles {
-  /// By the path that was opened, in order of discovery. `file` is nil for a missing optional file.
+  /// Files by the path that was opened, in order of discovery; nil for a missing optional file.
   private(set) var read: [(path: String, file: NamedFile?)] = []
   private let options: CompileOptions
   private var numbers: [String: Int] = [:]

@@ -22,7 +22,7 @@ package struct CompiledManifest: Sendable {
   package var environmentRead: [(name: String, value: String?)]
   /// The plan depends on these, the root first.
   package var files: [PlanFile]
-  /// By the path that was opened; without the root.
+  /// All files except the root, by the path that was opened.
   package var furtherFiles: [(path: String, bytes: [UInt8])]
   package var taskCount: Int
 }

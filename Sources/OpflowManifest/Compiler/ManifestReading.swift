@@ -5,7 +5,7 @@ struct ManifestReading: ~Copyable {
   let tasks: TaskList
   let sources: ReadSources
   let instanceTexts = MatrixTexts()
-  /// Of the run's first manifest; absolute and normalized.
+  /// The folder of the run's first manifest; absolute and normalized.
   let folder: ByteView
   private let parts: [IncludedFile]
   private var resolver: NeedResolver
@@ -66,7 +66,7 @@ struct ManifestReading: ~Copyable {
   }
 
   private static let mostTasks = 5_000_000
-  /// With more, an addition could overflow task numbers.
+  /// Beyond this number, an addition could overflow task numbers.
   private static let mostTasksOfRun = 1_500_000_000
 
   private static func declaredTasks(

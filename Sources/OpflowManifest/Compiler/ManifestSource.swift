@@ -9,7 +9,7 @@ package struct ManifestSource: Sendable {
   package var path: String
   /// The base of relative paths; absolute.
   package var folder: String
-  /// Used if the manifest has no `name`.
+  /// The name of the run if the manifest has no `name`.
   package var defaultName: String
   /// Nil for standard input, and for a file that is gone.
   package var number: FileNumber?
@@ -41,7 +41,7 @@ package struct ManifestSource: Sendable {
 /// Everything else that a plan depends on.
 package struct CompileOptions: Sendable {
   package var runID: String
-  /// In order; the last one of a name wins.
+  /// The values of `--set` in order; the last one of a name wins.
   package var variables: [(name: String, value: String)]
   /// For `env.NAME` in expressions.
   package var environment: [(name: String, value: String)]

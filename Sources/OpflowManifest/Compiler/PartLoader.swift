@@ -20,10 +20,10 @@ final class FileLoader {
   private let given: GivenVariables
   private var documents: [FileNumber: YAMLDocument?] = [:]
   private var variableFiles: [String: SourceFile] = [:]
-  /// With the place of the first use.
+  /// Used prefixes, with the place of the first use.
   private var prefixes: [String: Place] = [:]
   private var joined: [Joined: Place] = [:]
-  /// From the root to the current file.
+  /// The chain of includes from the root to the current file.
   private var steps: [Step] = []
 
   private struct Joined: Hashable {

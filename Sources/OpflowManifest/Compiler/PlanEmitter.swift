@@ -12,7 +12,7 @@ struct PlanEmitter: ~Copyable {
   private var lines = LineCounter(ByteView.empty)
   private var lastPolicy: (policy: TaskPolicy, index: UInt32)?
   private var items: [EnvironmentItem] = []
-  /// Evaluated when the task starts; `place` is an index into `items`.
+  /// Variables that are evaluated when the task starts; `place` is an index into `items`.
   private var lateVariables: [(place: Int, text: ByteView)] = []
   private(set) var limit: PlanSizeLimit
   /// `decides` if the task's `if` reads the values.
@@ -300,7 +300,7 @@ struct PlanEmitter: ~Copyable {
         let first = Int(named[0])
         let count =
           counts[number]
-          // Listed next to each other.
+          // Takes only matrix tasks that are listed next to each other.
           ?? named.enumerated().prefix { Int($1) == first + $0 }
           .reduce(0) { $0 + needs[Int($1.element)].edgeCount }
         counts[number] = count

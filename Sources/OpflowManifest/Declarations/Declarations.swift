@@ -6,7 +6,7 @@ struct FileDeclaration {
 }
 
 struct TaskDeclaration {
-  /// In the order of `begin`.
+  /// The number of the file, in the order of `begin`.
   let file: Int32
   let key: Node
 }

@@ -14,7 +14,7 @@ package struct Diagnostic: Equatable, Sendable {
   }
 
   package var severity: Severity
-  /// As the user named it, or the flag that is wrong.
+  /// The file as the user named it, or the flag that is wrong.
   package var file: String
   /// From 1; 0 without a place in a file.
   package var line: Int
@@ -26,7 +26,7 @@ package struct Diagnostic: Equatable, Sendable {
   package var notes: [Note]
   /// Only the part around the place if the line is long.
   package var sourceLine: String
-  /// In characters.
+  /// The number of characters before the place.
   package var sourceColumn: Int
 
   package init(

@@ -31,7 +31,7 @@ final class Diagnostics {
     var place: Place
     var cells: ((Place) -> [InstanceCell])?
     var isFirst = true
-    /// Of this matrix task, and of earlier ones.
+    /// The places of errors in this matrix task, and in earlier ones.
     var spots: Set<Spot> = []
     var spotsBefore: Set<Spot> = []
 
@@ -197,7 +197,7 @@ final class Diagnostics {
   }
 }
 
-/// From another file, such as a cell of a table.
+/// A value from another file, such as a cell of a table.
 struct InstanceCell {
   var name: ByteView
   var value: ByteView

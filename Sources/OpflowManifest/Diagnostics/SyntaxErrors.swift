@@ -166,7 +166,7 @@ struct SyntaxError {
     Explanation(message: message, help: help, place: place)
   }
 
-  /// At its start, or where it breaks off if both are on one line.
+  /// Reports an unclosed construct at its start, or where it breaks off if both are on one line.
   private func unclosed(_ message: String, missing: String) -> Explanation {
     let help = bracketHelp ?? "\(missing) is missing"
     guard let beginning, lineStart(beginning) != lineStart(place) || place >= source.count else {
@@ -176,7 +176,7 @@ struct SyntaxError {
       message: message, help: help, place: beginning, notes: [(place, "it ends before this")])
   }
 
-  /// For matrix tasks without quotes, as in `needs: [build[arch]]`.
+  /// Advice for matrix tasks without quotes, as in `needs: [build[arch]]`.
   private var bracketHelp: String? {
     guard place > 0, place < source.count, source[place] == UInt8(ascii: "["),
       ASCII.continuesName(source[place - 1])

@@ -3,7 +3,7 @@ internal import OpflowPlan
 
 /// Replaces each `${{ … }}` by its value. `$${{` is a literal `${{`.
 enum ExpressionTemplate {
-  /// Against malicious manifests.
+  /// The size limit of a text, against malicious manifests.
   static let maximumBytes = 4 << 20
 
   enum Values {
@@ -79,7 +79,7 @@ enum ExpressionTemplate {
     }
   }
 
-  /// With or without `${{ }}`.
+  /// Evaluates one expression, with or without `${{ }}`.
   static func evaluateWhole(
     _ text: ByteView, names: some ExpressionNames, literals: TextStore
   ) throws(ExpressionError) -> ByteView {

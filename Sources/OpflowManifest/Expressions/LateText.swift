@@ -32,7 +32,7 @@ enum LateText {
     return store.finish()
   }
 
-  /// With or without `${{ }}`.
+  /// Returns the late part of one expression, with or without `${{ }}`.
   static func residueOfWhole(_ text: ByteView, names: some ExpressionNames, store: TextStore)
     -> ByteView
   {

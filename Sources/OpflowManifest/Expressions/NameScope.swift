@@ -24,7 +24,7 @@ final class NameScope {
   var tasksWithoutTerminal: Set<String> = []
   var isInTask = false
   var valuePlace = ValuePlace.none
-  /// Until the reader takes them.
+  /// References to values, until the reader takes them.
   var valuesRead: [(reference: ByteView, offset: Int)] = []
   let runID: ByteView
   let inherited: InheritedEnvironment
@@ -69,7 +69,7 @@ final class NameScope {
     [variables.keys.texts, outer?.variables.keys.texts ?? []].joined()
   }
 
-  /// As visible at `position`; empty if unset.
+  /// Returns a variable as visible at `position`; empty if unset.
   func environmentValue(_ name: ByteView) -> ByteView {
     switch position {
     case .top, .task, .environment, .headers:
@@ -80,7 +80,7 @@ final class NameScope {
   }
 }
 
-/// With the values of one matrix task.
+/// The names of a `matrix`, with the values of one matrix task.
 struct MatrixScope {
   enum Owner {
     /// In a task without `matrix`, or outside tasks.
@@ -102,7 +102,7 @@ struct MatrixScope {
     self.names = names
   }
 
-  /// For a matrix whose names are unknown.
+  /// Accepts all names, for a matrix whose names are unknown.
   static var ofAnyNames: MatrixScope {
     var scope = MatrixScope(owner: .instance)
     scope.hasAnyName = true

@@ -5,13 +5,13 @@ final class SecretScope {
   private(set) var listed = TextTable()
   private var lastTasks: [Int: Int] = [:]
   private var taskCount = 0
-  /// Set by any `env` or `env_file`.
+  /// Variables that any `env` or `env_file` sets.
   private var variables = TextMap<Place>()
   private var sources = TextMap<ByteView>()
   private var read: [ByteView] = []
   private var documents: [YAMLDocument] = []
   private var names = TextTable()
-  /// Of the run that the manifest is for.
+  /// The secrets of the run that the manifest is for.
   private(set) var ofRun: TextTable?
   /// An addition must not set the run's secrets.
   private var isAddition = false
@@ -41,7 +41,7 @@ final class SecretScope {
 
   func add(_ document: YAMLDocument) { documents.append(document) }
 
-  /// As a secret, or as the source of one.
+  /// True if a file uses the name as a secret, or as the source of one.
   func contains(_ name: ByteView) -> Bool {
     for document in documents { SecretNames.collect(from: document, into: &names) }
     documents.removeAll()

@@ -10,12 +10,12 @@ final class InstanceCells {
   private let store = TextStore()
   /// Names whose values are from files.
   private var namesAt: [Place: [Int]] = [:]
-  /// Read again, by file number.
+  /// Files that were read again, by file number.
   private var tables: [UInt32: Table] = [:]
 
   private struct Table {
     var valueTable: ValueTable?
-    /// By value, the row of a table or the offset of a line.
+    /// The row of a table or the offset of a line, by value.
     var rows: [Int32: Int] = [:]
   }
 

@@ -28,14 +28,14 @@ struct Matrix {
     var isTable: Bool
   }
 
-  /// As `matrix.NAME`, in order.
+  /// The names that `matrix.NAME` may use, in order.
   var names = TextTable()
   /// Indices of names in IDs.
   var namingNames: [Int] = []
   var factors: [Factor] = []
-  /// For some names.
+  /// Items with values for some names.
   var excluded: [Values] = []
-  /// For each name, in order.
+  /// Items with a value for each name, in order.
   var included: [Values] = []
   var files: [File] = []
   /// Reported once.
@@ -43,12 +43,12 @@ struct Matrix {
   /// Files decide the number of matrix tasks.
   var isOfFiles = false
   var excludeNode: Node?
-  /// Without duplicates.
+  /// The tasks in `after`, without duplicates.
   var after: [TaskWord] = []
   /// Reading must wait for the tasks in `after`.
   var isLater = false
   var laterSources: [ByteView] = []
-  /// Of `names`.
+  /// True if `names` is complete.
   var knowsNames = true
 
   struct TaskWord {

@@ -60,7 +60,7 @@ struct MatrixGroupMaker: Reporter {
 
   /// The memory limit for values of combinations, beyond 1 KiB each.
   private static let mostBytes = 64 << 20
-  /// In `MatrixGroup` and in the plan.
+  /// The memory for one value, in `MatrixGroup` and in the plan.
   private static let valueBytes = MemoryLayout<Int32>.stride + MemoryLayout<TextRef>.stride
 
   /// A single factor is never too long.
@@ -160,7 +160,7 @@ private final class ExcludedValues {
   private struct Group {
     var names: [Int]
     var table = TupleTable()
-    /// By number in `table`.
+    /// Indices of items, by their number in `table`.
     var items: [Int32: Int] = [:]
   }
 

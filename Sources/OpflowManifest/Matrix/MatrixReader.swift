@@ -472,7 +472,7 @@ extension MatrixReader {
     }
   }
 
-  /// For a matrix that has only `include`. All names are part of IDs.
+  /// Reads the names of a matrix that has only `include`. All names are part of IDs.
   mutating func readNames(ofFirst node: Node) {
     guard document.kind(node) == .sequence,
       let first = document.children(node).first(where: { document.kind($0) == .mapping })
@@ -516,7 +516,7 @@ extension MatrixReader {
 
 /// Matrices read these; they are inputs of the plan.
 final class ReadSources {
-  /// By the path in a manifest, relative to a folder.
+  /// Opens a file by its path in a manifest, relative to a folder.
   let file: (_ path: ByteView, _ folder: ByteView) -> Result<SourceFile, FileFault>
   private let names: (_ pattern: String, _ folder: String) -> Result<[String], FileNameFault>
   private(set) var globs: [PlanInputs.FoundNames] = []

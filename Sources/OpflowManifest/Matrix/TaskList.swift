@@ -1,14 +1,15 @@
 internal import OpflowPlan
 
-/// In declaration order, with matrices expanded. The run's tasks follow, from number `count` on.
+/// Tasks in declaration order, with matrices expanded. The run's tasks follow, from number `count`
+/// on.
 struct TaskList {
   let declared: TaskDeclarations
   private(set) var run: RunTasks?
   private(set) var matrixGroups: [MatrixGroup] = []
-  /// By declaration; -1 without a matrix. Empty if no task has one: tasks and declarations then
+  /// The matrix of each declaration, or -1. Empty without matrices: tasks and declarations then
   /// have the same numbers.
   private var matrixGroupNumbers: [Int32] = []
-  /// By declaration, then the number of tasks.
+  /// The first task of each declaration, then the number of tasks.
   private var firstTasks: [Int32] = []
 
   init(_ declared: TaskDeclarations) { self.declared = declared }
@@ -97,11 +98,11 @@ struct TaskList {
 /// The run that a manifest is added to.
 final class RunTasks {
   let plan: Plan
-  /// With the same definition in the run.
+  /// Declared IDs that the run already has with the same definition.
   let unchanged: Set<String>
   /// A task that adds the manifest. Every added task needs it.
   let generator: TaskID?
-  /// Expanded by a generator; nil for other additions.
+  /// The matrix that a generator expands; nil for other additions.
   let matrixGroup: ByteView?
   private var matrixGroups: [MatrixGroupID: MatrixGroup] = [:]
   private lazy var matrixGroupNames = TextTable()

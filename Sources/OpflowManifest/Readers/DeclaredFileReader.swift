@@ -194,7 +194,7 @@ struct DeclaredFileReader: NodeReader {
     return declared
   }
 
-  /// Also rejects pattern syntax of other tools.
+  /// Rejects pattern syntax of other tools, and invalid patterns.
   private func problem(_ path: TaskValues.DeclaredPath) -> (message: String, help: String)? {
     let text = path.text
     if text.first == UInt8(ascii: "!"), document.text(path.node).first == text.first {

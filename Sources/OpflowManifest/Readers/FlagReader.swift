@@ -85,7 +85,7 @@ struct FlagReader: NodeReader {
 
   private enum Condition {
     case known(Bool)
-    /// Evaluated when all needs have ended.
+    /// The part that is evaluated when all needs have ended.
     case late(ByteView)
   }
 

@@ -8,7 +8,7 @@ package enum InstanceMaker {
   /// Known before matrix tasks exist.
   struct Instances {
     var sources: [ByteView]
-    /// Of the matrix tasks.
+    /// True if the matrix tasks use the cache, and a memory limit.
     var areCached: Bool
     var areLimited: Bool
   }

@@ -69,7 +69,7 @@ struct NeedReader: NodeReader {
   }
 }
 
-/// By the IDs that expressions use: each need's ID, and the matrix's ID for matrix tasks.
+/// Needs by the IDs that expressions use: each need's ID, and the matrix's ID for matrix tasks.
 struct WrittenNeeds {
   let texts: [ByteView]
   private var ids = TextTable()

@@ -51,8 +51,8 @@ struct CapacityReader: NodeReader {
 }
 
 extension ValueReader {
-  /// In the resource's unit: a whole number for `cpu` and `download`, a size for `memory`, else a
-  /// size or a number with up to three decimals.
+  /// Reads an amount in the resource's unit: a whole number for `cpu` and `download`, a size for
+  /// `memory`, else a size or a number with up to three decimals.
   func readAmount(_ node: Node, _ name: ByteView, atLeast minimum: Int64) -> UInt64? {
     let subject = Subject.entry("resources", name)
     if name == "cpu" || name == "download" {

@@ -77,7 +77,7 @@ struct SecretReader: NodeReader {
 
   // MARK: - Uses
 
-  /// From a task's list, and the headers of a download.
+  /// Reads a task's list, and the secrets in a download's headers.
   @inline(__always)
   func readNames(_ key: Node?, into task: inout TaskValues) {
     let isDownload = if case .download = task.kind { true } else { false }

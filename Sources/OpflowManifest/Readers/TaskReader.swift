@@ -104,7 +104,7 @@ final class TaskReader: NodeReader {
     }
   }
 
-  /// As in `run make` or `run:make`.
+  /// Advice for a missing `: ` as in `run make` or `run:make`.
   private func missingColonHelp(_ node: Node) -> String? {
     guard let text = document.scalarText(node), text.count <= 80, !text.contains(10),
       let end = text.firstIndex(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ":") }),

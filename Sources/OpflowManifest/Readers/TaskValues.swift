@@ -40,11 +40,11 @@ struct TaskValues: ~Copyable {
     var name: ByteView
     var node: Node
     var condition: NeedCondition
-    /// Of the matrix tasks' IDs; nil for a plain ID.
+    /// The hash of the matrix tasks' IDs; nil for a plain ID.
     var instancesDigest: UInt64?
-    /// As written; `name` becomes the full ID.
+    /// The name as written; `name` becomes the full ID.
     var written: ByteView
-    /// Resolved needs.
+    /// The range of resolved needs.
     var firstEdge = 0
     var edgeCount = 0
 
@@ -156,7 +156,7 @@ struct Download {
 
 struct Directory {
   var path: ByteView
-  /// With a constant for `run.id`, for fingerprints.
+  /// The path with a constant for `run.id`, for fingerprints.
   var stable: ByteView
 }
 

@@ -251,7 +251,7 @@ struct VariableFile {
     diagnostics.error(file.place(place), message, help: help)
   }
 
-  /// From `start` on, or the whole line of `place` if that is later.
+  /// Hides text from `start` on, or the whole line of `place` if that is later.
   private func hide(_ start: Int, at place: Int? = nil) {
     var start = start
     if let place {

@@ -27,7 +27,7 @@ final class GivenVariables {
   }
 }
 
-/// From outside the file, weakest first.
+/// Variables from outside the file, weakest first.
 struct OuterVariables {
   /// The including file, whose values win if there is no `as`.
   var winning: (scope: NameScope, file: String)?

@@ -197,7 +197,7 @@ enum ShapeSchema {
 
   // MARK: - Parts
 
-  /// Allowed for any type.
+  /// An expression, which is allowed for any type.
   private static var expression: JSONNode { text(#"\$\{\{"#) }
 
   private static func orExpression(_ schemas: JSONNode...) -> JSONNode {

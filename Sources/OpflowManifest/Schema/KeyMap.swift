@@ -68,7 +68,7 @@ enum KeyRule {
   /// Exactly one of the first keys; or the second (not an empty list) and otherwise only keys of
   /// the last list.
   case oneOfOrOnly([String], String, [String])
-  /// At least one, which is not empty.
+  /// At least one of the keys, with a value that is not empty.
   case anyOf([String])
   case without(String, [String])
   /// Unless the first key is false, it excludes the others.
@@ -78,7 +78,7 @@ enum KeyRule {
   case notBothTrue(String, String)
 }
 
-/// For help, JSON schema and manual, and for tests of the readers.
+/// Describes a key for help, JSON schema and manual, and for tests of the readers.
 struct KeyRow: Sendable {
   let name: StaticString
   let takes: ValueShape

@@ -67,7 +67,7 @@ struct MapReader: Reporter {
 
   // MARK: Maps with user-defined names
 
-  /// In file order, merged entries last.
+  /// Returns the entries in file order, merged ones last.
   func entries(_ node: Node) -> Entries {
     var entries = Entries(document: document)
     collect(node, into: &entries)
@@ -158,7 +158,7 @@ struct MapReader: Reporter {
     return nearest.flatMap { table.key($0) }
   }
 
-  /// As `.name` in GitLab CI.
+  /// Advice for a key with an anchor, such as `.name` in GitLab CI.
   private func misplacedAnchor(_ key: Node, _ name: ByteView) -> String? {
     guard name.count < 100 else { return nil }
     let start = document.place(key).offset + name.count
@@ -169,13 +169,13 @@ struct MapReader: Reporter {
     return "a key that is there for its anchor begins with `x-`: `x-\(letters)`"
   }
 
-  /// As in GitLab CI.
+  /// Advice for a top-level task, as in GitLab CI.
   private func misplacedTask(_ key: Node, _ name: ByteView) -> String? {
     guard TaskName.problem(name) == nil, document.kind(key.value) == .mapping else { return nil }
     return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
   }
 
-  /// Nearest first.
+  /// Returns the merged maps, nearest first.
   private func mergedMaps(of node: Node) -> [Node] {
     var maps: [Node] = []
     var children = document.children(node)

@@ -11,7 +11,7 @@ enum TaskKey: Int, SchemaKey {
   /// A task has at most one action.
   static let actions: [TaskKey] = [.run, .download, .approve, .block]
 
-  /// For a task without an action, which groups its `needs`.
+  /// Keys of a task without an action, which groups its `needs`.
   static let ofNames: [TaskKey] = [
     .needs, .desc, .tags, .manual, .condition, .priority, .matrix, .finally,
   ]
@@ -45,7 +45,7 @@ enum TaskKey: Int, SchemaKey {
     (.desc, .description), (.tags, .tags), (.secrets, .secrets),
   ]
 
-  /// Read by `ProcessReader`. `use` completes an error message.
+  /// Keys that `ProcessReader` reads. `use` completes an error message.
   static let ofProcesses: [(key: TaskKey, rule: ProcessRule, use: StaticString)] = [
     (.jobserver, .jobserver, "take jobs from it"), (.memoryLimit, .memoryLimit, "use it up"),
     (.local, .local, ""), (.clean, .clean, "leave more than its `to`"),

@@ -50,7 +50,7 @@ indirect enum ValueShape: Sendable {
     }
   }
 
-  /// For help and manual.
+  /// The type as named in help and manual.
   var words: String {
     switch self {
     case .text, .line, .script: "text"

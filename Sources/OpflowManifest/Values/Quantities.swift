@@ -159,8 +159,8 @@ package enum AskedValues {
     }
   }
 
-  /// In the resource's unit (`ResourceEntry`): a whole number for `cpu` and `download`, a size for
-  /// `memory`, else a size or a number with up to three decimals.
+  /// Parses an amount in the resource's unit (`ResourceEntry`): a whole number for `cpu` and
+  /// `download`, a size for `memory`, else a size or a number with up to three decimals.
   package static func amount(_ text: String, ofResource resource: UInt32) -> UInt64? {
     with(text) { text in
       switch resource {

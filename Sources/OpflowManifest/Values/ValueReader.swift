@@ -349,7 +349,7 @@ final class ValueReader: Reporter {
       ? "write a list: [\(text.string)]" : "write a list: [\"\(text.string)\"]"
   }
 
-  /// For `- NAME=VALUE` (docker compose) and `- name: NAME` (Kubernetes).
+  /// Advice for `- NAME=VALUE` (docker compose) and `- name: NAME` (Kubernetes).
   func mapHelp(_ node: Node) -> String? {
     let first: Node?
     switch document.kind(node) {
@@ -526,7 +526,7 @@ extension ValueReader {
 /// Its four machine words fit in registers; passing it through memory took longer than reading one.
 struct Scalar {
   let node: Node
-  /// Of plain scalars and those with expressions, the text decides the type.
+  /// True for plain scalars and those with expressions: the text decides the type.
   let isTyped: Bool
   /// Expressions are left for the start of the task (`LateText`).
   let isLate: Bool

@@ -1,5 +1,5 @@
 final class SourceFile {
-  /// In order of discovery; the root is 0.
+  /// Numbers files in order of discovery; the root is 0.
   let number: UInt32
   let displayPath: String
   /// Valid as long as this object.

@@ -217,7 +217,7 @@ extension YAMLDocument {
     return found < rest.count ? start + found : nil
   }
 
-  /// After the first line of a block scalar.
+  /// The text of a block scalar starts after its first line.
   private func bodyStart(_ node: Node) -> Int {
     var position = offset(node)
     guard position < source.count,
