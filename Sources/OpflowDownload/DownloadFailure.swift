@@ -108,7 +108,7 @@ package struct DownloadDefeat: Equatable, Sendable {
   }
 }
 
-/// The meaning of libcurl's codes (CURLcode, libcurl-errors(3)) for a download.
+/// Meanings of libcurl's codes (CURLcode, libcurl-errors(3)).
 package enum TransferCode {
   /// For a transfer that libcurl refused to begin.
   package static func refusal(_ code: Int32, text: String) -> DownloadFailure {

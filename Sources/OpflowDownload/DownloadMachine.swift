@@ -21,7 +21,6 @@ package enum BodyDecision: Equatable, Sendable {
 package struct BodyPlacement: Equatable, Sendable {
   /// Empty the part first.
   package var startsOver: Bool
-  /// The file offset of the body's first byte.
   package var offset: Int64
   /// Nil if only the end of the body shows its length. Further bytes are `overlong`.
   package var end: Int64?
@@ -55,7 +54,7 @@ package final class DownloadMachine {
 
   private let spec: DownloadSpec
   private let bootID: String
-  /// The validator of the file at `to`, to ask if it is current.
+  /// To ask if the file at `to` is current.
   private let known: Validator?
 
   private var part: PartOnDisk
@@ -66,15 +65,14 @@ package final class DownloadMachine {
   private var head: ResponseHead?
   private var answeredAt: Int64 = 0
   private var placement: BodyPlacement?
-  /// The step after a skipped body.
   private var pending: DownloadStep?
   private var failures: [SourceFailure] = []
   private var redirects = 0
-  /// True if the part has bytes of several responses.
+  /// The part has bytes of several responses.
   private var isSpliced: Bool
-  /// True to ask this source for whole files only.
+  /// Only whole files may be requested.
   private var refusesRanges = false
-  /// True if the source was asked for more after an inconclusive end.
+  /// The source was asked for more after an inconclusive end.
   private var hasProbed = false
   private var isPartWorthless = false
 
@@ -179,7 +177,7 @@ package final class DownloadMachine {
   /// Failed requests for a part before the whole file is requested.
   private static let mostRefusals = 3
 
-  /// True if the server may refuse the part but serve the whole file.
+  /// The server may still serve the whole file.
   private func cannotServeParts(_ status: Int) -> Bool {
     switch status {
     case 400, 403, 405, 406, 412, 417, 431, 501: return true
@@ -193,7 +191,7 @@ package final class DownloadMachine {
     }
   }
 
-  /// `nowSeconds` since the epoch, for the server's dates.
+  /// - Parameter nowSeconds: Since the epoch, for the server's dates.
   package func received(_ head: ResponseHead, nowSeconds: Int64) -> BodyDecision {
     self.head = head
     answeredAt = nowSeconds
@@ -252,8 +250,8 @@ package final class DownloadMachine {
     return place(head, total: head.contentLength)
   }
 
-  /// True if a response that claims to be whole may be the requested rest: it names a range, or has
-  /// another length.
+  /// A response that claims to be whole may be the requested rest: it names a range, or has another
+  /// length.
   private func looksLikeRest(_ head: ResponseHead) -> Bool {
     guard request?.rangeFrom != nil else { return false }
     if case .part(let first, _, _) = head.contentRange, first > 0 { return true }
@@ -316,8 +314,8 @@ package final class DownloadMachine {
     return .write(placement)
   }
 
-  /// True if a response proves its version without an expected hash. Each part must carry the ETag
-  /// of the whole (RFC 9110, 15.3.7); a server that omits it may have ignored the condition.
+  /// Proves the version without an expected hash. Each part must carry the ETag of the whole (RFC
+  /// 9110, 15.3.7); a server that omits it may have ignored the condition.
   private func bears(_ head: ResponseHead, _ wanted: Validator) -> Bool {
     wanted.etag.isEmpty || !head.etag.isEmpty
       || (!wanted.lastModified.isEmpty && wanted.lastModified == head.lastModified)
@@ -497,7 +495,7 @@ extension DownloadSpec {
   }
 }
 
-/// The treatment of a content encoding that was not requested.
+/// For an encoding that was not requested.
 package enum UnaskedEncoding: Equatable, Sendable {
   /// Some servers report compressed archives as encoded.
   case isTheFile
@@ -508,7 +506,7 @@ package enum UnaskedEncoding: Equatable, Sendable {
   /// Also libcurl's limit; more would be an attack.
   private static let mostLayers = 5
 
-  /// Suffixes of compressed files, and the encodings that servers report for them.
+  /// Suffixes, and the encodings that servers report for them.
   private static let compressed: [(codings: [String], suffixes: [String])] = [
     (["gzip", "x-gzip", "deflate"], [".gz", ".tgz", ".svgz", ".emz", ".z"]),
     (["compress", "x-compress"], [".z", ".taz"]),
@@ -516,8 +514,7 @@ package enum UnaskedEncoding: Equatable, Sendable {
     (["br"], [".br"]), (["zstd"], [".zst", ".tzst"]),
   ]
 
-  /// `encoding` has the codings in the order of application, separated by commas; `url` is the
-  /// body's.
+  /// - Parameter encoding: Codings in the order of application, separated by commas.
   package init(_ encoding: String, url: String) {
     let codings = encoding.split { ", ".contains($0) }.map(String.init)
     guard let outermost = codings.last else {

@@ -9,7 +9,6 @@ package enum DownloadWorkerEvent {
   case settles(TaskID)
   /// The outcome lacks usage.
   case ended(TaskID, Outcome)
-  /// A deadline may have passed.
   case timer
 }
 
@@ -82,7 +81,7 @@ package struct DownloadWorkerState {
     return entries[place].timeout
   }
 
-  /// True if the coordinator may see the task as running.
+  /// The coordinator may see the task as running.
   package func isFirst(_ task: TaskID) -> Bool { entries.first?.task == task }
 
   package mutating func handle(
@@ -153,7 +152,7 @@ package struct DownloadWorkerState {
     }
   }
 
-  /// Gives back a prefetched task, unless its file is being put in place.
+  /// Not while the task's file is being put in place.
   private mutating func revoke(
     _ task: TaskID, _ attempt: Int32, into actions: inout [DownloadWorkerAction]
   ) {
@@ -230,7 +229,7 @@ package struct DownloadWorkerState {
     beginNext(at: now, into: &actions)
   }
 
-  /// Reports the first task as started once its transfer began.
+  /// A task is reported as started once its transfer began.
   private mutating func tellStart(into actions: inout [DownloadWorkerAction]) {
     guard !hasToldStart, let first = entries.first else { return }
     if case .waiting = first.phase { return }
@@ -307,7 +306,6 @@ package struct SpeedEstimate: Sendable {
     }
   }
 
-  /// Restarts the estimate after a pause.
   package mutating func reset() { samples.removeAll(keepingCapacity: true) }
 
   /// 0 while unknown.

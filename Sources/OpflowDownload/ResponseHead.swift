@@ -1,7 +1,7 @@
 internal import OpflowBase
 package import OpflowWire
 
-/// The parts of a response head that matter to a download (RFC 9110, 9112).
+/// The parts that matter to a download (RFC 9110, 9112).
 package struct ResponseHead: Equatable, Sendable {
   /// 11 for HTTP/1.1, 20 for HTTP/2.
   package var version = 11
@@ -33,13 +33,13 @@ package struct ResponseHead: Equatable, Sendable {
 
   package init(status: Int) { self.status = status }
 
-  /// True if only the connection's end terminates the body (RFC 9112, 6.3).
+  /// Only the connection's end terminates the body (RFC 9112, 6.3).
   package var isClosedByEnd: Bool { version < 20 && contentLength == nil && !isChunked }
 
   package var validator: Validator { Validator(etag: etag, lastModified: lastModified) }
 
-  /// True if the file may have changed again within the second of Last-Modified, so that the date
-  /// does not identify a version (RFC 9110, 8.8.2.2). `nowSeconds` is for a server without a clock.
+  /// The file may have changed again within the second of Last-Modified, so that the date does not
+  /// identify a version (RFC 9110, 8.8.2.2). `nowSeconds` is for a server without a clock.
   package func hasFreshDate(nowSeconds: Int64) -> Bool {
     guard let modified = HTTPDate.seconds(lastModified) else { return true }
     return (HTTPDate.seconds(date) ?? nowSeconds) <= modified
@@ -86,8 +86,7 @@ package struct ResponseHeadReader: Sendable {
 
   package init() {}
 
-  /// Takes a line with its newline; returns the head at the empty line. Ignores interim responses
-  /// (1xx) and trailers.
+  /// Returns the head at the empty line. Ignores interim responses (1xx) and trailers.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
     var end = line.count
     while end > 0, Self.isBlank(line[end - 1]) { end -= 1 }

@@ -18,7 +18,7 @@ final class ActiveDownload: TransferReceiver {
     case ended(DownloadEnd)
   }
 
-  /// Limits for reading an unwanted body, to keep the connection usable.
+  /// An unwanted body is read up to these limits, to keep the connection usable.
   private static let skippedBytes = 64 * 1024
   private static let skippedNanoseconds: Int64 = 1_000_000_000
   private static let writeNanoseconds: Int64 = 500_000_000
@@ -39,7 +39,6 @@ final class ActiveDownload: TransferReceiver {
   private var kept: FileFacts?
   private var knownValidator = Validator()
 
-  // The current body.
   private var placement: BodyPlacement?
   private var position: Int64 = 0
   private var skipped = 0
@@ -62,13 +61,12 @@ final class ActiveDownload: TransferReceiver {
     return nil
   }
 
-  /// True if the download waits for the network and has no other work.
+  /// The download has no other work.
   var isTransferring: Bool {
     if case .transferring = phase { return true }
     return false
   }
 
-  /// True if the file is complete and verified.
   var isRight: Bool {
     if case .settling = phase { return true }
     return false
@@ -208,7 +206,6 @@ final class ActiveDownload: TransferReceiver {
     try openPart(check.hash)
   }
 
-  /// Succeeds with the existing file.
   private func keep(_ facts: FileFacts) throws(DownloadFailure) {
     if let mode = spec.mode {
       do throws(Errno) {
@@ -299,7 +296,7 @@ final class ActiveDownload: TransferReceiver {
     settle(try part.finished(mode: spec.mode ?? tools.standardMode), facts)
   }
 
-  /// Checks the content, since the header may be wrong.
+  /// The header may be wrong.
   private func isGzip(_ part: PartFile) throws(DownloadFailure) -> Bool {
     try part.withPiece(at: 0) { $0.starts(with: [0x1f, 0x8b]) }
   }
@@ -500,7 +497,6 @@ extension ActiveDownload {
     let settler: Settler
     let buffer: SpareBuffer
     let bootID: String
-    /// The default permission bits.
     let standardMode: UInt32
     let patience: Patience
     let lastSuccess: (String) -> FetchReport?
@@ -513,7 +509,7 @@ extension ActiveDownload {
   }
 }
 
-/// Hashes the file at `to`, which may be the requested one or the last download's.
+/// Hashes the file at `to`: the requested one or the last download's.
 final class TargetCheck {
   let hash: ContentHash
   /// Nil if the manifest gives a hash.

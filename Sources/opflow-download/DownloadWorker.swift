@@ -6,9 +6,9 @@ internal import OpflowSystem
 internal import OpflowWire
 internal import OpflowWorker
 
-/// The download worker: transfers one file while earlier ones are put in place. It reports events
-/// to `DownloadWorkerState` and performs its actions. A stop or suspension takes effect at once:
-/// received bytes are written, and the part is kept.
+/// Transfers one file while earlier ones are put in place. Reports events to `DownloadWorkerState`
+/// and performs its actions. A stop or suspension takes effect at once: received bytes are written,
+/// and the part is kept.
 final class DownloadWorker: WorkerRole {
   private static let progressNanoseconds: Int64 = 100_000_000
   private static let lookNanoseconds: Int64 = 500_000
@@ -43,9 +43,9 @@ final class DownloadWorker: WorkerRole {
   private let tools: ActiveDownload.Tools
   private var state: DownloadWorkerState
   private var needed: NeededValues
-  /// In the order of their starts. Only the last download may still transfer.
+  /// In start order. Only the last download may still transfer.
   private var held: [Held] = []
-  /// True if downloads before the last may have ended.
+  /// Downloads before the last may have ended.
   private var hasEnds = false
   private var actions: [DownloadWorkerAction] = []
   private var lookedAt: Int64 = 0
@@ -223,7 +223,7 @@ final class DownloadWorker: WorkerRole {
     }
   }
 
-  /// Fills in secrets and values of other tasks.
+  /// With secrets and values of other tasks.
   private func download(of task: TaskID) -> ActiveDownload {
     var spec = plan.download(task)
     for place in spec.headers.indices { spec.headers[place].fill(frame.secrets) }
@@ -246,7 +246,6 @@ final class DownloadWorker: WorkerRole {
     held.firstIndex { $0.task == task }.map { held.remove(at: $0) }
   }
 
-  /// Adds the usage since the last reported end.
   private func withUsage(_ outcome: Outcome) -> Outcome {
     var outcome = outcome
     let usage = ProcessID.ownUsage
@@ -299,7 +298,7 @@ enum DownloadMain {
   }
 }
 
-/// The last success of downloads in the neighboring runs, read on first use.
+/// Reads the neighboring runs on first use.
 final class JournalSearch {
   private let runs: String
   private var found: LastDownloads?

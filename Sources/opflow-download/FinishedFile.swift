@@ -41,7 +41,6 @@ final class FinishedFile: @unchecked Sendable {
   private var isPlaced = false
   var stage = Stage.storing
 
-  /// `content` is written first.
   init(
     _ file: SharedFile?, path: String, sizeBytes: Int64, content: Content? = nil, target: String,
     mode: UInt32
@@ -156,7 +155,7 @@ final class FinishedFile: @unchecked Sendable {
     }
   }
 
-  /// Checks that `path` is the file, with the hashed length.
+  /// Expects the file at `path`, with the hashed length.
   private func expect(_ file: SharedFile, at path: String) throws(DownloadFailure) {
     let status: FileStatus
     let held: FileStatus
@@ -213,7 +212,7 @@ final class Settler {
   private var placing: UInt64?
   private var group: [FinishedFile] = []
   private var groupDue: Int64 = 0
-  /// True if files have advanced since the last `place`.
+  /// Files have advanced since the last `place`.
   private(set) var hasNews = false
 
   init() throws(Errno) { pool = try ThreadPool(threads: Self.threads) }
@@ -247,7 +246,7 @@ final class Settler {
     _ = perform(files, isIdle: isIdle) { FinishedFile.store(files) }
   }
 
-  /// Places files in order, up to the first that is not stored.
+  /// Stops at the first file that is not stored.
   func place(_ files: some Sequence<FinishedFile>, isIdle: Bool) {
     hasNews = false
     if placing != nil { return }
@@ -265,7 +264,7 @@ final class Settler {
     placing = perform(batch, isIdle: isIdle) { FinishedFile.place(batch) }
   }
 
-  /// Works in a thread; or here, returning nil, if there is no thread or no other work.
+  /// Returns nil if the step ran here, because there is no thread or no other work.
   private func perform(
     _ files: [FinishedFile], isIdle: Bool, _ step: @escaping @Sendable () -> Void
   ) -> UInt64? {
@@ -325,7 +324,7 @@ enum Place {
     throw DownloadFailure(.local(number.rawValue), "\(text): it is \(detail)")
   }
 
-  /// True for links into /proc, like /dev/stdout, which mean another file for each process.
+  /// A link into /proc, like /dev/stdout, means another file for each process.
   private static func leadsThroughProcesses(_ path: String) -> Bool {
     guard let processes = try? Path.linkStatus("/proc/self").identity.device else { return false }
     var path = path

@@ -16,7 +16,7 @@ final class PieceBuffer {
 final class SpareBuffer {
   private var buffer = PieceBuffer()
 
-  /// Returns a buffer that is not in use.
+  /// Not in use.
   func take() -> PieceBuffer {
     if !isKnownUniquelyReferenced(&buffer) { buffer = PieceBuffer() }
     return buffer
@@ -114,14 +114,14 @@ final class PartFile {
 
   // MARK: - Writing
 
-  /// Notes the record for the following bytes.
+  /// For the following bytes.
   func note(_ record: PartRecord) {
     if self.record == record { return }
     self.record = record
     recordFile = .stale
   }
 
-  /// Makes the record match the bytes to be written.
+  /// Must be called before bytes are written.
   private func settleRecord(isWhole: Bool) throws(DownloadFailure) {
     if recordFile == .current { return }
     let path = spec.recordPath
@@ -168,7 +168,7 @@ final class PartFile {
     }
   }
 
-  /// Reads the start of the piece if it is on disk.
+  /// The start of the piece may be on disk.
   private func beginFilling() throws(DownloadFailure) {
     pieceStart = writtenBytes - writtenBytes % Int64(buffer.count)
     filledBytes = 0
@@ -194,7 +194,7 @@ final class PartFile {
     filledBytes = 0
   }
 
-  /// Direct writes are not tried again after a failure.
+  /// Not tried again after a failure.
   private func writeDirectly(_ file: SharedFile) -> Bool {
     if !mayWriteDirectly { return false }
     do throws(Errno) {
@@ -235,7 +235,7 @@ final class PartFile {
     writtenBytes = byteCount
   }
 
-  /// Writes bytes and record for another attempt, unless another file has replaced the part.
+  /// For another attempt, unless another file has replaced the part.
   func keep() throws(DownloadFailure) {
     if let shared, !isOwn(shared) {
       removeRecord()
@@ -271,7 +271,7 @@ final class PartFile {
 
   // MARK: - Reading
 
-  /// Returns false at the end.
+  /// False at the end.
   func hashNext() throws(DownloadFailure) -> Bool {
     try setAside()
     if hash.byteCount > writtenBytes { hash.reset() }
@@ -322,7 +322,6 @@ final class PartFile {
       mode: mode)
   }
 
-  /// Returns content for the settler to write.
   private func takeSmallContent() -> FinishedFile.Content? {
     guard writtenBytes == 0, byteCount <= FinishedFile.mostContentBytes else { return nil }
     let content = FinishedFile.Content(
@@ -371,8 +370,7 @@ final class SharedFile: Sendable {
     self.identity = identity
   }
 
-  /// Opens and locks a part, or creates it; also returns its length. Fails if another process
-  /// downloads to the same target.
+  /// Also returns the length. Fails if another process downloads to the same target.
   static func part(_ path: String, of target: String) throws(DownloadFailure) -> (SharedFile, Int64)
   {
     // Opening has side effects on some devices.
@@ -393,7 +391,7 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// True if no other user can have written the file.
+  /// No other user can have written the file.
   static func isOwn(_ status: FileStatus) -> Bool { status.isOwn && status.linkCount <= 1 }
 
   /// More replacements are not a previous holder finishing.

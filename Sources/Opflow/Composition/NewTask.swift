@@ -88,7 +88,7 @@ public struct TaskPriority: Sendable, Hashable, ExpressibleByIntegerLiteral {
 }
 
 public struct RetryPolicy: Sendable, Hashable {
-  /// The number of attempts after the first.
+  /// Attempts after the first.
   public var max: Int
   /// The delay before the second attempt.
   public var delay: Duration

@@ -61,7 +61,7 @@ public struct QueuedTask: Sendable, Identifiable {
   /// Runs the task again after it failed or was cancelled.
   public func retry() async throws(QueueError) { try await board.ask(.retry, .task(place)) }
 
-  /// Sets the priority, which dependencies inherit.
+  /// Dependencies inherit the priority.
   public func setPriority(_ priority: TaskPriority) async throws(QueueError) {
     try await board.ask(
       .priority, .task(place), CarriedValue(number: Int64(priority.rawValue)))
@@ -94,7 +94,7 @@ public struct TaskChange: Sendable {
   public let attempt: Int
   /// The progress of a running download.
   public let progress: TaskProgress?
-  /// The number of the task's changes that a slow reader missed before this one.
+  /// The number of changes that a slow reader missed before this one.
   public let skipped: Int
   /// Since the epoch; 0 for the state at the start of a sequence.
   public let milliseconds: Int64

@@ -83,7 +83,7 @@ public final class TaskQueue: Sendable {
 
   // MARK: - Tasks
 
-  /// All tasks, in the order of addition.
+  /// In the order of addition.
   public var tasks: [QueuedTask] {
     board.table.withLock { table in
       table.entries.indices.map { task(Int32(truncatingIfNeeded: $0), table.entries[$0].id) }
@@ -189,7 +189,7 @@ extension QueueBoard {
     try await reply { .add(AddJob(content, $0)) }
   }
 
-  /// Waits for the reader's answer. Cancellation does not withdraw the request.
+  /// Cancellation does not withdraw the request.
   private func reply<Value>(
     to request: (Reply<Value>) -> QueueRequest
   ) async throws(QueueError) -> Value {
@@ -214,8 +214,8 @@ extension QueueBoard {
 }
 
 /// Each call returns when the journal has the tasks, so they survive any kill. A power loss loses
-/// at most the additions after the last sync, which starts 10 milliseconds after a write. Each call
-/// waits for another process: add many tasks in one call (``TaskQueue/add(_:)-([NewTask])``).
+/// at most the additions after the last sync, which starts 10 milliseconds after a write. Calls
+/// wait for another process: add many tasks in one (``TaskQueue/add(_:)-([NewTask])``).
 extension TaskQueue {
   /// Adds a task; see ``NewTask``. The tasks in `needs` must succeed first.
   ///

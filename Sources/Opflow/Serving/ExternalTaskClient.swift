@@ -16,7 +16,7 @@ final class ExternalTaskClient {
   private var generation = 0
   private var closures: [Int32: TaskAction.Block] = [:]
   private var running: [Int32: Running] = [:]
-  /// Tasks that are not offered on this connection.
+  /// Not offered on this connection.
   private var unoffered: Set<Int32> = []
 
   private struct Running {
@@ -62,7 +62,7 @@ final class ExternalTaskClient {
     unoffered.remove(place)
   }
 
-  /// `number` returns the number of the task at a place.
+  /// - Parameter number: Returns the number of the task at a place.
   func offer(_ number: (Int32) -> TaskID?) {
     guard link != nil else { return }
     for place in unoffered.sorted() where running[place] == nil {
@@ -80,8 +80,7 @@ final class ExternalTaskClient {
 
   // MARK: - Commands
 
-  /// Obeys the coordinator. `place` is the reverse of `number`. Returns false if the coordinator is
-  /// gone.
+  /// Returns false if the coordinator is gone. `place` is the reverse of `number`.
   func hear(_ place: (TaskID) -> Int32?) -> Bool {
     guard let link else { return false }
     if link.wantsToWrite { link.flush() }

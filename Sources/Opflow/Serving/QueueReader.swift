@@ -7,8 +7,7 @@ internal import OpflowSystem
 internal import OpflowWire
 internal import Synchronization
 
-/// The queue's thread: waits for the coordinator, the journal and the client's requests, and
-/// updates the table. It never waits for client code.
+/// The queue's thread. It never waits for client code.
 final class QueueReader {
   let board: QueueBoard
   private(set) var setting: ServerSetting
@@ -25,17 +24,16 @@ final class QueueReader {
   var hasLooked = false
   /// SEQ of the last line in the table.
   var lastSequence: UInt64 = 0
-  /// SEQ of the last line read; lower again when the journal is reread.
+  /// SEQ of the last line read; lower when the journal is reread.
   var lastTold: UInt64 = 0
   /// SEQs of lines about tasks that only the next plan has.
   var unheard: Set<UInt64> = []
-  /// Places in the table by the task numbers of `placedPlan`.
+  /// By the task numbers of `placedPlan`.
   var places: [Int32] = []
   var placedPlan: Plan?
   var isPlacedAnew = false
   var changes: [RawChange] = []
   var finished: [Int32] = []
-  /// Tasks that this client added.
   var added: [RequestID: [Int32]] = [:]
   var progressIdentity: FileIdentity?
 
@@ -53,7 +51,7 @@ final class QueueReader {
   private var givenUp: [(until: Int64, reply: any PendingReply)] = []
   private static let lastWait: Int64 = 1_000_000_000
 
-  /// Times of lost coordinators, in nanoseconds.
+  /// In nanoseconds.
   private var losses: [Int64] = []
   private static let mostLosses = 5
   private static let lossWindow: Int64 = 30_000_000_000
@@ -125,8 +123,7 @@ final class QueueReader {
     }
   }
 
-  /// The time that new lines may wait, to read them in batches; longer while an addition is
-  /// pending, since its answer triggers a read.
+  /// Batches new lines; longer while an addition is pending, since its answer triggers a read.
   private var restNanoseconds: Int64 {
     guard watch != nil, link != nil else { return 0 }
     let interval = addOnItsWay == nil ? Self.lookInterval : Self.lookIntervalOfAdds
@@ -189,8 +186,7 @@ final class QueueReader {
     }
   }
 
-  /// Handles the end of the connection: the run has ended, or its coordinator died and another one
-  /// continues.
+  /// The run has ended, or its coordinator died and another one continues.
   private func replaceLost() throws(QueueError) {
     link = nil
     blocks.leave()
@@ -344,7 +340,7 @@ extension QueueReader {
     for number in plan.tasks { update(TaskID(number), model, model.lastMilliseconds) }
   }
 
-  /// Marks tasks as skipped that the run lost on a resume.
+  /// A resume may lose tasks.
   private func retractRest(_ milliseconds: Int64) {
     isPlacedAnew = false
     let known = Set(places)
@@ -434,7 +430,7 @@ extension QueueReader {
     return batch
   }
 
-  /// True if the job was in a refused batch; sent alone, it gets only its own errors.
+  /// The job was in a refused batch; sent alone, it gets only its own errors.
   private func isAlone(_ job: AddJob) -> Bool { alone.contains(ObjectIdentifier(job)) }
 
   private func send(_ jobs: [AddJob]) {
@@ -560,7 +556,7 @@ extension QueueReader {
     link.send(line)
   }
 
-  /// Remembers a capacity for the next coordinator.
+  /// The next coordinator needs the capacity.
   private func note(_ job: RequestJob) {
     if case .capacity = job.verb.row.carries, let most = job.carried.number {
       setMaxConcurrent(Int(clamping: most))
@@ -580,7 +576,7 @@ extension QueueReader {
     }
   }
 
-  /// Repeats requests that the last coordinator did not answer, unless the journal has them.
+  /// Unless the journal has the requests.
   func askAgain() {
     guard let counts = run?.model.orders.counts else { return }
     if let sent = addOnItsWay {

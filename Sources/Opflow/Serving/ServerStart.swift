@@ -78,8 +78,7 @@ struct ServerStart {
         + "again")
   }
 
-  /// Returns the history of a run that is not live; with an empty plan if its own is damaged, since
-  /// only facts about the run are needed.
+  /// With an empty plan if the run's own is damaged, since only facts about the run are needed.
   private func history(of run: RunFolder) throws(QueueError) -> RunModel {
     let plan = if let plan = try? run.openPlan() { plan } else { try planWithoutTasks(run) }
     return try reading(run.readHistory(plan: plan).history)
@@ -93,7 +92,6 @@ struct ServerStart {
     ) { QueueError($0, composed: ManifestText([])) }
   }
 
-  /// Returns the given run, else the newest with the name.
   private func named(_ known: RunFolder?) throws(QueueError) -> RunFolder? {
     if let known { return known }
     guard setting.state.isThere else { return nil }
@@ -128,7 +126,7 @@ struct ServerStart {
     return greeting
   }
 
-  /// Returns nil if no process listens.
+  /// Nil if no process listens.
   static func link(to folder: RunFolder) throws(QueueError) -> ClientLink? {
     do throws(Errno) {
       let at = try File.open(folder.path, [.readOnly, .directory])
@@ -151,7 +149,7 @@ struct ServerStart {
     case refused(detail: String)
   }
 
-  /// Returns nil after the timeout.
+  /// Nil after the timeout.
   private func greet(_ link: ClientLink, atMost nanoseconds: Int64) throws(QueueError) -> Greeting?
   {
     let id = RequestID.new()
@@ -194,7 +192,7 @@ struct ServerStart {
   private var logPath: String { "\(setting.stateFolder)/\(setting.name).serve.log" }
   private static let mostLogBytes: Int64 = 1 << 20
 
-  /// Returns nil if another process was faster or the coordinator was killed: look again.
+  /// Nil if another process was faster or the coordinator was killed: look again.
   private func start(_ folder: RunFolder?, _ silentEnds: inout Int) throws(QueueError) -> Found? {
     let log = try system("write \(logPath)", openLog())
     let pair = try system("make a socket", UnixSocket.Pair())

@@ -4,15 +4,15 @@ struct RawChange: Sendable {
   var place: Int32
   var attempt: Int32
   var state: TaskStatus
-  /// The number of dropped changes before this one.
+  /// Dropped changes before this one.
   var skipped: Int32 = 0
   /// Since the epoch; 0 if unknown.
   var milliseconds: Int64 = 0
   var progress: TaskProgress?
 }
 
-/// The changes that a reader has not taken, in order: at most `limit`, or one per task if that is
-/// more. When full, it keeps only the newest change of each task, with the number of dropped ones.
+/// At most `limit` changes, or one per task if that is more. When full, it keeps only the newest
+/// change of each task, with the number of dropped ones.
 struct ChangeBuffer {
   private let limit: Int
   private var changes: [RawChange?] = []
@@ -116,7 +116,7 @@ final class Subscription: Sendable {
     waiter?.resume(returning: first)
   }
 
-  /// Returns nil at the end, or if the waiting Swift task was cancelled.
+  /// Nil at the end, or if the waiting Swift task was cancelled.
   func next() async -> RawChange? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

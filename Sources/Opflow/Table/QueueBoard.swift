@@ -157,7 +157,6 @@ final class RequestJob: Sendable {
   enum About: Sendable {
     case run
     case task(Int32)
-    /// All tasks that the request applies to.
     case all
   }
 
@@ -223,7 +222,6 @@ final class QueueInbox: Sendable {
 }
 
 protocol PendingReply: Sendable {
-  /// Answers that the wait was cancelled, unless there is an answer.
   func giveUp()
 }
 

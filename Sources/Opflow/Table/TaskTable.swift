@@ -1,15 +1,15 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// All tasks as the client knows them. A task keeps its place as long as the queue lives, even if a
-/// resume renumbers it. One lock: the reader writes once per read of the journal.
+/// A task keeps its place as long as the queue lives, even if a resume renumbers it. One lock: the
+/// reader writes once per read of the journal.
 struct TaskTable {
   private(set) var entries: [TaskEntry] = []
   private var places: [String: Int32] = [:]
   private(set) var tally = TaskTally()
   /// Nil until the run ends.
   private(set) var end: QueueError?
-  /// True if the run was closed and all tasks have ended.
+  /// The run was closed and all tasks have ended.
   private(set) var isComplete = false
   var isPaused = false
   var runID = ""
@@ -18,7 +18,7 @@ struct TaskTable {
   private var waitersOfTasks: [Int32: [UInt64]] = [:]
   private var generalWaiters: Set<UInt64> = []
   private var lastWaiter: UInt64 = 0
-  /// Subscriptions to all tasks.
+  /// For all tasks.
   private(set) var subscriptions: [Subscription] = []
   private(set) var subscriptionsOfTasks: [Int32: [Subscription]] = [:]
   private var closures: [Int32: [@Sendable (TaskOutcome) -> Void]] = [:]
@@ -51,7 +51,6 @@ struct TaskTable {
     return place
   }
 
-  /// Keeps the counts.
   mutating func update<Result>(_ place: Int32, _ body: (inout TaskEntry) -> Result) -> Result {
     let before = entries[Int(place)].state
     let result = body(&entries[Int(place)])
@@ -65,7 +64,7 @@ struct TaskTable {
 
   // MARK: - Waits
 
-  /// Returns the waiter's number; nil if answered at once.
+  /// Returns nil if answered at once.
   mutating func wait(
     for awaited: Awaited, _ continuation: CheckedContinuation<Answer, Never>
   ) -> UInt64? {
@@ -102,7 +101,7 @@ struct TaskTable {
     }
   }
 
-  /// `finished` are the tasks that ended since the last call.
+  /// - Parameter finished: Tasks that ended since the last call.
   mutating func takeAnswered(_ finished: [Int32]) -> [(CheckedContinuation<Answer, Never>, Answer)]
   {
     if waiters.isEmpty { return [] }
@@ -157,7 +156,6 @@ struct TaskTable {
 }
 
 struct EntryNeed {
-  /// A place in the table.
   let place: Int32
   let condition: NeedCondition
 }
