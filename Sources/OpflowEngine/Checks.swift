@@ -132,7 +132,7 @@ struct Checks {
     return .awaited(question.values)
   }
 
-  /// Notes a value, which precedes the answer. Returns true if the worker has the question.
+  /// The value precedes the answer. Returns true if the worker has the question.
   mutating func note(
     _ value: TaskValue, _ worker: WorkerID, _ task: TaskID, _ serial: Int32
   ) -> Bool {

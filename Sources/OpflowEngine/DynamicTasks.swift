@@ -229,7 +229,6 @@ extension Scheduler {
     followChanges()
   }
 
-  /// Runs new `finally` tasks if an earlier session started tasks.
   private mutating func oweFinally(from first: Int) {
     guard ranBefore, !startedAny else { return }
     startedAny = (first..<plan.taskCount).contains {
@@ -341,7 +340,6 @@ extension Scheduler {
     return plan.dependents(task).allSatisfy { all.contains(plan.dependent($0).rawValue) }
   }
 
-  /// The tasks were renamed, or stay.
   mutating func retract(_ retraction: Retraction) {
     additions.noteAnswer(about: retraction.numbers)
     services.review.touchAll()

@@ -2,9 +2,9 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowWire
 
-/// The pure core of a session: facts go in; steps come out, in the order in which they must happen.
-/// The caller reports a fact with `handle`, then performs steps of `next` until it returns nil. A
-/// worker command comes out only after its lines are reported as written, and synced if promised.
+/// The pure core of a session. The caller reports a fact with `handle`, then performs steps of
+/// `next` in order until it returns nil. A worker command comes out only after its lines are
+/// reported as written, and synced if promised.
 package struct Engine: ~Copyable {
   package private(set) var plan: Plan
   private var scheduler: Scheduler
@@ -128,8 +128,8 @@ package struct Engine: ~Copyable {
     if closing == nil { mustStop = true } else { closing = Self.failure }
   }
 
-  /// Stops first, or the revoked starts would start again. Prefetched tasks are revoked before the
-  /// task that they follow.
+  /// Stops first, or revoked tasks would start again. Prefetched tasks are revoked before the task
+  /// that they follow.
   private mutating func stop(at now: Instant) {
     mustStop = false
     scheduler.handle(.stop(.ioError), at: now)
@@ -146,7 +146,7 @@ package struct Engine: ~Copyable {
 
   package var nextSequence: UInt64 { encoder.nextSequence }
 
-  /// Returns the next step; nil to wait for the next fact or `nextWake`.
+  /// Returns nil to wait for the next fact or `nextWake`.
   package mutating func next(at now: Instant) -> EngineStep? {
     precondition(!isWriting, "whether the lines are written was not told")
     return nextDecision() ?? nextThatWaits(at: now)
@@ -285,7 +285,6 @@ package struct Engine: ~Copyable {
 
   // MARK: - Queries
 
-  /// The time of a `timer` event or a sync.
   package var nextWake: Instant? {
     let timer = closing == nil ? scheduler.nextWake : nil
     guard let sync = gate.nextWake else { return timer }
@@ -297,7 +296,6 @@ package struct Engine: ~Copyable {
     return wake <= now
   }
 
-  /// The time until a decision may be needed.
   package var restNanoseconds: Int64 { gate.isEmpty ? scheduler.restNanoseconds : 0 }
 
   /// Returns why tasks cannot be added, or the answer of an earlier identical request.
@@ -348,11 +346,10 @@ package struct Engine: ~Copyable {
 
   package var isClosing: Bool { closing != nil }
 
-  /// Describes a violated invariant; scans everything.
+  /// Scans everything.
   package func checkInvariants() -> String? { scheduler.checkInvariants() }
 }
 
-/// How the tasks of a plan enter a session.
 package struct ResumeState: Sendable {
   package var initial: [InitialState]
   /// The last attempt in earlier sessions, by task.
@@ -370,7 +367,7 @@ package struct ResumeState: Sendable {
   package var priorities: [TaskID: Int16] = [:]
   /// Applied requests with their numbers of tasks.
   package var orders: [RequestID: Int] = [:]
-  /// Requests to the previous session that are still valid.
+  /// Requests that are still valid.
   package var standing = StandingRequests()
   /// Set if this session continues the previous one.
   package var triesUsed: [TaskID: TriesUsed] = [:]

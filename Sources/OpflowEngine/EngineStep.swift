@@ -10,13 +10,11 @@ package enum EngineStep: Equatable, Sendable {
   case launch(WorkerID, WorkerKind, NodeID)
   /// Send this worker's commands to that client: the worker is one of its slots.
   case slot(WorkerID, ClientID)
-  /// Kill the worker, though its task may still run; answered by `workerLost` once no process is
-  /// left.
+  /// The task may still run; answered by `workerLost` once no process is left.
   case discard(WorkerID)
   /// Answered by `retracted` before the next step.
   case retract(Retraction)
-  /// Append `unwritten` to the journal; answered by `wrote` or `journalFailed` before the next
-  /// step.
+  /// Append `unwritten`; answered by `wrote` or `journalFailed` before the next step.
   case write
   /// Answered by `synced` or `journalFailed`.
   case sync(upTo: UInt64, SyncKind)
@@ -113,7 +111,6 @@ package enum StopCause: Equatable, Sendable {
   case signal(Int32)
   /// `opflow cancel`.
   case request
-  /// The journal or an output cannot be written.
   case ioError
 }
 
@@ -165,7 +162,6 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// If only services that stay up are left: end all but these, which pass to the next session.
   case endServices(but: Set<TaskID>)
   case kill
-  /// Stop all process trees until `proceed`.
   case suspend
   case proceed
   /// Without an offer, the first worker reports the resources.
@@ -183,7 +179,6 @@ package enum SchedulerEvent: Equatable, Sendable {
   case nodesExhausted(complaint: String)
   /// Concerns the local node if the resource is `cpu` or `memory`.
   case capacity(resource: Int, UInt64)
-  /// The local `cpu` that other runs use.
   case away(UInt64)
   case prioritise([TaskPriority])
   indirect case order(ControlRequest, from: ConnectionID)

@@ -163,7 +163,7 @@ extension Scheduler {
     }
     var lent = [Int32](repeating: 0, count: loans.open.count)
     while idle > 0 {
-      // Ties go to the task that started first.
+      // The first to start wins ties.
       places.sort { (has(loans.open[$0]) + lent[$0], $0) < (has(loans.open[$1]) + lent[$1], $1) }
       lent[places[0]] += 1
       idle -= 1

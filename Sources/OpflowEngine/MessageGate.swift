@@ -4,7 +4,6 @@ internal import OpflowWire
 /// Holds worker commands until their lines are written, and synced if promised; decides when to
 /// sync. Commands for one worker keep their order. Offsets are bytes since the session's start.
 struct MessageGate: Sendable {
-  /// The time from a write to its sync.
   static let groupMilliseconds: Int64 = 10
 
   private struct Held {

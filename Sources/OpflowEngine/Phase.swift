@@ -193,7 +193,7 @@ extension Scheduler {
 
   static let terminate: Int32 = 15
 
-  /// Ends tasks that can never run, and unneeded services. Services that gave way are ready again.
+  /// Services that gave way are ready again.
   private mutating func settleReady() {
     while true {
       while failUnservable() || failBeyondDevices() { dispatch() }

@@ -125,7 +125,7 @@ extension Scheduler {
     }
   }
 
-  /// The dependent used the allowed failure as a success.
+  /// Returns the first dependent that used the allowed failure as a success.
   private func firstThatBuiltOn(_ task: TaskID) -> TaskID? {
     for edge in plan.dependents(task) {
       let dependent = plan.dependent(edge)

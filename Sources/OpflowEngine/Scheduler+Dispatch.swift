@@ -75,7 +75,7 @@ extension Scheduler {
     if let (task, node) = lacks.elsewhere { makeRoom(for: task, at: node) }
   }
 
-  /// True if no ready task fits and no shortfall must be computed, as after nearly every start.
+  /// The case after nearly every start: nothing fits, and no shortfall must be computed.
   @inline(__always)
   private var isFull: Bool {
     !options.usesNodes && !plan.hasServices && loans.isEmpty && resources.away == 0
@@ -134,7 +134,7 @@ extension Scheduler {
     return kind == .block || workforce.canTake(kind, at: .local) ? .node(.local) : .noWorker
   }
 
-  /// Prefers the node of its dependencies, then the least loaded one.
+  /// Prefers the node of the task's dependencies.
   private mutating func placeAnywhere(_ task: TaskID, _ demandClass: Int) -> Place {
     let kind = workerKind(of: task)
     let preferred = nodeOfNeeds(of: task)

@@ -132,7 +132,7 @@ extension Scheduler {
   // MARK: - Nodes that a task must avoid
 
   struct Limits {
-    /// Hosts that lost the task, if it can run on another one.
+    /// Empty if the task can run on no other host.
     var avoided: [Int32] = []
     var need: Machines.TimeNeed?
   }

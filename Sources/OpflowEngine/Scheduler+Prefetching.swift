@@ -133,7 +133,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns a node where tasks of the class can start at once, and their number.
+  /// A node where tasks can start at once, and their number.
   private func roomForOthers(in demandClass: Int, _ depth: Int) -> (NodeID, Int)? {
     guard let worker = workforce.backlogs.workers(demandClass: demandClass, depth: depth).first
     else { return nil }

@@ -373,7 +373,7 @@ extension Scheduler {
     }
   }
 
-  /// Confirms services with unchanged dependencies; ends the others.
+  /// Services with unchanged dependencies stay.
   mutating func attendKept() {
     var outdated: [TaskID] = []
     for service in services.all where services.keptOver.contains(service) {
@@ -415,7 +415,7 @@ extension Scheduler {
 
   // MARK: - Passing on
 
-  /// Local services that are up, in topological order.
+  /// In topological order.
   var heldServices: [HeldService] {
     services.all.compactMap { service in
       guard let ports = services.up[service], graph.state(service) == .running,

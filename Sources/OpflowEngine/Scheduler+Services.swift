@@ -6,7 +6,7 @@ extension Scheduler {
   @inline(__always)
   func isService(_ task: TaskID) -> Bool { plan.hasServices && plan.isService(task) }
 
-  /// True if a service stays up without users.
+  /// The service stays up without users.
   func stands(_ service: TaskID) -> Bool { services.standing.contains(service) }
 
   private func isIdle(_ service: TaskID) -> Bool {

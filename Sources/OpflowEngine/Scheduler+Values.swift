@@ -92,7 +92,7 @@ extension Scheduler {
 
   mutating func awaitDecision(of task: TaskID) { values.undecided.append(task) }
 
-  /// Not recursive: skips may add more tasks, and a chain may have a million.
+  /// Iterative: skips may add a million tasks.
   mutating func decide() {
     if values.isDeciding || values.undecided.isEmpty { return }
     values.isDeciding = true

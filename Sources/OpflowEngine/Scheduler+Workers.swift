@@ -230,8 +230,7 @@ extension Scheduler {
     }
   }
 
-  /// Runs the task again, or fails it by its own rule, after too many losses, or if processes
-  /// survive.
+  /// The task fails by its own rule, after too many losses, or if processes survive.
   mutating func interrupted(
     _ task: TaskID, at node: NodeID,
     _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String

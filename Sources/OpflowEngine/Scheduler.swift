@@ -3,10 +3,9 @@ internal import OpflowJournal
 internal import OpflowPlan
 internal import OpflowWire
 
-/// Decides what runs when: events in, steps out. A plain value without clock, files or processes.
-///
-/// Its parts keep their own invariants; the scheduler decides between them. Nothing copies it, but
-/// it is not `~Copyable`: the compiler's checks of that took most of the time for this module.
+/// Decides what runs when. A plain value without clock, files or processes; its parts keep their
+/// own invariants. Nothing copies it, but it is not `~Copyable`: the compiler's checks of that took
+/// most of the time for this module.
 struct Scheduler {
   private(set) var now = Instant(nanoseconds: 0)
   /// Not yet taken by the engine.

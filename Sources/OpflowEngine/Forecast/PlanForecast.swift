@@ -1,7 +1,6 @@
 package import OpflowJournal
 package import OpflowPlan
 
-/// The starts of a session, and its duration with each capacity of `cpu`.
 package struct PlanForecast {
   /// In the units of `TaskDurations`.
   package struct Row {
@@ -79,7 +78,7 @@ package struct FilesForeseen: Equatable, Sendable {
   package internal(set) var unsure: [TaskID: TaskID] = [:]
 }
 
-/// The path that a run cannot beat with any number of workers.
+/// No number of workers makes a run faster.
 package struct CriticalPath {
   package let tasks: [TaskID]
   /// In the units of `TaskDurations`.
@@ -101,7 +100,7 @@ private struct PathSearch {
   let plan: Plan
   let durations: TaskDurations
   let runs: [Bool]
-  /// By task: the earliest end, and the last dependency before it.
+  /// Earliest ends; next, the last dependency before each.
   private var ends: [Int64]
   private var previous: [TaskID]
   private var last = TaskID.none
@@ -165,8 +164,7 @@ private struct PathSearch {
 
 /// A lower bound for any order of the tasks.
 package enum MakespanBound {
-  /// Returns the critical path, or if longer the largest resource use by capacity; in the units of
-  /// `TaskDurations`.
+  /// Returns the critical path, or if longer the largest resource use by capacity.
   package static func of(
     plan: Plan, options: SchedulerOptions, starts: [TaskID], durations: TaskDurations,
     criticalPath: Int64

@@ -27,7 +27,7 @@ package struct RunForecast {
   }
 }
 
-/// Runs the engine on a simulated clock with workers that are ready at once.
+/// Workers are ready at once.
 private struct ForecastPlayer: ~Copyable {
   private(set) var found = RunForecast()
   private let foresight: FileForesight?
@@ -87,7 +87,6 @@ private struct ForecastPlayer: ~Copyable {
     perform()
   }
 
-  /// Simulates a client that offers all external tasks.
   private mutating func offerExternalTasks() {
     let program = ClientID(0)
     tell(.block(program, .joined))

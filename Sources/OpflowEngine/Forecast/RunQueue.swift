@@ -105,7 +105,7 @@ extension RunStatus {
     }
   }
 
-  /// Failures in the newest session, which fail the run.
+  /// Failures that fail the run.
   package var failuresOfSession: [TaskID] {
     plan.tasks.lazy.map { TaskID($0) }.filter {
       included.contains($0) && history.state($0) == .failed

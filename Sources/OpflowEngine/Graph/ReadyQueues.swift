@@ -96,7 +96,7 @@ package struct ReadyQueues {
     if followed || heads.contains(demandClass) { stand(demandClass) }
   }
 
-  /// Scans the classes once; none may be set aside.
+  /// No class may be set aside.
   mutating func remove(_ ranks: Set<Int32>, of demandClasses: Set<Int>) {
     for demandClass in demandClasses {
       count -= self.demandClasses[demandClass].remove { ranks.contains($0) }
@@ -232,8 +232,6 @@ struct Ranking {
     path = Table()
   }
 
-  /// Ranks added and open tasks.
-  ///
   /// - Parameter hasInstances: True if some are matrix tasks, which precede older dependents.
   mutating func rankAnew(
     adding first: Int, hasInstances: Bool, _ plan: Plan, _ durations: TaskDurations,

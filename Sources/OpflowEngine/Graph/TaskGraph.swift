@@ -6,14 +6,14 @@ struct TaskGraph {
     case ready(TaskID)
     case skipped(TaskID, for: TaskID)
     case kept(TaskID)
-    /// The dependency ran again; `none` for a `finally` task.
+    /// `none` for a `finally` task.
     case taken(TaskID, for: TaskID)
   }
 
   private struct Standing {
     var state = TaskState.waiting
     var marks: TaskMarks = []
-    /// Unmet edges, plus one for a `finally` task before its phase.
+    /// Includes one for a `finally` task before its phase.
     var unmet: Int32 = 0
   }
 

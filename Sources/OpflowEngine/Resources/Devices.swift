@@ -85,7 +85,7 @@ struct CommonDevices {
       && (second == .local || nodes.contains(second))
   }
 
-  /// Other nodes with these GPUs, and their numbers there.
+  /// With the numbers of the GPUs there.
   func elsewhere(_ devices: DeviceSet, of node: NodeID) -> [(node: NodeID, devices: DeviceSet)] {
     let local =
       node == .local ? devices : DeviceSet(devices.numbers.compactMap { number(of: $0, at: node) })

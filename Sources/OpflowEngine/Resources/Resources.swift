@@ -282,7 +282,7 @@ package struct Resources {
     cutAll()
   }
 
-  /// Closes a node to starts; shares come back as its workers are lost.
+  /// Shares come back as the node's workers are lost.
   mutating func leave(_ node: NodeID) { setOffer(NodeOffer(cpu: 0, memoryBytes: 0), of: node) }
 
   /// The capacity of the local node, or of the run.

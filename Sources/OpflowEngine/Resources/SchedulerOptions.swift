@@ -39,7 +39,6 @@ package struct SchedulerOptions: Sendable {
   /// With a thousand, the last ones would take so long that they seem dead.
   static let maxLaunching = 64
   static let maxCheckers: UInt64 = 8
-  /// From launch to hello.
   static let helloMilliseconds: Int64 = 10_000
   /// Beyond a task's grace until its end is reported.
   package static let stopSlackMilliseconds: Int64 = 5_000
@@ -47,6 +46,7 @@ package struct SchedulerOptions: Sendable {
   static let listenMilliseconds: Int64 = 5_000
   /// From a ping to its answer.
   static let pulseMilliseconds: Int64 = 10_000
+  /// Retries of a task whose worker was lost.
   static let maxLost: UInt8 = 3
   /// Workers in a row without a hello before their tasks fail.
   static let maxSilent = 3

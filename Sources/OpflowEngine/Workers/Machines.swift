@@ -47,7 +47,7 @@ struct Machines {
     var isThere: Bool { state != .lost }
   }
 
-  /// By number - 1, without the local node.
+  /// By number - 1.
   private(set) var nodes: [Node] = []
   private var lastLoss: [Int32: Instant] = [:]
   private var quarantined: Set<Int32> = []

@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// Decides how many workers are useful, and how many tasks each should have prefetched.
+/// Decides the number of workers, and of prefetched tasks.
 struct Throughput {
   let maxPrefetched: Int
   /// The most work to prefetch beyond one task; nil for any.
@@ -81,8 +81,7 @@ struct Throughput {
   static let longMicroseconds = SchedulerOptions.shortTaskMicroseconds * 2
 }
 
-/// Busy workers that can be given prefetched tasks; finds the shortest and the longest backlog
-/// without a scan.
+/// Finds the shortest and the longest backlog without a scan.
 struct Backlogs {
   private var demandClasses: [[[WorkerID]]]
   private var depths = ByKind<[Int]> { _ in [] }

@@ -71,7 +71,7 @@ struct WorkerPool {
   var alive = 0
   var launching = 0
   private(set) var idle: [WorkerID] = []
-  /// Workers lost in a row without a hello.
+  /// Lost in a row without a hello.
   var silent = 0
   var isPaused = false
   var complaint: String?

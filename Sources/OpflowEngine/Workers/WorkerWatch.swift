@@ -1,6 +1,5 @@
 internal import OpflowPlan
 
-/// Watches workers that may hang.
 package struct WorkerWatch {
   private struct Entry {
     /// For a hello, or for the end of a task that should have ended.

@@ -91,7 +91,7 @@ struct Workforce {
 
   func count(of kind: WorkerKind) -> Int { alive[kind] }
 
-  /// True if each worker is idle, or can have tasks prefetched.
+  /// Each worker is idle, or can have tasks prefetched.
   func areAllAtWork(_ kind: WorkerKind) -> Bool {
     alive[kind] == idle[kind] + backlogs.count(of: kind)
   }
