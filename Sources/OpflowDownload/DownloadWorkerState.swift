@@ -115,7 +115,7 @@ package struct DownloadWorkerState {
     entries.firstIndex { $0.task == task && $0.attempt == attempt }
   }
 
-  /// Later tasks wait.
+  /// The tasks after the transferring one wait.
   private var transferring: Int? {
     entries.firstIndex { if case .transferring = $0.phase { true } else { false } }
   }

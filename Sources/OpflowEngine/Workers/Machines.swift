@@ -55,7 +55,7 @@ struct Machines {
   var noneComing: String?
   /// Every requested node has joined or will not come.
   var areKnown = false
-  /// These need more time than any node in use has left.
+  /// Ready tasks that need more time than any node in use has left.
   private(set) var setAside: Set<TaskID> = []
   /// The hosts that lost a task, each once.
   private(set) var losses: [TaskID: [Int32]] = [:]
@@ -178,7 +178,7 @@ struct Machines {
 
   func isQuarantined(_ node: NodeID) -> Bool { quarantined.contains(self[node].identity.machine) }
 
-  /// Only if nothing else is in use; returns the nodes.
+  /// Readmits hosts only if nothing else is in use; returns their nodes.
   mutating func readmit() -> [NodeID] {
     if quarantined.isEmpty || isAnyInUse { return [] }
     let back = numbers.filter { self[$0].state == .quarantined && !self[$0].isUseless }

@@ -12,9 +12,9 @@ struct NeedResolver {
   private var needed: NeededTasks
   private var valueReads: [NeedCheck.ValueRead] = []
   private var matrixGroups: MatrixGroupNeeds
-  /// Future matrix tasks read the values; `decides` if an `if` does.
+  /// Tasks whose values future matrix tasks read; `decides` if an `if` reads them.
   private(set) var readsOfInstances: [(task: Int, decides: Bool)] = []
-  /// An unreadable file may declare missing tasks.
+  /// False if an unreadable file may declare the missing tasks.
   var knowsAll = true
 
   private struct Dependent {

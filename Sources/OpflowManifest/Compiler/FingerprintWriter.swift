@@ -21,7 +21,7 @@ struct FingerprintWriter {
     for source in task.instances?.sources ?? [] { hasher.add(source) }
     // Older versions treated downloads as commands.
     hasher.end(kind == .download && style == .relative ? .download : .run)
-    // They do not affect approvals and external tasks.
+    // Environment and folder do not affect approvals and external tasks.
     let isRun = kind != .approve && kind != .block
     if isRun { hasher.add(environment) }
     hasher.end(.env)

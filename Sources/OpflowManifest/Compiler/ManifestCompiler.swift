@@ -41,7 +41,8 @@ package struct CompiledSegment: Sendable {
 package enum ManifestCompiler {
   package static let maximumBytes = 1 << 30
 
-  /// A value or the nesting may not end in any continuation.
+  /// True if any manifest with this beginning is invalid, since a value or the nesting does not
+  /// end.
   package static func refuses(beginning bytes: [UInt8]) -> Bool {
     do throws(YAMLFailure) {
       _ = try YAMLDocument(reading: SourceFile(displayPath: "", bytes: bytes))

@@ -6,7 +6,7 @@ internal import OpflowPlan
 final class FileLoader {
   /// Each file follows the one that includes it.
   private(set) var parts: [IncludedFile] = []
-  /// A file could not be read.
+  /// True if tasks are missing because a file could not be read.
   private(set) var isIncomplete = false
   let further: FurtherFiles
   let kept = TextStore()

@@ -8,7 +8,7 @@ final class InstanceCells {
   private let texts: MatrixTexts
   private let diagnostics: Diagnostics
   private let store = TextStore()
-  /// Names whose values are from files.
+  /// The names at a place whose values are from files.
   private var namesAt: [Place: [Int]] = [:]
   /// Files that were read again, by file number.
   private var tables: [UInt32: Table] = [:]

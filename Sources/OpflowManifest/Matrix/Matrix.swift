@@ -38,7 +38,7 @@ struct Matrix {
   /// Items with a value for each name, in order.
   var included: [Values] = []
   var files: [File] = []
-  /// Reported once.
+  /// True if a file is invalid, which is reported once.
   var isWrong = false
   /// Files decide the number of matrix tasks.
   var isOfFiles = false

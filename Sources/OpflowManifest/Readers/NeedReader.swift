@@ -98,7 +98,7 @@ struct WrittenNeeds {
 
   func needs(_ number: Int) -> [Int32] { needs[number] }
 
-  /// Exactly, not as a matrix.
+  /// True if a need is exactly that ID.
   func names(_ id: ByteView) -> Bool {
     number(of: id).map { needs[$0].contains { texts[Int($0)].count == id.count } } ?? false
   }

@@ -240,7 +240,7 @@ enum ForeignAdvice {
   }
 }
 
-/// These get their own error.
+/// Keys of later versions, which get their own error.
 enum LaterKeys {
   private static let all: [(name: StaticString, map: KeyMap, help: String)] = [
     (
