@@ -157,7 +157,7 @@ extension Scheduler {
     settle(task, as: transition.allowed ? .failedAllowed : .failed, transition)
   }
 
-  /// They ask again later.
+  /// Closed approvals ask again later.
   mutating func retractApprovals() {
     for task in approvals.removeReady() { offer(task) }
     // The stop cancels the open approvals.
