@@ -28,7 +28,7 @@ package struct DownloadFailure: Error, Equatable, Sendable {
   package var cause: Cause
   /// Without the URL.
   package var text: String
-  /// As the server asks.
+  /// The wait that the server asks for.
   package var retryAfterMilliseconds: Int64?
 
   package init(_ cause: Cause, _ text: String, retryAfterMilliseconds: Int64? = nil) {
@@ -59,7 +59,7 @@ package struct DownloadFailure: Error, Equatable, Sendable {
     }
   }
 
-  /// No other source can help.
+  /// True if no other source can help.
   package var isLocal: Bool {
     switch cause {
     case .local, .busy, .replaced: true
@@ -80,7 +80,7 @@ package struct SourceFailure: Equatable, Sendable {
   }
 }
 
-/// Of an attempt at all its sources.
+/// The failure of an attempt at all its sources.
 package struct DownloadDefeat: Equatable, Sendable {
   package var failures: [SourceFailure]
   package init(failures: [SourceFailure]) { self.failures = failures }
@@ -108,12 +108,12 @@ package struct DownloadDefeat: Equatable, Sendable {
   }
 }
 
-/// The meaning of libcurl's codes (CURLcode, libcurl-errors(3)) for a download.
+/// Meanings of libcurl's codes (CURLcode, libcurl-errors(3)).
 package enum TransferCode {
   /// For a transfer that libcurl refused to begin.
   package static func refusal(_ code: Int32, text: String) -> DownloadFailure {
     switch code {
-    // Out of memory or handles: not the request's fault.
+    // Out of memory or handles, which is not the request's fault.
     case 2, 27: DownloadFailure(.connectionLost, "libcurl cannot begin: \(shown(text))")
     default: DownloadFailure(.request, "cannot be asked for: \(shown(text))")
     }
@@ -145,10 +145,10 @@ package enum TransferCode {
       return DownloadFailure(.connectionLost, "the connection broke: \(text)")
     case 1 where text.contains("HTTP/0.9"): return nonsense("it does not begin as HTTP does")
     case 1, 8, 61: return nonsense(text)
-    // Before libcurl 8.3 also for an endless line.
+    // Before libcurl 8.3 also an endless line.
     case 27: return nonsense("a line of its head is too long, or there is no memory left")
     case 100: return nonsense("a line of its head is too long")
-    // A line that starts with a space but continues none, or a field without a name.
+    // A line that starts with a space but continues no field, or a field without a name.
     case 43 where text.contains("bad argument"): return nonsense("a line of its head is no field")
     case 43: return nonsense(text)
     default: return DownloadFailure(.connectionLost, "failed: \(text) (libcurl error \(code))")

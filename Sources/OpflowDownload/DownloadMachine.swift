@@ -14,16 +14,15 @@ package enum DownloadStep: Equatable, Sendable {
 
 package enum BodyDecision: Equatable, Sendable {
   case write(BodyPlacement)
-  /// Unwanted; `bodyEnded` knows the next step.
+  /// The body is unwanted; `bodyEnded` knows the next step.
   case skip
 }
 
 package struct BodyPlacement: Equatable, Sendable {
   /// Empty the part first.
   package var startsOver: Bool
-  /// The file offset of the body's first byte.
   package var offset: Int64
-  /// nil if only the end of the body tells. Further bytes are `overlong`.
+  /// Nil if only the end of the body shows its length. Further bytes are `overlong`.
   package var end: Int64?
   /// Write it before the first byte.
   package var record: PartRecord
@@ -32,9 +31,9 @@ package struct BodyPlacement: Equatable, Sendable {
 package enum BodyEnd: Equatable, Sendable {
   case complete
   case broken(DownloadFailure)
-  /// It exceeded its end and was cut.
+  /// The body exceeded its end and was cut.
   case overlong
-  /// It broke off, but the hash is right.
+  /// The body broke off, but the hash is right.
   case proven
   /// Repeated bytes differ from the part.
   case differs
@@ -55,7 +54,7 @@ package final class DownloadMachine {
 
   private let spec: DownloadSpec
   private let bootID: String
-  /// Of the file at `to`, to ask whether it is current.
+  /// To ask if the file at `to` is current.
   private let known: Validator?
 
   private var part: PartOnDisk
@@ -66,15 +65,14 @@ package final class DownloadMachine {
   private var head: ResponseHead?
   private var answeredAt: Int64 = 0
   private var placement: BodyPlacement?
-  /// After a skipped body.
   private var pending: DownloadStep?
   private var failures: [SourceFailure] = []
   private var redirects = 0
-  /// Bytes of several responses.
+  /// The part has bytes of several responses.
   private var isSpliced: Bool
-  /// Ask this source for whole files only.
+  /// Only whole files may be requested.
   private var refusesRanges = false
-  /// It was asked whether more follows after an inconclusive end.
+  /// The source was asked for more after an inconclusive end.
   private var hasProbed = false
   private var isPartWorthless = false
 
@@ -87,7 +85,7 @@ package final class DownloadMachine {
     isSpliced = part.bytes > 0
   }
 
-  /// After redirects.
+  /// The URL after redirects.
   package var url: String { request?.address.text ?? "" }
   package var currentSource: String { spec.sources[min(source, spec.sources.count - 1)] }
   private var recordedSource: String { Credentials.removed(from: spec.sources[source]) }
@@ -161,7 +159,7 @@ package final class DownloadMachine {
     return part.bytes == total
   }
 
-  /// Empty for none; nil if the part cannot be continued from this source.
+  /// Empty for no validator; nil if the part cannot be continued from this source.
   private var rangeValidator: String? {
     guard !refusesRanges, part.bytes > 0 else { return nil }
     if let total = totalBytes, part.bytes > total { return nil }
@@ -179,7 +177,7 @@ package final class DownloadMachine {
   /// Failed requests for a part before the whole file is requested.
   private static let mostRefusals = 3
 
-  /// The server may refuse the part but serve the whole file.
+  /// The server may still serve the whole file.
   private func cannotServeParts(_ status: Int) -> Bool {
     switch status {
     case 400, 403, 405, 406, 412, 417, 431, 501: return true
@@ -193,12 +191,12 @@ package final class DownloadMachine {
     }
   }
 
-  /// `nowSeconds` since the epoch, for the server's dates.
+  /// - Parameter nowSeconds: Since the epoch, for the server's dates.
   package func received(_ head: ResponseHead, nowSeconds: Int64) -> BodyDecision {
     self.head = head
     answeredAt = nowSeconds
     switch head.status {
-    // An unknown success counts as 200 (RFC 9110, 15).
+    // An unknown success is treated as 200 (RFC 9110, 15).
     case 200, 203, 209...225, 227..<300: return wholeBody(head)
     case 206: return partBody(head)
     case 304:
@@ -252,8 +250,8 @@ package final class DownloadMachine {
     return place(head, total: head.contentLength)
   }
 
-  /// Whether a response that claims to be whole may be the requested rest: it names a range, or has
-  /// another length.
+  /// A response that claims to be whole may be the requested rest: it names a range, or has another
+  /// length.
   private func looksLikeRest(_ head: ResponseHead) -> Bool {
     guard request?.rangeFrom != nil else { return false }
     if case .part(let first, _, _) = head.contentRange, first > 0 { return true }
@@ -284,7 +282,7 @@ package final class DownloadMachine {
       !head.hasBrokenLength, head.contentLength == nil || head.contentLength == last - first + 1
     else {
       let isNamed = head.contentRange != nil || head.hasBrokenRange || head.isMultipart
-      // It may be the whole file with a wrong status; the hash decides.
+      // The body may be the whole file with a wrong status; the hash decides.
       if request?.rangeFrom == nil, !isNamed, spec.hasHash { return wholeBody(head) }
       return skip(distrusted())
     }
@@ -316,8 +314,8 @@ package final class DownloadMachine {
     return .write(placement)
   }
 
-  /// Whether a response proves its version without an expected hash. Each part must carry the ETag
-  /// of the whole (RFC 9110, 15.3.7); a server that omits it may have ignored the condition.
+  /// Proves the version without an expected hash. Each part must carry the ETag of the whole (RFC
+  /// 9110, 15.3.7); a server that omits it may have ignored the condition.
   private func bears(_ head: ResponseHead, _ wanted: Validator) -> Bool {
     wanted.etag.isEmpty || !head.etag.isEmpty
       || (!wanted.lastModified.isEmpty && wanted.lastModified == head.lastModified)
@@ -373,7 +371,7 @@ package final class DownloadMachine {
 
   // MARK: - Ends
 
-  /// `partBytes` is the part's length now.
+  /// - Parameter partBytes: The present length of the part.
   package func bodyEnded(_ end: BodyEnd, partBytes: Int64) -> DownloadStep {
     if let step = pending {
       pending = nil
@@ -429,7 +427,7 @@ package final class DownloadMachine {
     if head?.isClosedByEnd == true, !hasProbed, !refusesRanges, part.record?.totalBytes == nil,
       spec.hasHash, let request, request.address.scheme != .file
     {
-      // The end of a connection proves nothing: ask whether more follows.
+      // The end of a connection proves nothing: ask for more.
       hasProbed = true
       return ask(request.address)
     }
@@ -460,7 +458,7 @@ package final class DownloadMachine {
 package struct FetchRequest: Equatable, Sendable {
   package var address: WebAddress
   package var headers: [DownloadHeader] = []
-  /// nil for the whole file.
+  /// Nil for the whole file.
   package var rangeFrom: Int64?
   /// Empty the part first.
   package var dropsPart = false
@@ -482,7 +480,7 @@ package struct FileFacts: Equatable, Sendable {
 }
 
 extension DownloadSpec {
-  /// nil if the facts match.
+  /// Returns nil if the facts match.
   package func mismatch(_ facts: FileFacts) -> DownloadFailure? {
     if let sizeBytes, facts.sizeBytes != sizeBytes {
       return DownloadFailure(
@@ -497,7 +495,7 @@ extension DownloadSpec {
   }
 }
 
-/// What to do about a content encoding that was not requested.
+/// For an encoding that was not requested.
 package enum UnaskedEncoding: Equatable, Sendable {
   /// Some servers report compressed archives as encoded.
   case isTheFile
@@ -505,10 +503,10 @@ package enum UnaskedEncoding: Equatable, Sendable {
   case undo(layers: Int, beginsAsGzip: Bool)
   case unknown
 
-  /// libcurl's limit too; more would be an attack.
+  /// Also libcurl's limit; more would be an attack.
   private static let mostLayers = 5
 
-  /// Suffixes of compressed files, and the encodings that servers report for them.
+  /// Suffixes, and the encodings that servers report for them.
   private static let compressed: [(codings: [String], suffixes: [String])] = [
     (["gzip", "x-gzip", "deflate"], [".gz", ".tgz", ".svgz", ".emz", ".z"]),
     (["compress", "x-compress"], [".z", ".taz"]),
@@ -516,8 +514,7 @@ package enum UnaskedEncoding: Equatable, Sendable {
     (["br"], [".br"]), (["zstd"], [".zst", ".tzst"]),
   ]
 
-  /// `encoding` has the codings in the order of application, separated by commas; `url` is the
-  /// body's.
+  /// - Parameter encoding: Codings in the order of application, separated by commas.
   package init(_ encoding: String, url: String) {
     let codings = encoding.split { ", ".contains($0) }.map(String.init)
     guard let outermost = codings.last else {
@@ -530,7 +527,7 @@ package enum UnaskedEncoding: Equatable, Sendable {
         && kind.suffixes.contains(where: name.hasSuffix)
     }
     if isCompressed {
-      // Which of several codings belong to the file is unknown.
+      // It is unknown which of several codings belong to the file.
       self = codings.count == 1 ? .isTheFile : .unknown
     } else if codings.count <= Self.mostLayers,
       codings.allSatisfy({ ["gzip", "x-gzip", "deflate"].contains($0) })

@@ -9,34 +9,34 @@ package enum DownloadWorkerEvent {
   case settles(TaskID)
   /// The outcome lacks usage.
   case ended(TaskID, Outcome)
-  /// A deadline may have passed.
   case timer
 }
 
 package enum DownloadWorkerAction: Equatable, Sendable {
   /// No other transfer is active.
   case begin(TaskID, attempt: Int32)
-  /// Keep its part; its end is reported later.
+  /// Keep the part; the end is reported later.
   case cut(TaskID)
-  /// Keep its part.
+  /// Keep the part.
   case abandon(TaskID)
-  /// A pause does not count as silence.
+  /// A pause is not silence.
   case proceed(TaskID)
   case tellEnd(TaskID, attempt: Int32, Outcome)
   case report(WorkerReport)
   case leave
 }
 
-/// The decisions of a download worker about its tasks, in their order: which one transfers, what
-/// is reported when, and how each ends.
+/// The decisions of a download worker about its tasks, in their order: which one transfers, what is
+/// reported when, and how each ends.
 ///
 ///     waiting ─► transferring ─► settling ─► ended
 ///                     └──────────────────────►┘
 ///
-/// One task transfers at a time. Syncing takes longer than the network, so the next transfer starts
-/// during it. To the coordinator, however, each task starts after the one before has succeeded, and
-/// is given back otherwise; so all reports of a task wait for the ends of those before it. While
-/// suspended, nothing starts or continues.
+/// - One task transfers at a time. Syncing takes longer than the network, so the next transfer
+///   starts during it.
+/// - To the coordinator, each task starts after the one before has succeeded, and is given back if
+///   that fails; so all reports of a task wait for the ends of earlier tasks.
+/// - While suspended, nothing starts or continues.
 package struct DownloadWorkerState {
   private enum Phase {
     case waiting, transferring, settling
@@ -48,9 +48,9 @@ package struct DownloadWorkerState {
     let attempt: Int32
     var phase = Phase.waiting
     var begin = Instant(nanoseconds: 0)
-    /// nil for no timeout, and while suspended.
+    /// Nil for no timeout, and while suspended.
     var timeout: Instant?
-    /// While suspended.
+    /// Set while suspended.
     var remainingNanoseconds: Int64?
   }
 
@@ -64,13 +64,13 @@ package struct DownloadWorkerState {
   private var hasLeft = false
   package private(set) var isSuspended = false
 
-  /// 0 for no timeout.
+  /// `timeoutMilliseconds` returns 0 for no timeout.
   package init(pid: Int32, timeoutMilliseconds: @escaping (TaskID) -> UInt64) {
     self.pid = pid
     self.timeoutMilliseconds = timeoutMilliseconds
   }
 
-  /// nil while suspended.
+  /// Nil while suspended.
   package var active: TaskID? {
     guard !isSuspended, let place = transferring else { return nil }
     return entries[place].task
@@ -115,7 +115,7 @@ package struct DownloadWorkerState {
     entries.firstIndex { $0.task == task && $0.attempt == attempt }
   }
 
-  /// Tasks behind it wait.
+  /// The tasks after the transferring one wait.
   private var transferring: Int? {
     entries.firstIndex { if case .transferring = $0.phase { true } else { false } }
   }
@@ -141,7 +141,7 @@ package struct DownloadWorkerState {
     }
   }
 
-  /// `follows`: start only after a success.
+  /// - Parameter follows: True to start only after a success.
   private mutating func take(
     _ task: TaskID, _ attempt: Int32, follows: Bool, into actions: inout [DownloadWorkerAction]
   ) {
@@ -152,7 +152,7 @@ package struct DownloadWorkerState {
     }
   }
 
-  /// Gives back a prefetched task, unless its file is being put in place.
+  /// Not while the task's file is being put in place.
   private mutating func revoke(
     _ task: TaskID, _ attempt: Int32, into actions: inout [DownloadWorkerAction]
   ) {
@@ -229,7 +229,7 @@ package struct DownloadWorkerState {
     beginNext(at: now, into: &actions)
   }
 
-  /// The first task counts as started once its transfer began.
+  /// A task is reported as started once its transfer began.
   private mutating func tellStart(into actions: inout [DownloadWorkerAction]) {
     guard !hasToldStart, let first = entries.first else { return }
     if case .waiting = first.phase { return }
@@ -242,7 +242,7 @@ package struct DownloadWorkerState {
     for place in entries.indices {
       switch entries[place].phase {
       case .settling: continue
-      // Tasks after a failure are given back when that is reported.
+      // Tasks after a failure are given back when the failure is reported.
       case .ended(let outcome): if !outcome.isSuccess { return }
       case .transferring: return
       case .waiting:
@@ -293,7 +293,7 @@ package struct SpeedEstimate: Sendable {
 
   package init() {}
 
-  /// Times must not decrease. Fewer bytes than before start over.
+  /// Times must not decrease. Fewer bytes than before restart the estimate.
   package mutating func note(bytes: Int64, atMilliseconds now: Int64) {
     if let last = samples.last, bytes < last.bytes { reset() }
     if let last = samples.last, samples.count > 1, now - last.milliseconds < Self.slotMilliseconds {
@@ -306,7 +306,6 @@ package struct SpeedEstimate: Sendable {
     }
   }
 
-  /// After a pause.
   package mutating func reset() { samples.removeAll(keepingCapacity: true) }
 
   /// 0 while unknown.

@@ -19,7 +19,7 @@ package import OpflowWire
 //   boot      the machine's boot ID: after a machine crash, written bytes may be missing although
 //             the part's length is right
 
-/// The owner of the bytes in `to.part`.
+/// The origin of the bytes in `to.part`.
 package struct PartRecord: Equatable, Sendable {
   package var source = ""
   package var url = ""

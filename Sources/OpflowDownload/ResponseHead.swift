@@ -1,14 +1,14 @@
 internal import OpflowBase
 package import OpflowWire
 
-/// The parts of a response head that matter to a download (RFC 9110, 9112).
+/// The parts that matter to a download (RFC 9110, 9112).
 package struct ResponseHead: Equatable, Sendable {
   /// 11 for HTTP/1.1, 20 for HTTP/2.
   package var version = 11
   package var status = 0
   package var phrase = ""
   package var contentLength: Int64?
-  /// Conflicting, or not a number.
+  /// The length is not a number, or lengths conflict.
   package var hasBrokenLength = false
   package var contentRange: ContentRange?
   package var hasBrokenRange = false
@@ -23,7 +23,7 @@ package struct ResponseHead: Equatable, Sendable {
   package var isChunked = false
   /// The connection closes after this response.
   package var isLast = false
-  /// `Transfer-Encoding: identity`: Content-Length counts, but libcurl waits for the connection's
+  /// `Transfer-Encoding: identity`: Content-Length is valid, but libcurl waits for the connection's
   /// end.
   package var isIdentity = false
   /// `multipart/byteranges`, which was not requested.
@@ -38,8 +38,8 @@ package struct ResponseHead: Equatable, Sendable {
 
   package var validator: Validator { Validator(etag: etag, lastModified: lastModified) }
 
-  /// Whether the file may have changed again within the second of Last-Modified, so that the date
-  /// does not identify a version (RFC 9110, 8.8.2.2). `nowSeconds` is for a server without a clock.
+  /// The file may have changed again within the second of Last-Modified, so that the date does not
+  /// identify a version (RFC 9110, 8.8.2.2). `nowSeconds` is for a server without a clock.
   package func hasFreshDate(nowSeconds: Int64) -> Bool {
     guard let modified = HTTPDate.seconds(lastModified) else { return true }
     return (HTTPDate.seconds(date) ?? nowSeconds) <= modified
@@ -86,8 +86,7 @@ package struct ResponseHeadReader: Sendable {
 
   package init() {}
 
-  /// Takes a line with its line end; returns the head at the empty line. Ignores interim responses
-  /// (1xx) and trailers.
+  /// Returns the head at the empty line. Ignores interim responses (1xx) and trailers.
   package mutating func take(_ line: UnsafeRawBufferPointer) -> ResponseHead? {
     var end = line.count
     while end > 0, Self.isBlank(line[end - 1]) { end -= 1 }
@@ -178,7 +177,7 @@ package struct ResponseHeadReader: Sendable {
         if Self.is(option, "keep-alive") { isKeptAlive = true }
       }
     case .retryAfter: head.retryAfter = text
-    // As in browsers.
+    // The first one wins, as in browsers.
     case .location: if head.location.isEmpty { head.location = text }
     case .contentEncoding:
       // Some servers send these for no encoding.
@@ -232,15 +231,13 @@ package struct ResponseHeadReader: Sendable {
   }
 }
 
-/// HTTP dates (RFC 9110, 5.6.7) in all three required forms.
+/// HTTP dates (RFC 9110, 5.6.7) in all three required forms: `Sun, 06 Nov 1994 08:49:37 GMT`,
+/// `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov 6 08:49:37 1994`.
 package enum HTTPDate {
   private static let months = Array("janfebmaraprmayjunjulaugsepoctnovdec".utf8)
 
-  /// Returns seconds since the epoch; nil if invalid.
-  ///
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`
-  ///
-  /// The common form, twice in most responses, is read without copying.
+  /// Returns seconds since the epoch; nil if invalid. The common form, twice in most responses, is
+  /// read without copying.
   package static func seconds(_ text: String) -> Int64? {
     if let common = text.utf8.withContiguousStorageIfAvailable(common), let common { return common }
     return anyForm(Array(text.utf8))
@@ -291,7 +288,7 @@ package enum HTTPDate {
     guard (1...31).contains(day), (0...23).contains(hour), (0...59).contains(minute),
       (0...60).contains(second), (0...9999).contains(year)
     else { return nil }
-    // Of two digits, 70 to 99 mean the last century.
+    // Two digits from 70 to 99 mean the last century.
     let fullYear = year < 70 ? year + 2000 : year < 100 ? year + 1900 : year
     return daysSinceEpoch(year: fullYear, month: month, day: day) * 86_400
       + Int64(hour * 3600 + minute * 60 + second)
@@ -329,7 +326,7 @@ package enum HTTPDate {
   }
 }
 
-/// How long a server asks to wait (RFC 9110, 10.2.3).
+/// The time that a server asks to wait (RFC 9110, 10.2.3).
 package enum RetryAfter {
   package static let longestMilliseconds: Int64 = 24 * 3600 * 1000
 

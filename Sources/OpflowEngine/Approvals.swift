@@ -1,11 +1,10 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// Approvals use no worker and no resources, and no queue delays them.
+/// Approvals use no worker, resources or queue.
 struct Approvals {
   struct Open {
     let since: Instant
-    /// Nil without a timeout.
     var deadline: Instant?
   }
 
@@ -15,7 +14,6 @@ struct Approvals {
     let requester: Requester
   }
 
-  /// In order of readiness.
   private(set) var ready: [TaskID] = []
   private(set) var open: [TaskID: Open] = [:]
   /// Open approvals with a deadline: usually 0, which saves a scan.
@@ -40,7 +38,7 @@ struct Approvals {
 
   mutating func removeReady(_ task: TaskID) { ready.removeAll { $0 == task } }
 
-  /// - Returns: whether it was approved in an earlier session.
+  /// - Returns: True if approved in an earlier session.
   mutating func ask(_ task: TaskID, timeoutMilliseconds: UInt64, at now: Instant) -> Bool {
     let deadline =
       timeoutMilliseconds > 0
@@ -103,9 +101,7 @@ extension Scheduler {
     case approved
     case rejected(by: Requester)
     case timeout
-    /// By a request about it.
     case cancelled
-    /// With the run.
     case stopped(StopReason)
   }
 
@@ -161,10 +157,10 @@ extension Scheduler {
     settle(task, as: transition.allowed ? .failedAllowed : .failed, transition)
   }
 
-  /// Closes approvals that may not start; they ask again later.
+  /// Closed approvals ask again later.
   mutating func retractApprovals() {
     for task in approvals.removeReady() { offer(task) }
-    // A stop cancels them.
+    // The stop cancels the open approvals.
     if phase.stopCause != nil { return }
     for task in approvals.open.keys.sorted(by: { $0.rawValue < $1.rawValue }) where !mayStart(task)
     {

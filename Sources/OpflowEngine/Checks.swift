@@ -2,11 +2,11 @@ internal import OpflowJournal
 internal import OpflowPlan
 internal import OpflowWire
 
-/// Up-to-date checks. A checker is a worker that runs no tasks and has many questions at once.
+/// A checker is a worker that runs no tasks and has many questions at once.
 struct Checks {
   private struct Checker {
     let worker: WorkerID
-    /// Including abandoned ones.
+    /// Includes abandoned questions.
     var serials: Set<Int32> = []
     var isDiscarded = false
   }
@@ -23,14 +23,13 @@ struct Checks {
   private var open: [TaskID: Question] = [:]
   private var checkers: [Checker] = []
   private var lastSerial: Int32 = 0
-  /// Why tasks are not up to date, until they start.
+  /// Kept until the tasks start.
   private var reasons: [TaskID: String] = [:]
-  /// See `ResumeState`.
   private let asked: TaskSet?
 
   init(asked: TaskSet?) { self.asked = asked }
 
-  /// They keep a worker busy until the next ones arrive.
+  /// So many questions keep a worker busy until the next ones arrive.
   private static let mostAtOnce = 160
   private static let tasksPerWorker = 16
 
@@ -86,7 +85,6 @@ struct Checks {
     checkers[place].isDiscarded = true
   }
 
-  /// Returns the tasks of its open questions.
   mutating func leave(_ worker: WorkerID) -> [TaskID] {
     guard let place = place(of: worker) else { return [] }
     checkers.remove(at: place)
@@ -101,7 +99,6 @@ struct Checks {
 
   // MARK: - Questions
 
-  /// Chooses the checker with the fewest open questions.
   mutating func nextQuestion() -> (task: TaskID, worker: WorkerID, serial: Int32)? {
     guard hasPending else { return nil }
     var best: Int?
@@ -120,9 +117,8 @@ struct Checks {
   }
 
   enum Answer {
-    /// To an open question, with the values reported before.
+    /// The values reported before the answer.
     case awaited([TaskValue])
-    /// The question was abandoned.
     case past
     case unasked
   }
@@ -136,7 +132,7 @@ struct Checks {
     return .awaited(question.values)
   }
 
-  /// The value precedes the answer; returns whether the worker has such a question.
+  /// The value precedes the answer. Returns true if the worker has the question.
   mutating func note(
     _ value: TaskValue, _ worker: WorkerID, _ task: TaskID, _ serial: Int32
   ) -> Bool {
@@ -185,7 +181,6 @@ extension Scheduler {
     }
   }
 
-  /// The origin of an allowed failure that the task may keep.
   private func failureKept(by task: TaskID) -> UInt64? {
     guard graph.has(.mayKeep, task), let earlier = graph.result(of: task),
       earlier.state == .failedAllowed
@@ -193,10 +188,10 @@ extension Scheduler {
     return earlier.origin
   }
 
-  /// Makes workers discard what they found about commands and dependencies.
+  /// Makes workers discard findings about commands and dependencies.
   mutating func noteChange() { changeCount = changeCount == .max ? 0 : changeCount + 1 }
 
-  /// It is checked again before a further attempt.
+  /// The task is checked again before a further attempt.
   mutating func noteStart(of task: TaskID, in transition: inout Transition) {
     guard plan.isChecked(task) else { return }
     graph.unmark(task, .checked)
@@ -245,8 +240,8 @@ extension Scheduler {
     if !checks.note(value, worker, task, serial) { discard(worker, unasked: task) }
   }
 
-  /// Whether a controlling task must still run in this run: what it added or skipped in another one
-  /// is missing here.
+  /// True if a controlling task must still run in this run: what it did to another run is missing
+  /// here.
   private func isToSteer(_ task: TaskID) -> Bool {
     plan.flags(task).contains(.control) && graph.result(of: task)?.state.isSuccess != true
   }
@@ -276,9 +271,9 @@ extension Scheduler {
     offer(task)
   }
 
-  /// Ends a task as up to date; `left`: the values that other tasks may read.
+  /// - Parameter left: The values that other tasks may read.
   private mutating func keep(_ task: TaskID, _ origin: UInt64, _ left: [TaskValue]) {
-    // The failure that the check let it keep was taken back before the answer: check again.
+    // The check let the task keep a failure that was taken back before the answer: check again.
     if !graph.has(.mayKeep, task), let earlier = graph.result(of: task), earlier.origin == origin,
       earlier.state == .failedAllowed
     {
@@ -318,7 +313,7 @@ extension Scheduler {
     settle(task, as: transition.allowed ? .failedAllowed : .failed, transition)
   }
 
-  /// Asks other checkers about a lost one's tasks, unless a task has lost too many workers.
+  /// Asks other checkers, unless a task has lost too many workers.
   mutating func loseChecks(of worker: WorkerID, complaint: String) {
     for task in checks.leave(worker) {
       lostCount[task.index] += 1
@@ -331,7 +326,6 @@ extension Scheduler {
     }
   }
 
-  /// Returns whether any failed because no checker can run.
   mutating func failUncheckable() -> Bool {
     guard checks.hasPending, workforce.count(of: .check) == 0,
       let complaint = workforce.complaint(of: .check)
@@ -352,7 +346,6 @@ extension Scheduler {
 
   // MARK: - Successes
 
-  /// The number that the worker recorded, or a new one.
   mutating func noteSuccess(of task: TaskID, in transition: inout Transition) {
     let origin = recorded.removeValue(forKey: task) ?? numbers.next()
     origins[task] = origin
@@ -365,7 +358,6 @@ extension Scheduler {
 
   // MARK: - Results of earlier sessions
 
-  /// Journals that an earlier result no longer holds.
   @inline(__always)
   mutating func takeBack(_ task: TaskID, _ reason: RerunReason, detail: String = "") {
     guard graph.has(.mayKeep, task) else { return }
@@ -383,8 +375,8 @@ extension Scheduler {
     tell(transition)
   }
 
-  /// Successes without declared outputs and failures count by origin, other ends by state; a task
-  /// skipped by request counts by its last success.
+  /// Uses the origin of failures and of successes without declared outputs, else the state; for a
+  /// task skipped by request, its last success.
   private func addNeeds(to check: inout TaskCheck) {
     for edge in plan.needs(check.task) {
       let need = TaskID(plan.needTargets[edge])

@@ -8,23 +8,20 @@ package import OpflowPlan
 ///
 /// - *asked*: may the segment be added (`Engine.answer(toExtension:)`)? A crash here has added
 ///   nothing.
-/// - *grown*: the plan file has the tasks. Readers count only tasks that the journal names, so
-///   after a crash the end of the file is unused. No fact comes between the permission and this
-///   one.
+/// - *grown*: the plan file has the tasks. Readers use only tasks that the journal names, so after
+///   a crash the end of the file is unused. No fact comes between the permission and this one.
 /// - *journaled*: the `extend` line exists. A resume has the tasks, from the copy of their source.
 ///   They may be ready at once, but no command about them is sent before the line is written.
 /// - *answered*: the line is written. A requester without an answer asks again with the same ID, or
-///   looks into the journal.
+///   reads the journal.
 ///
 /// Dependencies that have succeeded are met; those that have failed skip the task. A service that
 /// ended unneeded is reopened.
 package struct RunGrowth: Sendable, Equatable {
-  /// With the new tasks.
+  /// The plan with the new tasks.
   package var plan: Plan
   package var entry: ExtendEntry
-  /// One per new task.
   package var initial: [InitialState]
-  /// Answered once the line is journaled.
   package var connection: ConnectionID
 
   package init(plan: Plan, entry: ExtendEntry, initial: [InitialState], connection: ConnectionID) {
@@ -40,12 +37,11 @@ package struct RunGrowth: Sendable, Equatable {
   }
 }
 
-/// Dynamic tasks (`RunGrowth`).
 extension Scheduler {
   /// Returns why no tasks can be added.
   ///
-  /// - Parameter adder: the generator, or `none`. A closed run accepts tasks of its own tasks: its
-  ///   result must not depend on the moment of closing.
+  /// - Parameter generator: The requesting task, or `none`. A closed run accepts tasks of its own
+  ///   tasks: its result must not depend on the moment of closing.
   func fault(ofExtensionBy generator: TaskID) -> String? {
     if phase.step == .done { return "the run has ended" }
     if phase.stopCause != nil { return "the run is stopping" }
@@ -56,8 +52,8 @@ extension Scheduler {
     return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
   }
 
-  /// On remote nodes a service group is on one node: new tasks cannot join groups that may be on
-  /// two, or bind one to the local node.
+  /// A service group is on one node: new tasks cannot join groups that may be on two remote nodes,
+  /// or bind a group to the local node.
   func fault(ofSegment segment: Plan, by generator: TaskID) -> String? {
     if let fault = fault(ofInstances: segment, by: generator) { return fault }
     if let fault = fault(ofNeedsLeftOut: segment) { return fault }
@@ -113,8 +109,8 @@ extension Scheduler {
     return nil
   }
 
-  /// Whether a new matrix task needs a dependent of its matrix. Generators that do not read its
-  /// values do not become dependents.
+  /// True if a new matrix task needs a dependent of its matrix. Generators that do not read its
+  /// values are not dependents.
   private func needsWhatNeeds(_ maker: TaskID, _ segment: Plan) -> Bool {
     var wanted: Set<TaskID> = []
     for need in segment.outerNeeds {
@@ -181,7 +177,7 @@ extension Scheduler {
     rankAdded(from: first, hasInstances: hasInstances)
     let lacking = graph.meetNeeds(from: first)
     if phase.isHalted {
-      // An exempt task may depend on the new ones now.
+      // An exempt task may now depend on the new ones.
       if hasInstances { graph.endExemption() }
       exemptAll()
     }
@@ -218,7 +214,6 @@ extension Scheduler {
     }
   }
 
-  /// Reopens services that ended unneeded.
   private mutating func takeServicesBack(neededFrom first: Int) {
     guard plan.hasServices else { return }
     // Skipped tasks need no services.
@@ -234,7 +229,6 @@ extension Scheduler {
     followChanges()
   }
 
-  /// Runs new `finally` tasks if an earlier session started tasks.
   private mutating func oweFinally(from first: Int) {
     guard ranBefore, !startedAny else { return }
     startedAny = (first..<plan.taskCount).contains {
@@ -261,23 +255,22 @@ extension Scheduler {
 ///     added ─► let go ─► renamed ─► journaled
 ///                └► kept
 ///
-/// - *added*: they wait for the end of their generator. If one has begun nevertheless (a request
-///   retried a failure), was cancelled or skipped by a request, or is needed by others, all stay:
-///   an equal definition then has no effect, and a different one is refused.
+/// - *added*: the tasks wait for the end of their generator. If one has begun nevertheless (a
+///   request retried a failure), was cancelled or skipped by a request, or is needed by others, all
+///   stay: an equal definition then has no effect, and a different one is refused.
 /// - *let go*: the generator starts (`Scheduler.start`). The caller gets `EngineStep.retract`
 ///   before the line of the start. Tasks that have ended (by `if`, or for another dependency) are
 ///   reopened by their old names. The start is sent after all this is written. After a crash from
-///   here on, a resume leaves out what the unfinished generator added.
+///   here on, a resume leaves out the tasks that the unfinished generator added.
 /// - *renamed*: the plan file was replaced by one with names that cannot be declared
-///   (`PlanGrowth`). Readers of the old file go on: numbers are unchanged. New tasks find the IDs
+///   (`PlanGrowth`). Readers can keep the old file: numbers are unchanged. New tasks find the IDs
 ///   free.
-/// - *journaled*: `withdraw`, then a `skip` for each by its new name. Readers now reopen the plan.
+/// - *journaled*: `withdraw`, then a `skip` for each task by its new name. Readers now reopen the
+///   plan.
 /// - *kept*: the file could not be written. Tasks that had ended get their ends again.
 package struct Retraction: Sendable, Equatable {
   package let entry: RetractEntry
-  /// In order.
   package let tasks: [Range<Int>]
-  /// Nil if it could not be written.
   package var plan: Plan?
 
   package var numbers: some Sequence<Int> { tasks.joined() }
@@ -290,7 +283,7 @@ package struct Retraction: Sendable, Equatable {
 /// Tasks added in this session, by generator.
 struct OwnAdditions: Sendable {
   private var additions: [TaskID: [(request: RequestID, tasks: Range<Int>)]] = [:]
-  /// While the caller's answer is open.
+  /// Tasks that were let go, until the caller answers.
   private var letGo: Set<Int32> = []
 
   var isEmpty: Bool { additions.isEmpty }
@@ -348,7 +341,6 @@ extension Scheduler {
     return plan.dependents(task).allSatisfy { all.contains(plan.dependent($0).rawValue) }
   }
 
-  /// The tasks were renamed, or stay.
   mutating func retract(_ retraction: Retraction) {
     additions.noteAnswer(about: retraction.numbers)
     services.review.touchAll()
@@ -362,9 +354,9 @@ extension Scheduler {
     additions.forget(retraction.entry.generator)
     steps.append(.tell(.retract(retraction.entry)))
     for number in retraction.numbers {
-      // Their dependents are retracted too.
+      // The tasks' dependents are retracted too.
       if graph.state(TaskID(number)) == .waiting { graph.set(TaskID(number), .skipped) }
-      // A retry of the failed dependency must not bring it back.
+      // A retry of the failed dependency must not bring the task back.
       graph.unmark(TaskID(number), .skippedUpstream)
       tell(Transition(.skip(.retracted), TaskID(number)))
     }

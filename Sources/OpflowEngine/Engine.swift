@@ -2,10 +2,9 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowWire
 
-/// The pure core of a session: facts go in; steps come out, in the order in which they must happen.
-///
-/// The caller reports a fact with `take`, then performs steps of `next` until it returns nil. A
-/// worker command comes out only after its lines are reported as written, and synced if promised.
+/// The pure core of a session. The caller reports a fact with `handle`, then performs steps of
+/// `next` in order until it returns nil. A worker command comes out only after its lines are
+/// reported as written, and synced if promised.
 package struct Engine: ~Copyable {
   package private(set) var plan: Plan
   private var scheduler: Scheduler
@@ -20,16 +19,15 @@ package struct Engine: ~Copyable {
   private var told = 0
   private var isWriting = false
   private var hasBegun = false
-  /// Before the first lines were written.
+  /// Events from before the first lines were written.
   private var early: [SchedulerEvent] = []
   private var hasFailed = false
-  /// Since the last write that worked.
+  /// Successes since the last write that worked.
   private var unrecorded = 0
-  /// Since then.
   private var unrecordedAsked: [RequestEntry] = []
   private var mustStop = false
   private var closing: CloseEntry?
-  /// For the next session, once this one has ended.
+  /// Services for the next session.
   package private(set) var passesOn: [HeldService] = []
   private var ending = Ending.open
   private var wall: Int64 = 0
@@ -38,7 +36,7 @@ package struct Engine: ~Copyable {
 
   private static let failure = CloseEntry(state: .interrupted, exitCode: 74)
 
-  /// - Parameter journal: continues after the last line; nil to write nothing.
+  /// - Parameter journal: Continues after the last line; nil to write nothing.
   package init(
     plan: Plan, options: SchedulerOptions, resumeState: ResumeState, journal: JournalEncoder?,
     durability: Durability = .none, opening: [JournalEntry] = []
@@ -51,17 +49,16 @@ package struct Engine: ~Copyable {
     lines = opening
   }
 
-  /// The task reported as running, or `none`.
   package func runningTask(of worker: WorkerID) -> TaskID { scheduler.runningTask(of: worker) }
 
   package func attempt(of task: TaskID) -> Int32 { scheduler.attempt[task.index] }
 
-  /// The number of tasks of an applied request; nil if it was not applied.
+  /// Nil if the request was not applied.
   package func count(ofRequest id: RequestID) -> Int? { scheduler.requests.count(of: id) }
 
   // MARK: - Facts
 
-  /// Handles a fact; `wall`: milliseconds since the epoch, for the resulting lines.
+  /// - Parameter wall: Milliseconds since the epoch, for the resulting lines.
   package mutating func handle(_ fact: EngineFact, at now: Instant, wall: Int64) {
     self.wall = wall
     switch fact {
@@ -96,7 +93,7 @@ package struct Engine: ~Copyable {
     }
   }
 
-  /// Called once, first.
+  /// Must be called once, first.
   package mutating func begin(at now: Instant, wall: Int64) {
     self.wall = wall
     if lines.isEmpty || !journals { start(at: now) }
@@ -119,7 +116,7 @@ package struct Engine: ~Copyable {
     if !hasBegun { start(at: now) }
   }
 
-  /// Nothing starts any more, and running tasks are stopped. A write or sync is never retried.
+  /// A write or sync is never retried.
   private mutating func fail() {
     isWriting = false
     if ending == .syncing { ending = .finish }
@@ -132,8 +129,8 @@ package struct Engine: ~Copyable {
     if closing == nil { mustStop = true } else { closing = Self.failure }
   }
 
-  /// Stops first, or the revoked starts would start again. Prefetched tasks are revoked before the
-  /// task that they follow.
+  /// Stops first, or revoked tasks would start again. Prefetched tasks are revoked before the task
+  /// that they follow.
   private mutating func stop(at now: Instant) {
     mustStop = false
     scheduler.handle(.stop(.ioError), at: now)
@@ -146,12 +143,11 @@ package struct Engine: ~Copyable {
 
   // MARK: - Steps
 
-  /// For the step `write`.
   package var unwritten: [UInt8] { encoder.bytes }
 
   package var nextSequence: UInt64 { encoder.nextSequence }
 
-  /// Returns the next step; nil: wait for the next fact or `nextWake`.
+  /// Returns nil to wait for the next fact or `nextWake`.
   package mutating func next(at now: Instant) -> EngineStep? {
     precondition(!isWriting, "whether the lines are written was not told")
     return nextDecision() ?? nextThatWaits(at: now)
@@ -182,7 +178,6 @@ package struct Engine: ~Copyable {
     return .sync(upTo: place, kind)
   }
 
-  /// Drops an unsent start if its external task has ended meanwhile.
   private mutating func isOver(
     _ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant
   ) -> Bool { plan.hasExternalTasks && scheduler.dropUnsent(worker, task, attempt, at: now) }
@@ -228,7 +223,6 @@ package struct Engine: ~Copyable {
     return nil
   }
 
-  /// Whether the engine handles it even without a journal.
   @inline(__always)
   private static func isOfEnd(_ step: borrowing EngineStep) -> Bool {
     switch step {
@@ -257,10 +251,9 @@ package struct Engine: ~Copyable {
 
   private var writes: Bool { journals && !hasFailed }
 
-  /// Where the known lines end.
   private var end: UInt64 { gate.written + UInt64(encoder.bytes.count) }
 
-  /// Ends the session if only services are left that the next one takes over.
+  /// Ends the session if only services are left that the next session takes over.
   private mutating func passesOnNow() -> Bool {
     guard plan.hasServices, closing == nil, !hasFailed, let held = scheduler.endPassingOn() else {
       return false
@@ -293,25 +286,22 @@ package struct Engine: ~Copyable {
 
   // MARK: - Queries
 
-  /// The time of a `timer` event or a sync.
   package var nextWake: Instant? {
     let timer = closing == nil ? scheduler.nextWake : nil
     guard let sync = gate.nextWake else { return timer }
     return timer.map { min($0, sync) } ?? sync
   }
 
-  /// Whether `timer` must be reported now.
   package func isTimerDue(at now: Instant) -> Bool {
     guard closing == nil, let wake = scheduler.nextWake else { return false }
     return wake <= now
   }
 
-  /// Until a decision may be needed.
   package var restNanoseconds: Int64 { gate.isEmpty ? scheduler.restNanoseconds : 0 }
 
   /// Returns why tasks cannot be added, or the answer of an earlier identical request.
   ///
-  /// - Parameter segment: already checked against the plan.
+  /// - Parameter segment: Must be checked against the plan.
   package func answer(
     toExtension id: RequestID, by segment: Plan, of generator: TaskID = .none
   ) -> RequestAnswer? {
@@ -326,26 +316,22 @@ package struct Engine: ~Copyable {
 
   package func state(_ task: TaskID) -> TaskState { scheduler.state(task) }
 
-  /// New requests are too late.
   package var isLeaving: Bool { closing != nil || scheduler.phase.stopCause != nil }
 
-  /// A measure of work: the classes and services that decisions looked at.
+  /// A measure of work: the classes and services that decisions read.
   package var lookCount: Int { scheduler.lookCount }
 
-  /// Its time is over, and nothing runs there.
   package func isOver(_ node: NodeID) -> Bool { closing == nil && scheduler.isOver(node) }
 
-  /// Whether only services are left, which stay until the run is stopped.
+  /// True if only services are left, which stay until the run is stopped.
   package var isServing: Bool { closing == nil && scheduler.isServing }
 
   package var isPaused: Bool { scheduler.phase.isPaused }
 
-  /// They can pass to the next session.
   package var heldServices: [HeldService] { isServing ? scheduler.heldServices : [] }
 
   package var servicesAreUp: Bool { scheduler.heldServices.count == scheduler.runningServices }
 
-  /// They stay up but lack resources to start.
   package var servicesWithoutRoom: [TaskID] { isServing ? scheduler.servicesWithoutRoom : [] }
 
   /// Successes missing in a failed journal; a resume runs those tasks again.
@@ -354,59 +340,53 @@ package struct Engine: ~Copyable {
   /// Reported requests missing in a failed journal: they have no effect.
   package var unrecordedRequests: [RequestEntry] { hasFailed ? unrecordedAsked : [] }
 
-  /// The local `cpu` wanted of other runs, and what can be given to them.
+  /// The local `cpu` wanted from other runs, and the `cpu` that they can have.
   package func processorShare(at now: Instant) -> (wanted: UInt64, spare: UInt64) {
     closing == nil ? scheduler.processorShare(at: now) : (0, .max)
   }
 
-  /// Facts are ignored.
   package var isClosing: Bool { closing != nil }
 
-  /// Describes a violated invariant; scans everything.
+  /// Scans everything.
   package func checkInvariants() -> String? { scheduler.checkInvariants() }
 }
 
-/// How the tasks of a plan enter a session.
 package struct ResumeState: Sendable {
   package var initial: [InitialState]
   /// The last attempt in earlier sessions, by task.
   package var attempts: [Int32]
-  /// The same for removed tasks, by name: they may be added again.
+  /// Attempts of removed tasks, by name: they may be added again.
   package var attemptsOfRemoved: [String: Int32] = [:]
-  /// Run `finally` tasks in any case: an earlier session started tasks and ended before these.
+  /// An earlier session started tasks and ended before the `finally` tasks.
   package var owesFinally: Bool
-  /// An earlier session started tasks.
   package var ranBefore = false
-  /// They influence the order only.
+  /// Durations influence the order only.
   package var durations: TaskDurations
-  /// Of tasks that keep a result, with the strings that an `if` may read.
+  /// With the strings that an `if` may read.
   package var values: [TaskID: ValueSet] = [:]
   package var arguments: TaskArguments?
-  /// Changed by earlier requests.
   package var priorities: [TaskID: Int16] = [:]
-  /// With their numbers of tasks.
+  /// Applied requests with their numbers of tasks.
   package var requests: [RequestID: Int] = [:]
-  /// Of the previous session; they still hold.
+  /// Requests that are still valid.
   package var standing = StandingRequests()
-  /// If this session continues the previous one.
+  /// Set if this session continues the previous one.
   package var triesUsed: [TaskID: TriesUsed] = [:]
-  /// Given in an earlier session that died before the task ended.
+  /// Approvals from an earlier session that died before the task ended.
   package var approved: Set<TaskID> = []
-  /// Of tasks that enter as `recheck` or `later`.
   package var results: [TaskID: EarlierResult] = [:]
-  /// Of valid successes, in a plan with checks.
+  /// The origins of valid successes, in a plan with checks.
   package var origins: [TaskID: UInt64] = [:]
-  /// Tasks that the user named: services among them stay up.
+  /// Services among them stay up.
   package var named: TaskSet?
-  /// Left up by the previous session: the first workers, in this order.
+  /// The first workers, in this order.
   package var held: [HeldService] = []
   package var openness = RunOpenness.ordinary
-  /// Identifies the run in all its sessions.
   package var run: UInt64 = 0
-  /// Tasks that run even if up to date.
+  /// Run even if up to date.
   package var asked: TaskSet?
 
-  /// The origin number of a success that recorded none.
+  /// Returns the origin number of a success that recorded none.
   package static func origin(ofTry attempt: Int32, inRun run: UInt64) -> UInt64 {
     run &+ UInt64(bitPattern: Int64(attempt))
   }
@@ -422,7 +402,7 @@ package struct ResumeState: Sendable {
   }
 }
 
-/// Holds answers to requests, in order of arrival, until their journal lines are written.
+/// Holds answers to requests until their journal lines are written.
 struct AnswerGate: Sendable {
   private struct Held {
     var connection: ConnectionID

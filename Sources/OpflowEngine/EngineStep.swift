@@ -2,34 +2,30 @@ package import OpflowJournal
 package import OpflowPlan
 package import OpflowWire
 
-/// The caller's next action, after all that it depends on.
 package enum EngineStep: Equatable, Sendable {
   /// A line was added to the journal, even if it cannot be written: update views.
   case tell(JournalEntry)
-  /// It was prefetched.
   case began(TaskID, attempt: Int32)
   /// Answered by `launched` and later `workerReady`, or by `launchFailed`.
   case launch(WorkerID, WorkerKind, NodeID)
-  /// Send this worker's commands to that client: it is one of its slots.
+  /// Send this worker's commands to that client: the worker is one of its slots.
   case slot(WorkerID, ClientID)
-  /// Kill it, though its task may still run; answered by `workerLost` once no process is left.
+  /// The task may still run; answered by `workerLost` once no process is left.
   case discard(WorkerID)
   /// Answered by `retracted` before the next step.
   case retract(Retraction)
-  /// Append `unwritten` to the journal; answered by `wrote` or `journalFailed` before the next
-  /// step.
+  /// Append `unwritten`; answered by `wrote` or `journalFailed` before the next step.
   case write
   /// Answered by `synced` or `journalFailed`.
   case sync(upTo: UInt64, SyncKind)
   /// Its lines are written, and synced if required.
   case send(WorkerID, WorkerMessage)
-  /// If the request was applied, its line is written, and synced if required.
+  /// Its line, if any, is written, and synced if required.
   case answer(ConnectionID, RequestID, RequestAnswer)
   /// No line follows.
   case dismiss
-  /// The last step.
   case finish(CloseEntry)
-  /// The last step before another session in this process, which takes these services over.
+  /// The last step before another session in this process, which takes over these services.
   case passOn([HeldService])
 }
 
@@ -44,7 +40,7 @@ package enum SyncKind: Sendable {
 
 package enum EngineFact: Sendable {
   case scheduler(SchedulerEvent)
-  /// The answer to `launch`: the process exists.
+  /// The process exists.
   case launched(WorkerID, WorkerEntry)
   case wrote
   case synced(upTo: UInt64)
@@ -80,7 +76,6 @@ final class StepQueue {
     end += 1
   }
 
-  /// Requires a step.
   @inline(__always)
   func firstIs(_ such: (borrowing EngineStep) -> Bool) -> Bool {
     precondition(first < end)
@@ -113,58 +108,50 @@ final class StepQueue {
 }
 
 package enum StopCause: Equatable, Sendable {
-  /// To the coordinator, by number.
   case signal(Int32)
   /// `opflow cancel`.
   case request
-  /// The journal or an output cannot be written.
   case ioError
 }
 
 package enum SchedulerEvent: Equatable, Sendable {
-  /// Comes first, once.
   case begin
-  /// It said hello.
   case workerReady(WorkerID, WorkerOffer)
-  /// It ended, sent an invalid message, or was discarded; all its processes are gone, except those
-  /// that `survived`.
+  /// The worker ended, sent an invalid message, or was discarded; all its processes are gone,
+  /// except those that `survived`.
   case workerLost(WorkerID, complaint: String)
   /// With `isShortage`, processes, descriptors or memory are short and a later launch may succeed.
   case launchFailed(WorkerID, complaint: String, isShortage: Bool = false)
   case started(WorkerID, TaskID, attempt: Int32)
-  /// Details of a download; the task's end follows.
+  /// The task's end follows.
   indirect case fetched(WorkerID, TaskID, attempt: Int32, FetchRecord)
-  /// A task left them behind; its end follows.
+  /// The task's end follows.
   case left(WorkerID, TaskID, attempt: Int32, LeftBehind)
-  /// They could not be killed; the worker's loss follows.
+  /// The worker's loss follows.
   case survived(WorkerID, LeftBehind)
-  /// A value for other tasks; the task's end follows.
+  /// The task's end follows.
   case value(WorkerID, TaskID, attempt: Int32, TaskValue)
-  /// An error in its values; its end follows.
+  /// An error in the task's values; its end follows.
   case fault(WorkerID, TaskID, attempt: Int32, detail: String)
   case ended(WorkerID, TaskID, attempt: Int32, Outcome)
   case refused(WorkerID, TaskID, attempt: Int32, errorNumber: Int32, detail: String)
   case revoked(WorkerID, TaskID, attempt: Int32)
-  /// It cannot create a process now; the task has not started.
+  /// The worker cannot create a process now; the task has not started.
   case lacks(WorkerID, TaskID, attempt: Int32, detail: String)
   /// Inputs and outputs are recorded under this origin number; the end follows.
   case recorded(WorkerID, TaskID, attempt: Int32, origin: UInt64)
   /// The success makes nothing up to date; the end follows.
   case discarded(WorkerID, TaskID, attempt: Int32, detail: String)
-  /// From a cache; the end follows.
   case restored(WorkerID, TaskID, attempt: Int32)
   case ready(WorkerID, TaskID, attempt: Int32, ports: [UInt16])
-  /// A task returned that many lent tokens.
+  /// A task returned so many lent tokens.
   case tokens(WorkerID, TaskID, Int32)
-  /// Of a task that may be up to date; the answer follows.
+  /// The answer about the task follows.
   case keptValue(WorkerID, TaskID, serial: Int32, TaskValue)
-  /// The answer to an up-to-date check.
   indirect case checked(WorkerID, TaskID, serial: Int32, CheckResult)
-  /// From a client with external tasks.
   indirect case block(ClientID, ExternalTaskFact)
-  /// Without content.
   case heard(WorkerID)
-  /// The coordinator did not run for that long: messages are unread, and silence does not count.
+  /// The coordinator did not run for that long: messages are unread, and silence is ignored.
   case late(nanoseconds: Int64)
   /// `nextWake` has come.
   case timer
@@ -175,37 +162,31 @@ package enum SchedulerEvent: Equatable, Sendable {
   /// If only services that stay up are left: end all but these, which pass to the next session.
   case endServices(but: Set<TaskID>)
   case kill
-  /// Stop all process trees until `proceed`.
   case suspend
   case proceed
-  /// The next node by number; nil: its first worker reports the resources.
+  /// Without an offer, the first worker reports the resources.
   indirect case nodeJoined(NodeID, NodeOffer?, NodeIdentity)
-  /// It is preempted or its time is over: failures there cost nothing.
+  /// The node is preempted or its time is over: failures there cost nothing.
   case nodeLeaving(NodeID, complaint: String)
-  /// Nil: not limited. Near the local node's end the session stops.
+  /// Nil if not limited. Near the local node's end the session stops.
   case nodeEnds(NodeID, Instant?)
-  /// The connection is lost; processes there may go on until `nodeLost`.
+  /// The connection is lost; processes there may continue until `nodeLost`.
   case nodeSilent(NodeID, complaint: String)
-  /// With all its processes.
   case nodeLost(NodeID, complaint: String)
-  /// Every requested node has joined or will not come; a lost one may come back.
+  /// Every requested node has joined or will not come; a lost node may come back.
   case nodesKnown
   /// The session stops if waiting tasks have no node in use.
   case nodesExhausted(complaint: String)
-  /// `cpu` and `memory`: of the local node.
+  /// Concerns the local node if the resource is `cpu` or `memory`.
   case capacity(resource: Int, UInt64)
-  /// The local `cpu` that other runs use.
   case away(UInt64)
   case prioritise([TaskPriority])
-  /// Answered by `answer`.
   indirect case request(ControlRequest, from: ConnectionID)
-  /// The caller has asked `Engine.answer(toExtension:)` before; answered by `answer`.
+  /// `Engine.answer(toExtension:)` was asked before.
   indirect case extend(RunGrowth)
-  /// The answer to `EngineStep.retract`.
   indirect case retracted(Retraction)
 }
 
-/// A requester that waits for an answer.
 package struct ConnectionID: Hashable, Sendable {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }

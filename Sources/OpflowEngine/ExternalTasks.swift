@@ -26,12 +26,12 @@ internal import OpflowWire
 ///     its grace was over             cancel, …  has ended; nothing drains any more
 ///
 ///     opflow died                    start      is interrupted by the resume; the client stops it,
-///                                               and offers the next session what has ended
+///                                               and offers the next session tasks that have ended
 ///
 ///     it ended, start not sent       start, …   has ended, and the start is never sent
 ///
 ///     two messages crossed
-///     `withdraw` and `run`          start      comes back unstarted (`revoked`), costs nothing
+///     `withdraw` and `run`           start      comes back unstarted (`revoked`), costs nothing
 ///     `stop` and `ended`             its end    the client ignores the stop
 ///     `ended` and the end of grace   its end    the late message is ignored, by its attempt number
 ///
@@ -56,12 +56,10 @@ struct ExternalTasks {
   }
 
   private var programs: [ClientID: Program] = [:]
-  /// The clients that offer a task, in offer order.
   private var offers: [TaskID: [ClientID]] = [:]
   private var slots: [WorkerID: ExternalSlot] = [:]
   private var holders: [TaskID: WorkerID] = [:]
   private var draining: [TaskID: Draining] = [:]
-  /// Ready tasks without an offer.
   private(set) var waiting: Set<TaskID> = []
 
   func isOffered(_ task: TaskID) -> Bool { offers[task] != nil && draining[task] == nil }
@@ -70,14 +68,14 @@ struct ExternalTasks {
 
   mutating func join(_ program: ClientID) { programs[program] = Program() }
 
-  /// - Returns: whether the task can start now and could not before.
+  /// - Returns: True if the task can only now start.
   mutating func offer(_ task: TaskID, by program: ClientID) -> Bool {
     guard programs[program]?.offers.insert(task).inserted == true else { return false }
     offers[task, default: []].append(program)
     return offers[task]?.count == 1 && isOffered(task)
   }
 
-  /// - Returns: whether the task could start before and cannot now.
+  /// - Returns: True if the task could start before and cannot now.
   mutating func retract(_ task: TaskID, by program: ClientID) -> Bool {
     guard programs[program]?.offers.remove(task) != nil else { return false }
     return removeOffer(of: task, by: program)
@@ -92,9 +90,8 @@ struct ExternalTasks {
 
   struct Disconnect {
     var slots: [WorkerID] = []
-    /// No client offers them now.
     var unoffered: [TaskID] = []
-    /// They were draining here; others offer them.
+    /// Tasks that were draining here.
     var offered: [TaskID] = []
   }
 
@@ -158,7 +155,7 @@ struct ExternalTasks {
 
   func stopReason(_ slot: WorkerID) -> EndReason? { slots[slot]?.stop }
 
-  // MARK: - Attempts that went on beyond their end
+  // MARK: - Attempts that run beyond their end
 
   /// The client may still run an attempt whose task ends now.
   mutating func drain(_ slot: WorkerID, attempt: Int32) {
@@ -166,7 +163,7 @@ struct ExternalTasks {
     draining[taken.task] = Draining(program: taken.program, attempt: attempt)
   }
 
-  /// The client has ended a draining attempt; returns whether the task can start now.
+  /// Returns true if the task can start now.
   mutating func endDraining(_ task: TaskID, attempt: Int32, in program: ClientID) -> Bool {
     guard draining[task] == Draining(program: program, attempt: attempt) else { return false }
     draining[task] = nil
@@ -284,7 +281,6 @@ extension Scheduler {
     return slot
   }
 
-  /// Drops an unsent start if its task has ended or was interrupted since.
   mutating func dropUnsent(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, at now: Instant)
     -> Bool
   {
@@ -313,8 +309,7 @@ extension Scheduler {
     }
     var outcome = told
     outcome.errorNumber = 0
-    // The engine knows why it stopped the attempt. A success counts nevertheless, except after a
-    // timeout.
+    // The engine knows why it stopped the attempt. A success is still one, except after a timeout.
     let stop = blocks.stopReason(slot)
     outcome.reason = stop == .timeout || outcome.status != .success ? stop : nil
     if outcome.usage.wallMicroseconds == 0 {
@@ -327,7 +322,6 @@ extension Scheduler {
     max(0, now.nanoseconds - blocks.since(slot).nanoseconds) / 1000
   }
 
-  /// The timeout or the stop grace is over.
   mutating func blockIsDue(on slot: WorkerID) {
     let task = workforce.workers[slot.index].current
     guard workforce.workers[slot.index].isStopping else {

@@ -4,21 +4,20 @@ internal import OpflowWire
 /// Running tasks with a jobserver, by start. The tokens lent to each are part of its `Share`, so
 /// that they come back however the task ends.
 ///
-/// Idle `cpu` is lent to all alike. When a task waits for it, it is recalled, and counts as used
+/// Idle `cpu` is lent evenly. When a task waits for it, it is recalled, and is counted as used
 /// until it is returned, since a program may use it. Tokens unused for a while are returned too;
-/// their task is then lent nothing for some time, so that others have the machine.
+/// their task then borrows nothing for some time, so that others have the machine.
 struct Loans {
   struct Loan {
     let worker: WorkerID
     let task: TaskID
-    /// Recalled tokens that have not come back.
+    /// Recalled and not yet back.
     var asked: Int32 = 0
-    /// The task is lent nothing before, since it did not use its tokens.
+    /// The task did not use its tokens.
     var restsUntil: Instant?
   }
 
   private(set) var open: [Loan] = []
-  /// When resting tasks may borrow again.
   var wake: Instant?
 
   var isEmpty: Bool { open.isEmpty }
@@ -52,7 +51,7 @@ struct Lacking {
 }
 
 extension Scheduler {
-  /// Tells the worker the task's own tokens, since the grant may be limited. The first job needs no
+  /// The grant may be limited, so the worker needs the task's own tokens. The first job needs no
   /// token.
   mutating func beginLoan(of task: TaskID, on worker: WorkerID) {
     guard plan.jobserver(of: task) != nil, let share = workforce.workers[worker.index].share else {
@@ -84,7 +83,6 @@ extension Scheduler {
     loans.noteReturned(count, by: worker, at: now)
   }
 
-  /// - Parameter home: the node of a task with services.
   mutating func noteLacking(_ demandClass: Int, _ task: TaskID, at home: NodeID) {
     if resources.serviceClasses.contains(demandClass) {
       guard let amounts = amountsTogether(task, at: home) else { return }
@@ -127,7 +125,7 @@ extension Scheduler {
     }
   }
 
-  /// Recalls tokens from the tasks with most; returns the number on their way back.
+  /// Recalls from the tasks with most; returns the number on their way back.
   private mutating func askBack(_ count: UInt64, at node: NodeID) -> UInt64 {
     var coming = loans.open.reduce(0 as UInt64) { sum, loan in
       workforce.workers[loan.worker.index].node == node ? sum + UInt64(loan.asked) : sum
@@ -153,7 +151,6 @@ extension Scheduler {
     return coming
   }
 
-  /// Lends idle `cpu` so that all have as much.
   private mutating func lend(at node: NodeID) {
     var idle = min(resources.idleProcessors(at: node), Self.mostLent)
     if idle == 0 { return }
@@ -166,7 +163,7 @@ extension Scheduler {
     }
     var lent = [Int32](repeating: 0, count: loans.open.count)
     while idle > 0 {
-      // Ties go to the task that started first.
+      // The first to start wins ties.
       places.sort { (has(loans.open[$0]) + lent[$0], $0) < (has(loans.open[$1]) + lent[$1], $1) }
       lent[places[0]] += 1
       idle -= 1
@@ -180,7 +177,7 @@ extension Scheduler {
     }
   }
 
-  /// In one turn: what a pipe holds for sure.
+  /// A pipe can always hold as many.
   private static let mostLent: UInt64 = 4096
 
   private func has(_ loan: Loans.Loan) -> Int32 {

@@ -4,23 +4,21 @@ internal import OpflowWire
 /// Holds worker commands until their lines are written, and synced if promised; decides when to
 /// sync. Commands for one worker keep their order. Offsets are bytes since the session's start.
 struct MessageGate: Sendable {
-  /// From a write to its sync.
   static let groupMilliseconds: Int64 = 10
 
   private struct Held {
     var worker: WorkerID
     var message: WorkerMessage
-    /// It starts a task that must not run twice: its line must survive a power loss.
+    /// Starts a task that must not run twice: its line must survive a power loss.
     var mustNotRepeat: Bool
-    /// Where its lines end.
     var line: UInt64
-    /// The journal must be synced up to here; nil until the lines are written.
+    /// Sync to this offset first; nil until the lines are written.
     var barrier: UInt64?
   }
 
   private let durability: Durability
   private var held: [Held] = []
-  /// A pass: the next entry, the entries kept, and the workers whose commands wait.
+  /// A pass: the next entry, the kept entries, and the workers whose commands wait.
   private var next = 0
   private var kept = 0
   private var waiting: [WorkerID] = []
@@ -31,7 +29,7 @@ struct MessageGate: Sendable {
   private var due: Instant?
   /// The files that a resume reads are synced.
   private var hasFirst: Bool
-  /// The journal is unusable: nothing waits any more.
+  /// Nothing waits any more.
   private var hasFailed = false
 
   init(durability: Durability) {
@@ -53,7 +51,7 @@ struct MessageGate: Sendable {
     }
   }
 
-  /// Returns the sync to begin now; none while one is in progress.
+  /// Nil while another sync is in progress.
   @inline(__always)
   mutating func takeRequest(at now: Instant) -> (upTo: UInt64, SyncKind)? {
     guard requested == nil, !hasFailed else { return nil }
@@ -105,7 +103,6 @@ struct MessageGate: Sendable {
     held.append(Held(worker: worker, message: message, mustNotRepeat: mustNotRepeat, line: line))
   }
 
-  /// Returns a command that may be sent.
   @inline(__always)
   mutating func release(at now: Instant) -> (WorkerID, WorkerMessage)? {
     held.isEmpty ? nil : releaseNext(at: now)
@@ -144,7 +141,7 @@ struct MessageGate: Sendable {
     return barrier <= synced
   }
 
-  /// Returns how far to sync before a command is sent; 0: not at all.
+  /// Returns the offset to sync first; 0 for none.
   private mutating func barrier(mustNotRepeat: Bool, at now: Instant) -> UInt64 {
     switch durability {
     case .none: return 0

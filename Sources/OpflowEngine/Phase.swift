@@ -28,7 +28,6 @@ extension Scheduler {
     }
   }
 
-  /// Exempt are `finally` tasks and their dependencies.
   mutating func halt() {
     phase.halt()
     // An exempt task may need a retried one.
@@ -54,7 +53,7 @@ extension Scheduler {
     let delayed = timers.elements
     timers.removeAll()
     for timer in delayed {
-      // The delay of a `finally` task goes on: its turn comes later.
+      // The turn of a `finally` task comes later.
       let mayCome = plan.flags(timer.task).contains(.finally) && phase.leadsToFinally
       if mayStart(timer.task) || mayCome {
         timers.push(timer)
@@ -71,9 +70,7 @@ extension Scheduler {
     }
   }
 
-  /// Starts nothing new and stops running tasks by their stop rules.
-  ///
-  /// - Parameter what: the reason, if no signal was sent.
+  /// - Parameter detail: The reason, if no signal was sent.
   mutating func stop(_ cause: StopCause, detail: String = "", letsFinallyGo: Bool = true) {
     if case .signal = cause, phase.stopCause == nil, isServing { return leaveService() }
     services.passNothingOn()
@@ -107,7 +104,6 @@ extension Scheduler {
       let record = workforce.workers[worker.index]
       guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
       if record.isStopping, !phase.isKilled { continue }
-      // A service stops after the tasks that need it.
       if isService(record.current), !phase.isKilled { continue }
       stopCurrent(of: worker)
     }
@@ -137,14 +133,14 @@ extension Scheduler {
     approvals.suspend(at: now)
     tell(Transition(.pause, .none))
     for worker in workforce.living {
-      // Time in which the coordinator itself is stopped does not count.
+      // Time in which the coordinator itself is stopped is ignored.
       workforce.watch.pause(worker, at: now)
       let record = workforce.workers[worker.index]
       let task = record.current
       guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill,
         record.kind != .block
       else { continue }
-      // If still `prefetched`, the report that it began is most likely on its way.
+      // If still `prefetched`, the report of its start is most likely on its way.
       if graph.state(task) == .running { graph.set(task, .suspended) }
       send(.suspend(task, attempt: attempt[task.index]), to: worker)
     }
@@ -197,7 +193,7 @@ extension Scheduler {
 
   static let terminate: Int32 = 15
 
-  /// Ends tasks that can never run, and unneeded services. Services that gave way are ready again.
+  /// Services that gave way are ready again.
   private mutating func settleReady() {
     while true {
       while failUnservable() || failBeyondDevices() { dispatch() }
@@ -208,7 +204,7 @@ extension Scheduler {
     }
   }
 
-  /// Only a request lets the run go on: suspended tasks, an open run, or a paused one with
+  /// Only a request can end the wait: for suspended tasks, an open run, or a paused one with
   /// `finally` tasks.
   var isKeptOpen: Bool {
     if openness == .open, phase.leadsToFinally, phase.stopCause == nil { return true }
@@ -218,7 +214,6 @@ extension Scheduler {
     return onHold.contains { graph.state($0) == .ready && mayStart($0) }
   }
 
-  /// Nothing is left to do in this phase.
   var mayEnd: Bool { isAtRest && timers.first == nil && !phase.isSuspended && !isKeptOpen }
 
   private var isAtRest: Bool {
@@ -229,18 +224,16 @@ extension Scheduler {
 }
 
 struct Phase: Equatable {
-  /// None comes back.
+  /// Steps never go back.
   enum Step: Int { case begin, main, finally, done }
 
   private(set) var step = Step.begin
   private(set) var stopCause: StopCause?
-  /// Running tasks must end at once.
   private(set) var isKilled = false
   /// `max_failures` is reached: only exempt tasks start.
   private(set) var isHalted = false
-  /// By a request; running tasks go on.
+  /// Running tasks continue.
   var isPaused = false
-  /// Running tasks are suspended too.
   private(set) var isSuspended = false
 
   mutating func advance(to next: Step) {
@@ -248,7 +241,7 @@ struct Phase: Equatable {
     step = next
   }
 
-  /// - Returns: whether running tasks are stopped; `finally` tasks go on.
+  /// - Returns: True if running tasks are stopped; `finally` tasks continue.
   mutating func stop(_ cause: StopCause) -> Bool {
     // The run cannot keep its promises any more: this outranks a request.
     if cause == .ioError {
@@ -283,7 +276,6 @@ struct Phase: Equatable {
     return true
   }
 
-  /// Not even `finally` tasks start.
   var isShut: Bool { isKilled || stopCause == .ioError }
 
   func mayStart(isFinally: Bool, isExempt: Bool) -> Bool {
@@ -309,8 +301,8 @@ struct Phase: Equatable {
     }
   }
 
-  /// Whether a stop of the run explains an end that opflow did not request: a signal to the process
-  /// tree reaches tasks too. Programs that clean up exit with 128 plus the signal (sh(1)).
+  /// A stop of the run may explain an end that opflow did not request: a signal to the process tree
+  /// reaches tasks too. Programs that clean up exit with 128 plus the signal (sh(1)).
   func isStopped(_ end: Outcome) -> Bool {
     switch (end.reason, stopCause) {
     case (.interrupted, let cause): cause != nil

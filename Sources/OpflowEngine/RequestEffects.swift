@@ -2,7 +2,6 @@ internal import OpflowJournal
 internal import OpflowPlan
 internal import OpflowWire
 
-/// Why requests do not apply.
 extension Scheduler {
   func faultOfVerb(_ request: ControlRequest) -> String? {
     let isStopping = phase.stopCause != nil
@@ -41,9 +40,9 @@ extension Scheduler {
     return nil
   }
 
-  /// Returns why it does not apply to a task, as a predicate that follows the task's name.
+  /// Returns the reason as a predicate that follows the task's name.
   ///
-  /// - Parameter named: the request's tasks, and those that wait again with them.
+  /// - Parameter named: The request's tasks, and those that wait again with them.
   func fault(_ verb: ControlAction, of task: TaskID, among named: Set<TaskID>) -> String? {
     let state = graph.state(task)
     let isAsked = approvals.open[task] != nil
@@ -126,7 +125,7 @@ extension Scheduler {
     }
   }
 
-  /// Returns the first dependent that took the allowed failure for a success.
+  /// Returns the first dependent that used the allowed failure as a success.
   private func firstThatBuiltOn(_ task: TaskID) -> TaskID? {
     for edge in plan.dependents(task) {
       let dependent = plan.dependent(edge)
@@ -138,7 +137,6 @@ extension Scheduler {
     return nil
   }
 
-  /// Returns the failed dependency to retry instead.
   private func needToRetry(of task: TaskID) -> TaskID? {
     var seen: Set<TaskID> = [task]
     var open = [task]
@@ -154,9 +152,8 @@ extension Scheduler {
   }
 }
 
-/// Retries of failed and cancelled tasks of this session, with the dependents skipped for them.
+/// Retries of failed and cancelled tasks, with the dependents skipped for them.
 extension Scheduler {
-  /// The skipped dependents that wait again with the tasks.
   func comingBack(with tasks: [TaskID]) -> Set<TaskID> {
     let retried = Set(tasks.filter { graph.state($0) == .failed || graph.state($0) == .cancelled })
     var back: Set<TaskID> = []
@@ -170,7 +167,7 @@ extension Scheduler {
     return back
   }
 
-  /// Returns those that would lose a met dependency: they must not start before the decision.
+  /// They must not start before the decision.
   func thatWouldLose(_ tasks: [TaskID]) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks + graph.skippedForWant(of: tasks)
@@ -180,7 +177,7 @@ extension Scheduler {
         guard graph.state(dependent) == .prefetched || graph.mayWait(dependent),
           found.insert(dependent).inserted
         else { continue }
-        // A service that waits again is taken from its users too.
+        // A service that waits again is also taken from its users.
         if isService(dependent) { open.append(dependent) }
       }
     }
@@ -220,9 +217,8 @@ extension Scheduler {
   }
 }
 
-/// The effects of requests.
 extension Scheduler {
-  /// Acts before the request is journaled; may complete its line.
+  /// May complete the line before it is journaled.
   mutating func prepare(_ line: inout RequestEntry) {
     switch line.verb {
     case .cancel, .skip: for task in line.tasks { takeBack(task, .asked) }
@@ -232,7 +228,6 @@ extension Scheduler {
     }
   }
 
-  /// Acts after the request is journaled.
   mutating func perform(_ request: ControlRequest, on tasks: [TaskID]) {
     switch request.verb {
     case .cancel where request.isOfRun: stop(.request)
@@ -289,7 +284,6 @@ extension Scheduler {
     for task in tasks { spread(from: task) }
   }
 
-  /// Ends the delays and holds of tasks that get their end.
   mutating func forget(_ tasks: [TaskID]) {
     var delayed: Set<TaskID> = []
     for task in tasks {
@@ -335,7 +329,7 @@ extension Scheduler {
     }
   }
 
-  /// Continues suspended `finally` tasks, to which a stop must lead.
+  /// Continues suspended `finally` tasks, which a stop must run.
   mutating func letFinallyGo() {
     let tasks = onHold.filter { plan.flags($0).contains(.finally) }
       .sorted { $0.rawValue < $1.rawValue }
@@ -356,7 +350,7 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// `cpu` and `memory`: of the local node. Sets the number of workers too.
+  /// `cpu` and `memory` are the local node's. Also sets the number of workers.
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
     let isLess = amount < resources.capacity(of: resource)
     resources.setCapacity(amount, of: resource)
@@ -371,7 +365,8 @@ extension Scheduler {
     }
   }
 
-  /// Until the session ends. Dependencies inherit them; running tasks are not preempted.
+  /// Priorities are valid until the session ends. Dependencies inherit them; running tasks are not
+  /// preempted.
   mutating func prioritise(_ tasks: [TaskPriority]) {
     for entry in tasks where plan.tasks.contains(entry.task.index) {
       priorities[entry.task] = entry.priority

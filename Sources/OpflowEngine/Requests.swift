@@ -1,22 +1,22 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// Control requests in order of arrival. One about tasks is decided when none of them is
-/// prefetched: until then they are *fenced* (do not start), and prefetched ones are recalled.
+/// Control requests in order of arrival. A request about tasks is decided when no task is
+/// prefetched: until then the tasks are *fenced* (do not start), and prefetched ones are recalled.
 struct RequestQueue {
   struct Entry {
     var request: ControlRequest
     var connection: ConnectionID
     /// Nil before its turn.
     var fenced: [TaskID]?
-    /// Fenced tasks that were prefetched at the last check.
+    /// Prefetched at the last check.
     var onTheirWay: [TaskID] = []
   }
 
   private var entries: [Entry] = []
   /// Applied requests, with their numbers of tasks.
   private var known: [RequestID: Int]
-  /// The latest refusals: a repeated request gets the same answer.
+  /// A repeated request gets the same answer.
   private var refusals: [RequestID: String] = [:]
   private var refused: [RequestID] = []
   private var nextRefused = 0
@@ -114,7 +114,6 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Holds the request's tasks until it is decided.
   mutating func fence(_ request: ControlRequest) {
     var tasks = (request.tasks + request.among).filter { !graph.state($0).isTerminal }
     if request.verb == .retry { tasks += thatWouldLose(request.tasks + request.among) }
@@ -124,7 +123,6 @@ extension Scheduler {
     pull(tasks)
   }
 
-  /// Takes tasks out of all queues and holds them.
   mutating func pull(_ tasks: [TaskID]) {
     returnSetAside()
     var ranks: Set<Int32> = []
@@ -192,7 +190,7 @@ extension Scheduler {
   func fault(_ request: ControlRequest, choosing tasks: inout [TaskID]) -> String? {
     if request.isOfRun { return nil }
     let back = request.verb == .retry ? comingBack(with: request.tasks) : []
-    // Tasks that come back in any case do not make a retry.
+    // A retry cannot consist only of tasks that come back in any case.
     let named = Set(request.tasks).union(back)
     var chosen = Set(request.tasks).subtracting(back)
     for task in request.tasks where !back.contains(task) {

@@ -2,7 +2,7 @@ internal import OpflowJournal
 internal import OpflowPlan
 
 extension Scheduler {
-  /// In topological order: settles tasks that need no run, applies earlier ends, and readies tasks.
+  /// Settles tasks that need no run, applies earlier ends, and readies tasks.
   mutating func begin() {
     phase.advance(to: .main)
     findBeyondDevices()
@@ -26,7 +26,7 @@ extension Scheduler {
     }
   }
 
-  /// Ends a task whatever its dependencies do; returns whether it did.
+  /// Ends a task whatever its dependencies do.
   mutating func settlesByItself(_ task: TaskID) -> Bool {
     if graph.has(.cancelling, task) {
       cancelled += 1
@@ -51,7 +51,6 @@ extension Scheduler {
     plan.flags(task).contains(.emptyMatrix) ? .emptyMatrix : .condition
   }
 
-  /// Journals that a skipped or unneeded task is pending again.
   mutating func tellTakenBack(_ task: TaskID) {
     var transition = Transition(.resume(.skippedBefore), task)
     transition.isLate = true
@@ -112,7 +111,7 @@ extension Scheduler {
     offer(task)
   }
 
-  /// It waits if it lacks a dependency.
+  /// The task waits if it lacks a dependency.
   mutating func becomeReadyAgain(_ task: TaskID) {
     // A request may have retried a dependency, or its service must come up again.
     let mayLack = phase.step == .main && (graph.wasReopened || graph.lacksOffer(task))
@@ -163,7 +162,7 @@ extension Scheduler {
   }
 }
 
-/// Requests to a lost session that hold in the next one, whose first journal line repeats them.
+/// Requests to a lost session that are still valid; the first journal line repeats them.
 extension Scheduler {
   mutating func apply(_ standing: StandingRequests) {
     for (resource, amount) in standing.capacities.sorted(by: { $0.key < $1.key }) {
@@ -178,7 +177,7 @@ extension Scheduler {
     suspend(standing.onHold.filter { graph.state($0) == .waiting })
   }
 
-  /// Continues failed attempts and delays of the previous session. Services start without delay.
+  /// Services start without delay.
   mutating func takeOver(_ tries: [TaskID: TriesUsed]) {
     for (task, used) in tries {
       triesUsed[task.index] = used.count
@@ -190,7 +189,6 @@ extension Scheduler {
     }
   }
 
-  /// The previous session was stopping.
   mutating func stop(as standing: StandingRequests) {
     if standing.isCancelled {
       stop(.request, letsFinallyGo: false)

@@ -3,7 +3,7 @@ internal import OpflowPlan
 internal import OpflowWire
 
 extension Scheduler {
-  /// Starts ready tasks in rank order; reserves resources for the first that does not fit.
+  /// Reserves resources for the first ready task that does not fit.
   mutating func dispatch() {
     lacking = Lacking()
     guard !phase.isSuspended, !phase.isPaused else { return }
@@ -75,20 +75,19 @@ extension Scheduler {
     if let (task, node) = lacks.elsewhere { makeRoom(for: task, at: node) }
   }
 
-  /// Whether no ready task fits and no shortfall must be computed, as after nearly every start.
+  /// The case after nearly every start: nothing fits, and no shortfall must be computed.
   @inline(__always)
   private var isFull: Bool {
     !options.usesNodes && !plan.hasServices && loans.isEmpty && resources.away == 0
       && !resources.mayFitMore
   }
 
-  /// The first ready tasks that do not fit, and the remote one's node.
   private struct Lacks {
     var here = TaskID.none
     var elsewhere: (TaskID, NodeID)?
   }
 
-  /// Returns what a local task wants together with its services. Mutating, as `placeHere`.
+  /// Returns the joint want of a local task and its services. Mutating, as `placeHere`.
   private mutating func want(of task: TaskID, _ demandClass: Int) -> ReadyQueues.Want? {
     guard resources.isLocal(demandClass), let amounts = amountsTogether(task, at: .local) else {
       return nil
@@ -121,11 +120,9 @@ extension Scheduler {
     case node(NodeID)
     /// Resources are lacking; with the node of the task's services, if any.
     case noRoom(NodeID)
-    /// Resources are free, but no worker.
     case noWorker
     /// A service must end first, or no node has room for both.
     case notYet
-    /// No node in use has enough time left.
     case noTime
   }
 
@@ -137,7 +134,7 @@ extension Scheduler {
     return kind == .block || workforce.canTake(kind, at: .local) ? .node(.local) : .noWorker
   }
 
-  /// Prefers the node of its dependencies, then the least loaded one.
+  /// Prefers the node of the task's dependencies.
   private mutating func placeAnywhere(_ task: TaskID, _ demandClass: Int) -> Place {
     let kind = workerKind(of: task)
     let preferred = nodeOfNeeds(of: task)
@@ -159,7 +156,6 @@ extension Scheduler {
     return lacksTime ? .noTime : .noRoom(.local)
   }
 
-  /// Returns the node of the first dependency that ran remotely.
   func nodeOfNeeds(of task: TaskID) -> NodeID? {
     for edge in plan.needs(task).prefix(SchedulerOptions.maxNeedsLookedAt) {
       let node = ranAt[Int(plan.needTargets[edge])]

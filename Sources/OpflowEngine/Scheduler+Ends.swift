@@ -73,13 +73,12 @@ extension Scheduler {
     }
   }
 
-  /// Whether the attempt ended as intended: a service, only if told to end.
+  /// A service must be told to end.
   @inline(__always)
   private func isOrdinary(_ outcome: Outcome, of task: TaskID) -> Bool {
     isService(task) ? services.stopping.contains(task) : outcome.isSuccess
   }
 
-  /// Whether a leaving node may have caused the end.
   private func isExcused(_ outcome: Outcome) -> Bool {
     switch outcome.reason {
     case nil, .interrupted, .refused, .stopped(.timeOver), .stopped(.serviceLost): true
@@ -136,14 +135,13 @@ extension Scheduler {
     }
   }
 
-  /// Exempts dependents that run on this failure.
   mutating func exemptFailureEdges(of task: TaskID) {
     for edge in plan.dependents(task) where plan.dependentCondition(edge).isMetByFailure {
       exempt(plan.dependent(edge))
     }
   }
 
-  /// Dependencies are exempt too.
+  /// Also exempts dependencies.
   mutating func exempt(_ first: TaskID) {
     let exempted = graph.exempt(first)
     if !exempted.isEmpty { services.review.touchAll() }
@@ -175,7 +173,6 @@ enum RetryDelay {
     return plan.codeList(policy.retryCodes).contains(code)
   }
 
-  /// The delay, or the server's longer one up to `max_delay`.
   static func milliseconds(
     _ delay: Int64, asAskedBy fetch: FetchRecord?, policy: TaskPolicy
   ) -> Int64 {

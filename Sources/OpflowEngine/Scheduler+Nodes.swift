@@ -2,7 +2,7 @@ internal import OpflowJournal
 internal import OpflowPlan
 
 extension Scheduler {
-  /// If the node's resources are unknown, launches a worker that reports them.
+  /// Launches a worker that reports the node's resources, if unknown.
   mutating func join(_ node: NodeID, _ offer: NodeOffer?, _ identity: NodeIdentity) {
     let joined = workforce.join(offer)
     precondition(joined == node, "machines are numbered in the order in which they join")
@@ -64,7 +64,7 @@ extension Scheduler {
     readmit()
   }
 
-  /// Its workers keep their tasks until it is lost.
+  /// The node's workers keep their tasks until it is lost.
   mutating func silence(_ node: NodeID, complaint: String) {
     guard workforce.isThere(node), node != .local, machines.silence(node) else { return }
     tell(node, .silent, complaint)
@@ -132,7 +132,7 @@ extension Scheduler {
   // MARK: - Nodes that a task must avoid
 
   struct Limits {
-    /// Hosts that lost the task, if it can run on another one.
+    /// Empty if the task can run on no other host.
     var avoided: [Int32] = []
     var need: Machines.TimeNeed?
   }
@@ -165,7 +165,6 @@ extension Scheduler {
     node == .local || allows(limits(of: task, resources.demandClass(of: task)), node)
   }
 
-  /// Returns the known duration, or the `timeout`.
   func timeNeed(of task: TaskID) -> Machines.TimeNeed {
     let policy = plan.policy(task)
     var need = Machines.TimeNeed(graceMilliseconds: wholeGrace(of: task))
@@ -180,7 +179,7 @@ extension Scheduler {
     return need
   }
 
-  /// Whether all able nodes have too little time left: the task waits for another one.
+  /// The task waits for another node.
   func lacksTime(for need: Machines.TimeNeed, _ demandClass: Int) -> Bool {
     let able = machines.inUse.filter {
       machines[$0].offer == nil || resources.isWithinCapacity(demandClass, at: $0)
@@ -188,13 +187,13 @@ extension Scheduler {
     return !able.isEmpty && able.allSatisfy { !machines.hasTime(for: need, at: $0, now) }
   }
 
-  /// Queues set-aside tasks again: demands or nodes may have changed.
+  /// Demands or nodes may have changed.
   mutating func returnSetAside() {
     if machines.setAside.isEmpty { return }
     for task in machines.takeSetAside() { offer(task) }
   }
 
-  /// Why the session must stop: waiting tasks need a node, and none is coming.
+  /// Waiting tasks need a node, and none is coming.
   var exhaustion: String? {
     guard let why = machines.noneComing, phase.step == .main,
       phase.stopCause == nil, !phase.isSuspended, !phase.isPaused, requests.isEmpty, checks.isEmpty,
@@ -239,7 +238,7 @@ extension Scheduler {
     heedEnds()
   }
 
-  /// The task's own stop grace plus those of its services, which stop after it.
+  /// Services stop after the task.
   func wholeGrace(of task: TaskID) -> Int64 {
     resources.serviceClasses.services(of: task).reduce(grace(of: task)) { $0 + grace(of: $1) }
   }
@@ -273,7 +272,7 @@ extension Scheduler {
       .signal(Self.terminate), detail: "the time of the machine that opflow runs on is nearly over")
   }
 
-  /// Until all have ended; services stop after their users.
+  /// Services stop after their users.
   private func longestGrace(of workers: [WorkerID]) -> Int64 {
     var longest: Int64 = 0
     var behind: [TaskID: Int64] = [:]

@@ -2,9 +2,8 @@ internal import OpflowPlan
 internal import OpflowWire
 
 extension Scheduler {
-  /// Busy workers with short tasks then need not wait for the coordinator. A prefetched task takes
-  /// over the resources of one of its class, unless that one's end may make a much better task
-  /// ready.
+  /// Saves busy workers with short tasks the wait for the coordinator. A prefetched task takes over
+  /// the resources of one of its class, unless that one's end may make a much better task ready.
   mutating func prefetch(from demandClass: Int) {
     guard phase.isOrdinary, !resources.serviceClasses.contains(demandClass),
       let rank = ready.head(demandClass)
@@ -21,7 +20,7 @@ extension Scheduler {
       {
         guard let rank = ready.head(demandClass) else { return }
         let task = TaskID(ranking.task[Int(rank)])
-        // It keeps coming back: a free worker starts it.
+        // The task keeps coming back: a free worker starts it.
         if returnCount[task.index] >= SchedulerOptions.mostReturns { return }
         if mayFollow(task, rank, on: worker) {
           _ = ready.pop(demandClass)
@@ -96,7 +95,7 @@ extension Scheduler {
 
   // MARK: - Recalling
 
-  /// Recalls prefetched tasks that could start earlier elsewhere, or later than a much better task.
+  /// Recalls tasks that could start earlier elsewhere, or later than a much better task.
   mutating func takeBackPrefetched() {
     takeBackForIdle()
     let best = ready.first ?? .max
@@ -110,7 +109,7 @@ extension Scheduler {
     }
   }
 
-  /// Recalls the last tasks of the longest backlogs for idle workers.
+  /// Recalls from the longest backlogs.
   private mutating func takeBackForIdle() {
     for demandClass in workforce.backlogs.classesPrefetched.prefix(
       SchedulerOptions.maxClassesLookedAt)
@@ -120,7 +119,7 @@ extension Scheduler {
       var room = count
       while depth > 0, room > 0 {
         for worker in workforce.backlogs.workers(demandClass: demandClass, depth: depth) {
-          // It would be prefetched and recalled again.
+          // The task would be prefetched and recalled again.
           if machines.mayRestrict,
             !mayRun(workforce.workers[worker.index].ahead[depth - 1].task, at: node)
           {
@@ -134,7 +133,7 @@ extension Scheduler {
     }
   }
 
-  /// A node where tasks of the class can start at once, and how many.
+  /// A node where tasks can start at once, and their number.
   private func roomForOthers(in demandClass: Int, _ depth: Int) -> (NodeID, Int)? {
     guard let worker = workforce.backlogs.workers(demandClass: demandClass, depth: depth).first
     else { return nil }
@@ -146,14 +145,14 @@ extension Scheduler {
     return nil
   }
 
-  /// Recalls all tasks of a kind that turns out slow: they start in order on the first free worker.
+  /// A slow kind: its tasks start in order on the first free worker.
   mutating func takeBackAll(of kind: WorkerKind) {
     for worker in workforce.living where workforce.workers[worker.index].kind == kind {
       takeBackAll(of: worker)
     }
   }
 
-  /// A discarded worker returns them anyway.
+  /// A discarded worker returns its tasks anyway.
   mutating func takeBackAll(of worker: WorkerID) {
     if workforce.workers[worker.index].isDiscarded { return }
     for place in workforce.workers[worker.index].ahead.indices {
@@ -172,11 +171,9 @@ extension Scheduler {
 
   // MARK: - Resting
 
-  /// The nanoseconds in which no decision is needed.
-  ///
-  /// While every worker has several short tasks and nothing else fits, ends start nothing: the
-  /// coordinator may sleep and handle many in one turn, since a wakeup for each costs as much as
-  /// everything else.
+  /// The nanoseconds in which no decision is needed. While every worker has several short tasks and
+  /// nothing else fits, ends start nothing: the coordinator may sleep and handle many in one turn,
+  /// since a wakeup for each costs as much as everything else.
   var restNanoseconds: Int64 {
     guard workforce.prefetchedCount > 0, workforce.revokingCount == 0, phase.isOrdinary,
       !phase.isSuspended, !phase.isPaused, requests.isEmpty, !resources.mayFitMore
@@ -192,7 +189,7 @@ extension Scheduler {
   }
 }
 
-/// With its rank when it was prefetched.
+/// The rank is from the time of prefetching.
 struct RankedPrefetch: HeapElement {
   var rank: Int32
   var worker: WorkerID

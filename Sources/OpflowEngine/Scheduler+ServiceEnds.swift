@@ -2,7 +2,7 @@ internal import OpflowJournal
 package import OpflowPlan
 
 extension Scheduler {
-  /// Ends running services that are not needed now; skips those that will not be.
+  /// Ends services that are not needed now; skips those that will not be.
   mutating func attendServices() {
     for task in graph.takeMoved() {
       if isService(task) { services.review.touch(task) }
@@ -34,11 +34,11 @@ extension Scheduler {
       services.hasRetracted = false
       dispatch()
     }
-    // Other services may have lost their last user with them.
+    // Other services may have lost their last user with these.
     if !unused.isEmpty { attendServices() }
   }
 
-  /// Returns whether it will not be needed any more.
+  /// Returns true if the service will not be needed any more.
   private mutating func review(_ service: TaskID, _ conditions: ServiceReview.Conditions) -> Bool {
     let isActive = services.use.users(of: service) > 0
     let isNeeded =
@@ -57,7 +57,7 @@ extension Scheduler {
       }
     case .waiting, .ready:
       if !isNeeded { retractTaken([service]) }
-      // Retracted tasks get their end with that.
+      // Retracted tasks get their end with the retraction.
       if additions.isLetGo(service) { return false }
       return !isNeeded && (!stands(service) || services.isLeaving)
         && firstOpenUser(of: service) == nil
@@ -68,7 +68,6 @@ extension Scheduler {
     return false
   }
 
-  /// The edge of the first user that has not ended.
   private mutating func firstOpenUser(of service: TaskID) -> Int? {
     services.firstOpenUser(of: service, plan, hasEnded: { graph.state($0).isTerminal })
   }
@@ -79,7 +78,7 @@ extension Scheduler {
       passedOn: services.passedOn, keptOver: services.keptOver)
   }
 
-  /// Whether a review of all services would find the same as the last ones.
+  /// A review of all services must find the same as the last ones.
   func checkReview() -> String? {
     guard !graph.hasMoved, services.review.isDone(under: reviewConditions) else { return nil }
     var needed: Set<TaskID> = []
@@ -94,14 +93,14 @@ extension Scheduler {
     return differing.first.map { "\(plan.nameString($0)) was not reviewed" }
   }
 
-  /// Nil if its users decide.
+  /// Nil if the users of the service decide.
   private func isNeededAnyway(_ service: TaskID) -> Bool? {
     // A stopping run does not settle the dependencies of a kept service.
     if services.keptOver.contains(service) && !phase.isOrdinary { return false }
     return stands(service) && mayStand || services.passedOn.contains(service) ? true : nil
   }
 
-  /// - Parameter needed: those of `users` that are needed services.
+  /// - Parameter needed: The needed services among `users`.
   private func mayBeNeeded(
     by users: DependentEdges, _ conditions: ServiceReview.Conditions, among needed: Set<TaskID>
   ) -> Bool {
@@ -130,7 +129,6 @@ extension Scheduler {
 
   var runningServices: Int { graph.runningServices }
 
-  /// Nothing but services runs or can start.
   var isAtRestButServices: Bool {
     services.taken.isEmpty && services.keptOver.isEmpty && approvals.isEmpty && checks.isEmpty
       && timers.first == nil && machines.setAside.isEmpty && requests.isEmpty && !phase.isSuspended
@@ -148,12 +146,10 @@ extension Scheduler {
       && blocks.waiting.isEmpty && services.standing.contains { graph.state($0).isRunning }
   }
 
-  /// They lack only resources.
   var servicesWithoutRoom: [TaskID] {
     services.standing.filter { graph.state($0) == .ready }.sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// All running services are needed in the next phase.
   var allowServicesNextStep: Bool {
     guard services.taken.isEmpty, services.stopping.isEmpty else { return false }
     if workforce.heldCount == 0 { return true }
@@ -181,7 +177,6 @@ extension Scheduler {
     stopCurrent(of: worker, .unneeded)
   }
 
-  /// Ends idle services that hold what a ready task lacks.
   mutating func makeRoom(for task: TaskID, at node: NodeID) {
     let isOnlyServices = workforce.heldCount == runningServices && !isService(task)
     if services.use.idle.isEmpty, !isOnlyServices || services.use.idleStanding.isEmpty { return }
@@ -250,7 +245,7 @@ extension Scheduler {
       services.stopping.contains(service) || transition.outcome.reason == .stopped(.unneeded)
     let lost = services.takeLoss(of: service)
     let need = leaveKeptOver(service)
-    // The service may have died with its own service.
+    // The service may have died with a service that it needs.
     if lost != nil, transition.outcome.reason == nil {
       transition.outcome.reason = .stopped(.serviceLost)
     }
@@ -323,7 +318,6 @@ extension Scheduler {
     waitAgain(service, transition)
   }
 
-  /// Makes a service pending again at no cost; it fails if processes survive.
   private mutating func waitAgain(_ service: TaskID, _ end: Transition) {
     var transition = end
     if transition.leavesAlive {
@@ -379,7 +373,7 @@ extension Scheduler {
     }
   }
 
-  /// Confirms services with unchanged dependencies; ends the others.
+  /// Services with unchanged dependencies stay.
   mutating func attendKept() {
     var outdated: [TaskID] = []
     for service in services.all where services.keptOver.contains(service) {
@@ -404,14 +398,14 @@ extension Scheduler {
     for service in outdated where services.use.users(of: service) == 0 { end(service) }
   }
 
-  /// Whether a service of the previous session uses the task's output and must stop first.
+  /// True if a service of the previous session uses the task's output and must stop first.
   @inline(__always)
   func awaitsEndOfKept(_ task: TaskID) -> Bool {
     !services.keptOver.isEmpty && !graph.has(.mayKeep, task)
       && plan.dependents(task).contains { services.keptOver.contains(plan.dependent($0)) }
   }
 
-  /// Releases the dependencies of an ended service that was taken over; returns the changed one.
+  /// Returns the changed dependency.
   mutating func leaveKeptOver(_ service: TaskID) -> TaskID? {
     let (wasKept, need) = services.leaveKeptOver(service)
     guard wasKept else { return nil }
@@ -421,7 +415,7 @@ extension Scheduler {
 
   // MARK: - Passing on
 
-  /// Local and up, in topological order.
+  /// In topological order.
   var heldServices: [HeldService] {
     services.all.compactMap { service in
       guard let ports = services.up[service], graph.state(service) == .running,
@@ -441,7 +435,7 @@ extension Scheduler {
     leaveService()
   }
 
-  /// Keeps a suspended service and its users from being passed on.
+  /// A suspended service and its users are not passed on.
   mutating func keepBack(_ service: TaskID) {
     guard services.passedOn.contains(service) else { return }
     services.passOn(
@@ -464,7 +458,6 @@ extension Scheduler {
   }
 }
 
-/// A service that passes to the next session.
 package struct HeldService: Equatable, Sendable {
   package var service: TaskID
   /// Numbered by the session that has it now.

@@ -6,26 +6,27 @@ extension Scheduler {
   @inline(__always)
   func isService(_ task: TaskID) -> Bool { plan.hasServices && plan.isService(task) }
 
-  /// Whether it stays up without users.
+  /// The service stays up without users.
   func stands(_ service: TaskID) -> Bool { services.standing.contains(service) }
 
   private func isIdle(_ service: TaskID) -> Bool {
     graph.state(service) == .ready && services.taken[service] == nil
   }
 
-  /// It starts without users then.
+  /// The service then starts without users.
   private func isQueued(_ service: TaskID) -> Bool {
     stands(service) && !graph.has(.held, service) && !services.deferred.contains(service)
   }
 
-  /// No user starts with it any more.
+  /// No user starts with the service any more.
   @inline(__always)
   private func isLeaving(_ service: TaskID) -> Bool {
     services.stopping.contains(service) || services.hasLoss(service)
       || graph.has(.cancelling, service)
   }
 
-  /// Returns direct and indirect services in start order, without ended ones and their own.
+  /// Returns direct and indirect services in start order, without ended ones and the services that
+  /// these need.
   func servicesWanted(by task: TaskID) -> [TaskID] {
     let all = resources.serviceClasses.services(of: task)
     guard all.contains(where: { graph.state($0).isTerminal }) else { return all }
@@ -77,7 +78,6 @@ extension Scheduler {
     servicesToStart(with: task).map { amountsTogether(task, with: $0, at: node) }
   }
 
-  /// All must fit.
   mutating func takeTogether(_ task: TaskID, at node: NodeID) {
     guard let toStart = servicesToStart(with: task) else {
       preconditionFailure("a task was to be started whose services cannot be")
@@ -108,7 +108,6 @@ extension Scheduler {
     services.use.hold(task, kindOfUse(task), having: plan.services(neededBy: task))
   }
 
-  /// Gives back what a task without a worker held.
   mutating func release(_ share: Share?, of task: TaskID) {
     if let share { resources.give(share) }
     guard plan.hasServices, !task.isNone else { return }
@@ -126,7 +125,7 @@ extension Scheduler {
     wakeUsers(of: service)
   }
 
-  /// Looks at queued users again: they want less once a service runs, or has ended.
+  /// Users want less once a service runs, or has ended.
   mutating func wakeUsers(of service: TaskID) {
     for demandClass in resources.serviceClasses.demandClasses(using: service) {
       ready.wake(demandClass)
@@ -165,7 +164,7 @@ extension Scheduler {
       ? workforce.hasIdle(pool.kind, at: pool.node) : workforce.canTake(pool.kind, at: pool.node)
   }
 
-  /// Makes a task wait for the first of its services, from `place` on, that is not up.
+  /// Waits for the first service, from `place` on, that is not up.
   private mutating func waitsForService(_ task: TaskID, from place: Int) -> Bool {
     let needed = services.taken.services(of: task)
     for place in needed.indices.dropFirst(place) where !isUp(needed[place]) {
@@ -175,7 +174,7 @@ extension Scheduler {
     return false
   }
 
-  /// Whether users may start. Mutating, as `placeHere`.
+  /// Mutating, as `placeHere`.
   private mutating func isUp(_ service: TaskID) -> Bool {
     graph.state(service).isTerminal || services.isUp(service) && !isLeaving(service)
   }
@@ -219,7 +218,7 @@ extension Scheduler {
     }
   }
 
-  /// Releases the shares of tasks that may not start. Services stay for those that may.
+  /// Services stay for tasks that may start.
   mutating func retractTaken() {
     if services.taken.isEmpty { return }
     let tasks = services.taken.all.map(\.task)
@@ -228,7 +227,7 @@ extension Scheduler {
     retractTaken(tasks.filter { !kept.contains($0) })
   }
 
-  /// Stops the users of a service that is gone or ending, or releases their shares.
+  /// Stops running users, and releases the shares of others.
   mutating func leaveUsers(of service: TaskID) {
     services.forget(service)
     retractTaken(takenUsers(of: service))
@@ -247,7 +246,7 @@ extension Scheduler {
     }
   }
 
-  /// The service's end skips them.
+  /// The service's end skips the users.
   mutating func retractUsers(of service: TaskID) {
     let state = graph.state(service)
     if state.meets(.success, skippedUpstream: graph.has(.skippedUpstream, service)) { return }
@@ -291,7 +290,6 @@ extension Scheduler {
     }
   }
 
-  /// Returns whether there are any.
   mutating func failUnservableServices(_ complaint: String) -> Bool {
     let wanted = services.taken.all.filter { $0.share.node == .local }.map(\.task)
       .filter { isService($0) }
@@ -336,8 +334,7 @@ extension Scheduler {
     return .noRoom(first)
   }
 
-  /// Returns the nodes in use where the task fits with its services and has time; if it fits on
-  /// none, the largest.
+  /// The nodes in use where the task fits with its services and has time; if none, the largest.
   private func homes(of task: TaskID, _ demandClass: Int) -> (nodes: [NodeID], lackTime: Bool) {
     let able = machines.inUse.filter { resources.hasDevices(for: demandClass, at: $0) }
     let whole = able.filter { resources.isWhole(demandClass, at: $0) }
@@ -348,8 +345,8 @@ extension Scheduler {
     return (inTime, inTime.isEmpty && !fitting.isEmpty)
   }
 
-  /// By load; prefers nodes without losses of the task or its services, then with room for the
-  /// largest task of the group, then where its dependencies ran.
+  /// Prefers nodes without losses of the task or its services, then with room for the largest task
+  /// of the group, then where its dependencies ran.
   private func bestHomes(_ homes: [NodeID], for task: TaskID, _ demandClass: Int) -> [NodeID] {
     var best = homes
     func prefer(_ isBetter: (NodeID) -> Bool) {
@@ -385,7 +382,6 @@ extension Scheduler {
     return mayGo
   }
 
-  /// Returns the reserved node, or the least loaded.
   func roomiest(for task: TaskID, _ demandClass: Int) -> NodeID? {
     if let reserved = resources.reservedElsewhere?.node { return reserved }
     let limits = limits(of: task, demandClass)
@@ -394,7 +390,7 @@ extension Scheduler {
     }.min { resources.load(of: $0) < resources.load(of: $1) }
   }
 
-  /// They are lost together with services, and must not be stopped for that.
+  /// Users are lost together with services, and must not be stopped for that.
   func usersFirst(_ workers: [WorkerID]) -> [WorkerID] {
     if !plan.hasServices { return workers }
     let depths = Dictionary(uniqueKeysWithValues: services.all.enumerated().map { ($1, $0) })

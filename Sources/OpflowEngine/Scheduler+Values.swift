@@ -3,14 +3,13 @@ internal import OpflowPlan
 internal import OpflowWire
 
 package struct Values {
-  /// Of tasks that succeeded.
+  /// Values of tasks that succeeded.
   private var left: [TaskID: ValueSet]
-  /// Of attempts that have not ended.
+  /// Values of attempts that have not ended.
   private var coming: [TaskID: [TaskValue]] = [:]
   private var faults: [TaskID: String] = [:]
-  /// Hashes of what running tasks have read; its sources may be retried meanwhile.
+  /// The sources may be retried meanwhile.
   fileprivate var read: [TaskID: UInt64] = [:]
-  /// Their `if` must be decided now.
   fileprivate var undecided: [TaskID] = []
   fileprivate var isDeciding = false
 
@@ -23,7 +22,7 @@ package struct Values {
 
   subscript(task: TaskID) -> [TaskValue] { left[task]?.values ?? [] }
 
-  /// The attempt whose values hold.
+  /// The attempt whose values are valid.
   func attempt(of task: TaskID) -> Int32? { left[task]?.attempt }
 
   mutating func keep(_ values: [TaskValue], of task: TaskID) {
@@ -46,12 +45,10 @@ package struct Values {
     let fault = faults.removeValue(forKey: task)
     let values = coming.removeValue(forKey: task) ?? []
     guard isSuccess else { return ([], fault) }
-    // Earlier values do not hold any more.
     left[task] = values.isEmpty ? nil : ValueSet(attempt: attempt, values)
     return (values, fault)
   }
 
-  /// Discards what an interrupted attempt left.
   mutating func forget(_ task: TaskID) {
     if !coming.isEmpty { coming[task] = nil }
     if !faults.isEmpty { faults[task] = nil }
@@ -63,12 +60,11 @@ extension Scheduler {
     if let digest = valuesRead(by: task) { values.read[task] = digest }
   }
 
-  /// Nil if the task reads nothing.
   mutating func takeRead(by task: TaskID) -> UInt64? {
     values.read.isEmpty ? nil : values.read.removeValue(forKey: task)
   }
 
-  /// As journaled for successful attempts.
+  /// Sends values as journaled for successful attempts.
   mutating func tellValues(of task: TaskID, to worker: WorkerID) {
     guard plan.flags(task).contains(.readsValues) else { return }
     let names = plan.valueNames(readBy: task)
@@ -83,12 +79,11 @@ extension Scheduler {
     }
   }
 
-  /// Not the values of an earlier session if this one skips the task.
+  /// False for values of an earlier session if this one skips the task.
   private func hasValues(_ task: TaskID) -> Bool { graph.state(task).holdsValues }
 
   private func valuesLeft(by task: TaskID) -> [TaskValue]? { hasValues(task) ? values[task] : nil }
 
-  /// Returns a hash of values and arguments; nil without any.
   func valuesRead(by task: TaskID) -> UInt64? {
     let arguments = values.arguments.flatMap { $0.task == task ? $0.words : nil }
     guard plan.flags(task).contains(.readsValues) || arguments != nil else { return nil }
@@ -97,7 +92,7 @@ extension Scheduler {
 
   mutating func awaitDecision(of task: TaskID) { values.undecided.append(task) }
 
-  /// Not recursive: skips may add more, and a chain may have a million tasks.
+  /// Iterative: skips may add a million tasks.
   mutating func decide() {
     if values.isDeciding || values.undecided.isEmpty { return }
     values.isDeciding = true

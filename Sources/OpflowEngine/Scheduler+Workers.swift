@@ -15,7 +15,7 @@ extension Scheduler {
 
   // MARK: - Launching
 
-  /// Gives a new worker the best ready task, perhaps not the one that it was launched for.
+  /// The best ready task may not be the one that the worker was launched for.
   mutating func welcome(_ worker: WorkerID) {
     guard let freed = workforce.welcome(worker) else { return }
     if !workforce.watch.isListening, options.watchesWorkers {
@@ -33,8 +33,8 @@ extension Scheduler {
 
   // MARK: - Messages
 
-  /// Whether this may be the worker's running attempt; otherwise the worker is discarded. A
-  /// prefetched task may have begun before a stop or a recall arrived.
+  /// Discards the worker if the attempt cannot be running there. A prefetched task may have begun
+  /// before a stop or a recall arrived.
   mutating func holds(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, _ word: StaticString)
     -> Bool
   {
@@ -78,7 +78,7 @@ extension Scheduler {
     steps.append(.began(task, attempt: attempt[task.index]))
   }
 
-  /// A worker that cannot create a process makes room; the last of its kind pauses instead.
+  /// The worker makes room; the last of its kind pauses instead.
   mutating func lacks(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32, detail: String) {
     guard mayHold(worker, task, attempt) else {
       return breach(worker, "lacks", task)
@@ -95,7 +95,7 @@ extension Scheduler {
     noteShortage()
   }
 
-  /// Shortages found at the same time count once.
+  /// Shortages at the same time are counted once.
   private mutating func noteShortage() {
     if shortUntil != nil { return }
     shortUntil = now.advanced(byMilliseconds: SchedulerOptions.shortageMilliseconds(shortages))
@@ -127,7 +127,8 @@ extension Scheduler {
       return cancelled(task, Transition(.cancel, task, attempt: attempt, reason: .stopped(.cancel)))
     }
     takeReturn(of: task)
-    // Another run of the state folder may have run it, which changes what commands print, too.
+    // Another run of the state folder may have run the task, which also changes the output of
+    // commands.
     if plan.hasChecks, plan.isChecked(task) { noteChange() }
     goBack(task, Transition(.interrupt, task, attempt: attempt, reason: .revoked))
   }
@@ -146,13 +147,12 @@ extension Scheduler {
     settle(task, as: .cancelled, transition)
   }
 
-  /// Adds what the attempt left behind; a retry is refused if processes were alive.
+  /// A retry is refused if processes were alive.
   mutating func note(_ left: LeftBehind, in transition: inout Transition) {
     transition.left = left
     if left.areAlive { leftAlive[transition.task] = left.names }
   }
 
-  /// Takes back the attempt number of a task that has not started.
   private mutating func takeReturn(of task: TaskID) {
     attempt[task.index] -= 1
     if graph.state(task) == .prefetched, returnCount[task.index] < .max {
@@ -160,7 +160,6 @@ extension Scheduler {
     }
   }
 
-  /// Forgets reports about an attempt without an end.
   private mutating func forgetTry(of task: TaskID) {
     fetches[task] = nil
     leftBehind[task] = nil
@@ -194,7 +193,7 @@ extension Scheduler {
     scout(loss.node)
   }
 
-  /// The other workers of the kind go on. If there are none and processes are short, the kind
+  /// The other workers of the kind continue. Without others, if processes are short, the kind
   /// waits.
   mutating func launchFailed(_ worker: WorkerID, complaint: String, isShortage: Bool) {
     let mayWait = shortUntil != nil || shortages < SchedulerOptions.maxShortages
@@ -231,8 +230,7 @@ extension Scheduler {
     }
   }
 
-  /// Runs the task again, or fails it by its own rule, after too many losses, or if processes
-  /// survive.
+  /// The task fails by its own rule, after too many losses, or if processes survive.
   mutating func interrupted(
     _ task: TaskID, at node: NodeID,
     _ outcome: Outcome = Outcome(status: .unknown, reason: .workerLost), complaint: String
@@ -264,7 +262,7 @@ extension Scheduler {
     }
   }
 
-  /// Counts a loss, which costs no attempt; returns whether there were too many.
+  /// A loss costs no attempt. Returns true if there were too many.
   private mutating func noteLoss(of task: TaskID, at node: NodeID) -> Bool {
     if machines.excuse(at: node) != nil { return false }
     lostCount[task.index] += 1
@@ -272,7 +270,7 @@ extension Scheduler {
     return machines.noteLoss(of: task, at: node) || lostCount[task.index] >= Machines.mostLosses
   }
 
-  /// Best first, until `max_failures` holds back the rest; returns whether any failed.
+  /// Fails the best first, until `max_failures` holds back the rest.
   @discardableResult
   mutating func failUnservable() -> Bool {
     guard workforce.hasComplaints else { return false }
@@ -311,14 +309,14 @@ extension Scheduler {
   }
 }
 
-/// Deadlines of workers: one that hangs must not hold its task for ever.
+/// Deadlines of workers: one that hangs must not hold its task forever.
 extension Scheduler {
   @inline(__always)
   mutating func hear(_ worker: WorkerID) {
     if workforce.isAlive(worker) { workforce.watch.hear(worker) }
   }
 
-  /// Sets a deadline if the worker must stop the task at its timeout.
+  /// The worker must stop the task at its timeout.
   mutating func noteStart(of task: TaskID, on worker: WorkerID) {
     let policy = plan.policy(task)
     let limit =
@@ -337,7 +335,7 @@ extension Scheduler {
     }
   }
 
-  /// Extends all deadlines after a pause of the coordinator, with slack for the workers' own pause.
+  /// Leaves slack for the workers' own pause.
   mutating func postpone(by nanoseconds: Int64) {
     let least = now.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds)
     for worker in workforce.living {
@@ -379,7 +377,7 @@ extension Scheduler {
     for worker in workforce.watch.silent(at: now) { ask(worker) }
   }
 
-  /// Returns why an overdue worker is given up; nil: ping it first.
+  /// Nil to ping an overdue worker first.
   private func complaint(of worker: WorkerID) -> String? {
     let record = workforce.workers[worker.index]
     if workforce.watch.isMute(worker, at: now) {

@@ -3,14 +3,12 @@ internal import OpflowJournal
 internal import OpflowPlan
 internal import OpflowWire
 
-/// Decides what runs when: events in, steps out. A plain value without clock, files or processes.
-///
-/// Its parts keep their own invariants; the scheduler decides between them. Nothing copies it, but
-/// it is not `~Copyable`: the compiler's checks of that took most of the time for this module.
+/// Decides what runs when. A plain value without clock, files or processes; its parts keep their
+/// own invariants. Nothing copies it, but it is not `~Copyable`: the compiler's checks of that took
+/// most of the time for this module.
 struct Scheduler {
-  /// The time of the event that is handled.
   private(set) var now = Instant(nanoseconds: 0)
-  /// Decided, and not taken by the engine yet.
+  /// Not yet taken by the engine.
   let steps = StepQueue()
 
   var plan: Plan
@@ -22,7 +20,7 @@ struct Scheduler {
   var resources: Resources
   var workforce: Workforce
   var machines: Machines
-  /// Classes that want more GPUs than any node has, once no further node comes.
+  /// No node has so many GPUs, once no further node comes.
   var beyondDevices: [Int] = []
   var ready: ReadyQueues
   var approvals: Approvals
@@ -30,67 +28,60 @@ struct Scheduler {
   var additions = OwnAdditions()
   var checks: Checks
   var services: Services
-  /// By the previous session.
+  /// Services of the previous session.
   let heldBefore: Set<TaskID>
   var loans = Loans()
-  /// The `cpu` that ready tasks lack, as of the last dispatch.
+  /// As of the last dispatch.
   var lacking = Lacking()
-  /// In a plan with checks, origin numbers: of valid successes, recorded ones of tasks that have
-  /// not ended, and the source of new ones.
+  /// In a plan with checks: origins of valid successes, recorded ones of tasks that have not ended,
+  /// and the source of new ones.
   var origins: [TaskID: UInt64]
   var recorded: [TaskID: UInt64] = [:]
   var numbers: SplitMix64
-  /// See `ResumeState`.
   let run: UInt64
-  /// Why successes must not count as records, until the tasks end.
+  /// Why successes are not recorded, until the tasks end.
   var discarded: [TaskID: String] = [:]
-  /// From the cache; not ended yet.
+  /// Restored from the cache, until the tasks end.
   var restored: Set<TaskID> = []
   var phase = Phase()
 
   /// In all sessions; the counts below are of this one.
   var attempt: Table<Int32>
-  /// By name.
   let attemptsOfRemoved: [String: Int32]
-  /// See `ResumeState`.
   let standing: StandingRequests
   let triesBefore: [TaskID: TriesUsed]
   var triesUsed: Table<Int32>
   var lostCount: Table<UInt8>
-  /// How often a prefetched task came back.
+  /// The returns of a task after prefetching.
   var returnCount: Table<UInt8>
-  /// Of the latest attempt; empty in a local run.
+  /// Empty in a local run.
   var ranAt: Table<NodeID>
-  /// Of tasks that have not ended.
+  /// Until the tasks end.
   var fetches: [TaskID: FetchRecord] = [:]
-  /// Of tasks that have not ended.
+  /// Until the tasks end.
   var leftBehind: [TaskID: LeftBehind] = [:]
   /// Processes that opflow could not end, for messages.
   var leftAlive: [TaskID: String] = [:]
-  /// How often in a row the first or last worker of a kind lacked a process, and until when its
-  /// kind waits.
+  /// Waits in a row of a kind's first or last worker for a process, and the end of the wait.
   var shortages = 0
   var shortUntil: Instant?
   var values: Values
-  /// Changed by requests.
   var priorities: [TaskID: Int16] = [:]
 
   var requests: RequestQueue
-  /// Suspended by requests.
   var onHold: Set<TaskID> = []
-  /// The number of tasks cancelled by requests.
+  /// Tasks cancelled by requests.
   var cancelled = 0
 
   var timers = BinaryHeap<RetryTimer>()
-  /// Retries of tasks that may not start now.
   var withheld: [TaskID: Instant] = [:]
   var random: SplitMix64
-  /// Prefetched tasks, the least urgent one on top; some entries are outdated.
+  /// The least urgent one on top; some entries are outdated.
   var leastUrgentPrefetched = BinaryHeap<RankedPrefetch>()
 
   var failures = 0
   var openness: RunOpenness
-  /// Whether `finally` tasks are due.
+  /// True if `finally` tasks are due.
   var startedAny: Bool
   let ranBefore: Bool
   var pulseCount: Int32 = 0
@@ -247,7 +238,6 @@ struct Scheduler {
     steps.append(.send(worker, message))
   }
 
-  /// The time of the next `timer` event.
   var nextWake: Instant? {
     var wake = workforce.watch.nextWake(isSuspended: phase.isSuspended)
     func consider(_ at: Instant?) {
@@ -273,7 +263,7 @@ struct Scheduler {
   }
 
   private func mayServiceStart(_ service: TaskID) -> Bool {
-    // Services that are not to stay up start with their users.
+    // Other services start with their users.
     !stands(service)
       ? !phase.isShut : !services.isLeaving && phase.mayStart(isFinally: false, isExempt: false)
   }

@@ -2,9 +2,10 @@ internal import OpflowPlan
 
 /// The services of a session: which wait with their resources, are ready, or were told to end.
 ///
-/// A service is a task that does not end by itself. For its users (the tasks that need it) it is
-/// there once its own dependencies are met. A user whose other dependencies are met is then ready:
-/// it takes its resources together with those of its services that do not run yet, all or nothing.
+/// A service is a task that does not end by itself. It is available to its users (the tasks that
+/// need it) once its own dependencies are met. A user whose other dependencies are met is then
+/// ready: it takes its resources together with those of its services that do not run yet, all or
+/// nothing.
 ///
 ///     (task states)        waiting ─► ready ─► running ───────► succeeded, failed, cancelled
 ///     (of a service here)            idle ─► taken ─► started ─► up ─► stopping ─► (gone)
@@ -24,7 +25,7 @@ internal import OpflowPlan
 /// A service is stopped after the process trees of its users are gone, other services included. An
 /// unexpected end stops its running users (`service-lost`), which are retried by their own rules if
 /// the service has restarts left; waiting users are ready again. A service that must start again
-/// waits for a dependency that is retried, with its users. Services and users never wait for each
+/// waits, with its users, for a dependency that is retried. Services and users never wait for each
 /// other while they hold what the other one needs.
 ///
 /// Remote nodes
@@ -42,11 +43,11 @@ internal import OpflowPlan
 /// - *bound*: some task holds a share (`Resources.Binding`), and all others start there or wait.
 /// - *stranded*: the node is leaving or quarantined, or all ready tasks of the group can only run
 ///   elsewhere, such as on a newer node with more GPUs or time. Running tasks finish; a service
-///   without running users is told to end. On a silent node no command gets there: this waits.
+///   without running users is told to end. On a silent node, which no command reaches, this waits.
 ///
 /// Shares on a node that takes no new tasks are released at once. When a node is lost, users are
 /// lost before their services, so that they are not stopped for it; this costs no attempt. When a
-/// node leaves, the end of a service there does not count as an end while up, unless it was told to
+/// node leaves, the end of a service there is not treated as an end while up, unless it was told to
 /// end.
 ///
 /// Races, beyond those of nodes (`Machines`):
@@ -60,7 +61,7 @@ internal import OpflowPlan
 /// From one session to the next
 /// ----------------------------
 ///
-/// When a serving session ends because files changed (`run --watch`), unaffected services go on:
+/// When a serving session ends because files changed (`run --watch`), unaffected services continue:
 /// the process hands their workers to the next session.
 ///
 ///     up ─► passed on ┊ kept ─► up
@@ -83,33 +84,31 @@ internal import OpflowPlan
 /// - The coordinator: the workers end kept services, which were interrupted in either session. A
 ///   resume ends what is left before anything starts. A service has no result to keep.
 struct Services {
-  /// In topological order.
   private(set) var all: [TaskID] = []
-  /// Not needed by any task, or named by the user: they stay up, and start like tasks.
+  /// No task needs these, or the user named them: they stay up, and start like tasks.
   private(set) var standing: Set<TaskID> = []
   private(set) var havePorts = false
   var taken = TakenTasks()
   var use = ServiceUse()
   var review = ServiceReview()
-  /// Shares were released since the last dispatch that saw all of them.
+  /// Since the last dispatch that saw all shares.
   var hasRetracted = false
-  /// Ready services, with their ports.
   private(set) var up: [TaskID: [UInt16]] = [:]
   private(set) var stopping: Set<TaskID> = []
   /// The lost service, by user that was told to end for it.
   private var lost: [TaskID: TaskID] = [:]
-  /// They stay up but gave way to tasks, until no task is left.
+  /// These gave way to tasks, until no task is left.
   var deferred: Set<TaskID> = []
-  /// Taken over; their dependencies are not known to be unchanged yet.
+  /// Taken over; dependencies are not known to be unchanged.
   private(set) var keptOver: Set<TaskID> = []
   /// Taken over, with unchanged dependencies.
   private(set) var stayed: Set<TaskID> = []
-  /// The dependency that runs again.
+  /// The dependency that runs again, by service.
   private(set) var outdated: [TaskID: TaskID] = [:]
   private(set) var passedOn: Set<TaskID> = []
   /// The end was requested while only services ran.
   var isLeaving = false
-  /// The edge of the last user looked at, by service; all before it have ended.
+  /// The edge of the last user checked; all before it have ended.
   private var ended: [TaskID: Int] = [:]
 
   init(plan: Plan, named: TaskSet?) { add(servicesOf: plan, from: 0, named: named) }
@@ -131,7 +130,6 @@ struct Services {
 
   func isUp(_ service: TaskID) -> Bool { up[service] != nil }
 
-  /// False if it was up already.
   mutating func noteUp(_ service: TaskID, _ ports: [UInt16]) -> Bool {
     if isUp(service) { return false }
     up[service] = ports
@@ -170,7 +168,7 @@ struct Services {
 
   mutating func noteOutdated(_ service: TaskID, by need: TaskID) { outdated[service] = need }
 
-  /// Whether it was unconfirmed, and the dependency that ended it.
+  /// The dependency that ended the service.
   mutating func leaveKeptOver(_ service: TaskID) -> (wasKept: Bool, need: TaskID?) {
     (keptOver.remove(service) != nil, outdated.removeValue(forKey: service))
   }
@@ -181,7 +179,6 @@ struct Services {
 
   // MARK: - Users
 
-  /// The edge of the first user that has not ended.
   mutating func firstOpenUser(of service: TaskID, _ plan: Plan, hasEnded: (TaskID) -> Bool) -> Int?
   {
     let last = ended[service]
@@ -218,18 +215,17 @@ struct TakenTasks {
   }
 
   private struct Queue {
-    /// By number; may contain removed entries.
+    /// May contain removed entries.
     var heap = BinaryHeap<Ranked<Int, TaskID>>()
     var count = 0
   }
 
   private var entries: [TaskID: Entry] = [:]
   private var lastNumber = 0
-  /// They wait for a worker.
   private var queues: [PoolID: Queue] = [:]
-  /// They wait for a service, with its place among theirs; may contain removed ones.
+  /// Tasks that wait for a service, with its place among theirs; may contain removed tasks.
   private var behind: [TaskID: [(task: TaskID, place: Int)]] = [:]
-  /// Still to be classified; the services before the place are up.
+  /// The services before the place are up.
   private var unsettled: [(task: TaskID, place: Int)] = []
 
   var isEmpty: Bool { entries.isEmpty }
@@ -277,7 +273,6 @@ struct TakenTasks {
     queues[entry.pool]?.count += 1
   }
 
-  /// The service is up, or has ended.
   mutating func settle(_ service: TaskID) {
     if let tasks = behind.removeValue(forKey: service) { unsettled += tasks }
   }
@@ -289,7 +284,7 @@ struct TakenTasks {
 
   // MARK: - Starting
 
-  /// With entries that lack only a worker.
+  /// Entries there lack only a worker.
   var pools: [PoolID] {
     queues.keys.sorted {
       ($0.node.rawValue, $0.kind.rawValue) < ($1.node.rawValue, $1.kind.rawValue)
@@ -318,17 +313,16 @@ struct TakenTasks {
   }
 }
 
-/// Services with a worker or a share, and how many of their direct users have one.
+/// Services with a worker or a share, and the number of their direct users with one.
 struct ServiceUse {
   private var users: [TaskID: Int] = [:]
   private var held: Set<TaskID> = []
-  /// Of services.
   private(set) var workers: [TaskID: WorkerID] = [:]
-  /// Held without held users: services that stay up, and others.
+  /// Held without held users.
   private(set) var idleStanding: Set<TaskID> = []
   private(set) var idle: Set<TaskID> = []
 
-  /// With a worker or a share.
+  /// Users with a worker or a share.
   func users(of service: TaskID) -> Int { users[service] ?? 0 }
 
   /// The task, which may be a service, has a share.
@@ -346,7 +340,7 @@ struct ServiceUse {
 
   mutating func noteWorker(_ worker: WorkerID, of service: TaskID) { workers[service] = worker }
 
-  /// The task has neither a share nor a worker any more.
+  /// The task has neither a share nor a worker.
   mutating func release(_ task: TaskID, having services: [TaskID], kind: (TaskID) -> Kind) {
     workers[task] = nil
     held.remove(task)
@@ -370,7 +364,7 @@ struct ServiceUse {
   }
 }
 
-/// Services to review: something has changed that decides whether they are needed.
+/// Something has changed that decides if these services are needed.
 struct ServiceReview {
   struct Conditions: Equatable {
     var phase: Phase
@@ -401,7 +395,6 @@ struct ServiceReview {
     open.push(-place)
   }
 
-  /// Reviews all services once conditions are noted again.
   mutating func touchAll() { conditions = nil }
 
   mutating func note(_ now: Conditions) {
@@ -418,7 +411,6 @@ struct ServiceReview {
     return services[Int(-place)]
   }
 
-  /// Returns whether that differs from the last review.
   mutating func note(_ service: TaskID, isNeeded: Bool) -> Bool {
     isNeeded ? needed.insert(service).inserted : needed.remove(service) != nil
   }

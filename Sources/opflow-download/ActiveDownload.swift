@@ -13,12 +13,12 @@ final class ActiveDownload: TransferReceiver {
     case hashing(DownloadStep)
     case transferring
     case decoding(DecodedPart)
-    /// Verified; being synced and renamed.
+    /// The file is verified, and is being synced and renamed.
     case settling(FinishedFile, FileFacts, DecodedPart?)
     case ended(DownloadEnd)
   }
 
-  /// How much of an unwanted body is read, and how long, to keep the connection usable.
+  /// An unwanted body is read up to these limits, to keep the connection usable.
   private static let skippedBytes = 64 * 1024
   private static let skippedNanoseconds: Int64 = 1_000_000_000
   private static let writeNanoseconds: Int64 = 500_000_000
@@ -39,7 +39,6 @@ final class ActiveDownload: TransferReceiver {
   private var kept: FileFacts?
   private var knownValidator = Validator()
 
-  // The body in progress.
   private var placement: BodyPlacement?
   private var position: Int64 = 0
   private var skipped = 0
@@ -62,13 +61,12 @@ final class ActiveDownload: TransferReceiver {
     return nil
   }
 
-  /// Waits for the network and has no other work.
+  /// The download has no other work.
   var isTransferring: Bool {
     if case .transferring = phase { return true }
     return false
   }
 
-  /// Complete and verified.
   var isRight: Bool {
     if case .settling = phase { return true }
     return false
@@ -85,7 +83,7 @@ final class ActiveDownload: TransferReceiver {
 
   // MARK: - Steps
 
-  /// Works, or waits for work or for one of `others` to be readable. Returns whether one is.
+  /// Works, or waits for work or for one of `others` to be readable. Returns true if one is.
   func advance(others: [Int32], milliseconds: Int32) -> Bool {
     do throws(DownloadFailure) {
       switch phase {
@@ -105,7 +103,7 @@ final class ActiveDownload: TransferReceiver {
     return false
   }
 
-  /// False while the file is not in place.
+  /// Returns false while the file is not in place.
   func noteSettled() -> Bool {
     guard case .settling(let file, let facts, let decoded) = phase else { return end != nil }
     switch file.stage {
@@ -208,7 +206,6 @@ final class ActiveDownload: TransferReceiver {
     try openPart(check.hash)
   }
 
-  /// Succeeds with the existing file.
   private func keep(_ facts: FileFacts) throws(DownloadFailure) {
     if let mode = spec.mode {
       do throws(Errno) {
@@ -335,12 +332,12 @@ final class ActiveDownload: TransferReceiver {
     finish(.success)
   }
 
-  /// Of earlier attempts.
+  /// Bytes of earlier attempts.
   private(set) var resumedBytes: Int64 = 0
 
   // MARK: - Transfers
 
-  /// For a `file:` source only.
+  /// Set for a `file:` source only.
   private var fileHead: ResponseHead?
 
   private func send(_ request: FetchRequest) throws(DownloadFailure) {
@@ -418,7 +415,7 @@ final class ActiveDownload: TransferReceiver {
   }
 
   func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    // An endless head does not count as activity.
+    // An endless head is not activity.
     if hasAnswered { lastActivity = Clock.monotonicNanoseconds }
     if let head = headReader.take(bytes) { answer(head) }
     return ending == nil
@@ -500,7 +497,6 @@ extension ActiveDownload {
     let settler: Settler
     let buffer: SpareBuffer
     let bootID: String
-    /// The default permission bits.
     let standardMode: UInt32
     let patience: Patience
     let lastSuccess: (String) -> FetchReport?
@@ -513,10 +509,10 @@ extension ActiveDownload {
   }
 }
 
-/// Hashes the file at `to`, which may be the requested one or that of the last download.
+/// Hashes the file at `to`: the requested one or the last download's.
 final class TargetCheck {
   let hash: ContentHash
-  /// nil if the manifest gives a hash.
+  /// Nil if the manifest gives a hash.
   let last: FetchReport?
   private let spec: DownloadSpec
   private let file: Descriptor

@@ -6,14 +6,14 @@ internal import OpflowSystem
 internal import OpflowWire
 internal import OpflowWorker
 
-/// The download worker: transfers one file while earlier ones are put in place. It reports events
-/// to `DownloadWorkerState` and performs its actions. A stop or suspension takes effect at once:
-/// received bytes are written, and the part is kept.
+/// Transfers one file while earlier ones are put in place. Reports events to `DownloadWorkerState`
+/// and performs its actions. A stop or suspension takes effect at once: received bytes are written,
+/// and the part is kept.
 final class DownloadWorker: WorkerRole {
   private static let progressNanoseconds: Int64 = 100_000_000
   private static let lookNanoseconds: Int64 = 500_000
 
-  /// Until its end is reported.
+  /// A download until its end is reported.
   private final class Held {
     let task: TaskID
     let download: ActiveDownload
@@ -43,13 +43,13 @@ final class DownloadWorker: WorkerRole {
   private let tools: ActiveDownload.Tools
   private var state: DownloadWorkerState
   private var needed: NeededValues
-  /// In the order of their starts. Only the last one may still transfer.
+  /// In start order. Only the last download may still transfer.
   private var held: [Held] = []
   /// Downloads before the last may have ended.
   private var hasEnds = false
   private var actions: [DownloadWorkerAction] = []
   private var lookedAt: Int64 = 0
-  /// At the last reported end.
+  /// The usage at the last reported end.
   private var usageTold = ProcessID.Usage()
 
   init(_ frame: WorkerFrame, tools: ActiveDownload.Tools) {
@@ -92,7 +92,7 @@ final class DownloadWorker: WorkerRole {
     if download.isTransferring {
       let milliseconds = Int32(clamping: max(1, nanoseconds / 1_000_000))
       isElsewhere = download.advance(others: frame.poll.rawDescriptors, milliseconds: milliseconds)
-      // The transfer waited for the other descriptors, too.
+      // The transfer also waited for the other descriptors.
       if download.isTransferring { lookedAt = now }
     } else {
       _ = download.advance(others: [], milliseconds: 0)
@@ -138,7 +138,7 @@ final class DownloadWorker: WorkerRole {
     entry.speed.note(bytes: done, atMilliseconds: now / 1_000_000)
     entry.nextProgress = now + Self.progressNanoseconds
     defer { entry.isLookedAt = true }
-    // Also without bytes, so that a silent server is visible.
+    // Reported even without bytes, so that a silent server is visible.
     guard entry.isLookedAt, state.isFirst(entry.task), done != entry.toldBytes, !frame.isBehind
     else { return }
     entry.toldBytes = done
@@ -223,7 +223,7 @@ final class DownloadWorker: WorkerRole {
     }
   }
 
-  /// Fills in secrets and values of other tasks.
+  /// With secrets and values of other tasks.
   private func download(of task: TaskID) -> ActiveDownload {
     var spec = plan.download(task)
     for place in spec.headers.indices { spec.headers[place].fill(frame.secrets) }
@@ -246,7 +246,6 @@ final class DownloadWorker: WorkerRole {
     held.firstIndex { $0.task == task }.map { held.remove(at: $0) }
   }
 
-  /// Adds the usage since the last reported end.
   private func withUsage(_ outcome: Outcome) -> Outcome {
     var outcome = outcome
     let usage = ProcessID.ownUsage
@@ -299,7 +298,7 @@ enum DownloadMain {
   }
 }
 
-/// The last success of downloads in the neighbouring runs, read on first use.
+/// Reads the neighboring runs on first use.
 final class JournalSearch {
   private let runs: String
   private var found: LastDownloads?

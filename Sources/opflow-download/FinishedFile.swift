@@ -26,12 +26,12 @@ final class FinishedFile: @unchecked Sendable {
     let recordPath: String
   }
 
-  /// Up to this, copying is cheaper than writing before the next request.
+  /// Up to this size, copying is cheaper than writing before the next request.
   static let mostContentBytes = 64 * 1024
   private static let executeBits: UInt32 = 0o111
 
   let sizeBytes: Int64
-  /// nil until a file that must be created is written.
+  /// Nil until a file that must be created is written.
   private var file: SharedFile?
   private var content: Content?
   private let path: String
@@ -41,7 +41,6 @@ final class FinishedFile: @unchecked Sendable {
   private var isPlaced = false
   var stage = Stage.storing
 
-  /// `content` is written first.
   init(
     _ file: SharedFile?, path: String, sizeBytes: Int64, content: Content? = nil, target: String,
     mode: UInt32
@@ -64,7 +63,7 @@ final class FinishedFile: @unchecked Sendable {
 
   // MARK: - Steps
 
-  /// All writes start before the first wait, so that shared blocks and journal commits are written
+  /// Starts all writes before the first wait, so that shared blocks and journal commits are written
   /// once.
   static func store(_ files: [FinishedFile]) {
     for file in files { file.write() }
@@ -144,7 +143,7 @@ final class FinishedFile: @unchecked Sendable {
     do throws(DownloadFailure) {
       try expect(file, at: target)
     } catch {
-      // Moves a foreign file back.
+      // Moves another process's file back.
       try? Path.rename(target, to: path)
       failure = error
       return
@@ -156,7 +155,7 @@ final class FinishedFile: @unchecked Sendable {
     }
   }
 
-  /// Checks that `path` is the file, with the hashed length.
+  /// Expects the file at `path`, with the hashed length.
   private func expect(_ file: SharedFile, at path: String) throws(DownloadFailure) {
     let status: FileStatus
     let held: FileStatus
@@ -204,7 +203,7 @@ final class Settler {
   private static let threads: Int32 = 8
   private static let smallBytes: Int64 = 1024 * 1024
   private static let mostInGroup = 16
-  /// How long a group waits for further files.
+  /// The time that a group waits for further files.
   private static let patienceNanoseconds: Int64 = 5_000_000
 
   private let pool: ThreadPool
@@ -230,13 +229,13 @@ final class Settler {
     if group.count == Self.mostInGroup { endGroup(isIdle: false) }
   }
 
-  /// A file that a thread already has stays a part.
+  /// A file that a thread already has remains a part.
   func retract(_ file: FinishedFile) { group.removeAll { $0 === file } }
 
-  /// When to call `endGroup`.
+  /// The time to call `endGroup`.
   var nextWake: Int64? { group.isEmpty ? nil : groupDue }
 
-  /// `isIdle`: the caller has no other work.
+  /// - Parameter isIdle: True if the caller has no other work.
   func endGroup(isIdle: Bool) {
     if group.isEmpty { return }
     store(group, isIdle: isIdle)
@@ -247,7 +246,7 @@ final class Settler {
     _ = perform(files, isIdle: isIdle) { FinishedFile.store(files) }
   }
 
-  /// In order, up to the first that is not stored.
+  /// Stops at the first file that is not stored.
   func place(_ files: some Sequence<FinishedFile>, isIdle: Bool) {
     hasNews = false
     if placing != nil { return }
@@ -265,7 +264,7 @@ final class Settler {
     placing = perform(batch, isIdle: isIdle) { FinishedFile.place(batch) }
   }
 
-  /// In a thread; or here, returning nil, if there is none or no other work waits.
+  /// Returns nil if the step ran here, because there is no thread or no other work.
   private func perform(
     _ files: [FinishedFile], isIdle: Bool, _ step: @escaping @Sendable () -> Void
   ) -> UInt64? {
@@ -314,7 +313,7 @@ enum Place {
       do throws(Errno) {
         kind = try Path.status(path).kind
       } catch {
-        // A dangling link.
+        // The link is dangling.
         if error == .noSuchFile || error == .tooManyLinks { return }
         throw LocalFailure.of("\(text): it is a symbolic link that cannot be followed", error)
       }
@@ -325,7 +324,7 @@ enum Place {
     throw DownloadFailure(.local(number.rawValue), "\(text): it is \(detail)")
   }
 
-  /// Into /proc, like /dev/stdout, where a link means another file for each process.
+  /// A link into /proc, like /dev/stdout, means another file for each process.
   private static func leadsThroughProcesses(_ path: String) -> Bool {
     guard let processes = try? Path.linkStatus("/proc/self").identity.device else { return false }
     var path = path

@@ -23,10 +23,10 @@ final class SpareBuffer {
   }
 }
 
-/// `to.part` and its record during an attempt: bytes are hashed as they come, and written in large
+/// `to.part` and its record during an attempt: bytes are hashed on arrival, and written in large
 /// pieces.
 ///
-/// After a kill at any point the part is a prefix of what its record names: the record is removed
+/// After a kill at any point the part is a prefix of the file in its record: the record is removed
 /// before old bytes, and written before new ones. A file that is complete before its first write
 /// needs no record.
 ///
@@ -48,9 +48,9 @@ final class PartFile {
   /// For direct I/O; nil if impossible or not tried yet.
   private var direct: Descriptor?
   private var mayWriteDirectly = true
-  /// nil after the last read or write.
+  /// Nil after the last read or write.
   private var piece: PieceBuffer?
-  /// From `pieceStart` on.
+  /// The bytes from `pieceStart` on.
   private var buffer: UnsafeMutableRawBufferPointer {
     guard let piece else { preconditionFailure("a part was used after its end") }
     return piece.bytes
@@ -79,12 +79,12 @@ final class PartFile {
     }
   }
 
-  /// Locks the file.
+  /// Opens and locks the file.
   private func open() throws(DownloadFailure) -> SharedFile {
     if let shared { return shared }
     let (file, bytes) = try SharedFile.part(spec.partPath, of: spec.target)
     shared = file
-    // Another process left it after this attempt began.
+    // Another process left the bytes after this attempt began.
     if bytes > 0 { try truncate(file) }
     return file
   }
@@ -114,14 +114,14 @@ final class PartFile {
 
   // MARK: - Writing
 
-  /// The owner of the following bytes.
+  /// For the following bytes.
   func note(_ record: PartRecord) {
     if self.record == record { return }
     self.record = record
     recordFile = .stale
   }
 
-  /// Makes the record match the bytes to be written.
+  /// Must be called before bytes are written.
   private func settleRecord(isWhole: Bool) throws(DownloadFailure) {
     if recordFile == .current { return }
     let path = spec.recordPath
@@ -215,7 +215,7 @@ final class PartFile {
     }
   }
 
-  /// `isWhole`: the bytes complete the file.
+  /// - Parameter isWhole: True if the bytes complete the file.
   func flush(isWhole: Bool = false) throws(DownloadFailure) {
     writtenAt = Clock.monotonicNanoseconds
     guard byteCount > writtenBytes else { return }
@@ -235,7 +235,7 @@ final class PartFile {
     writtenBytes = byteCount
   }
 
-  /// Writes bytes and record for another attempt, unless another file has replaced the part.
+  /// For another attempt, unless another file has replaced the part.
   func keep() throws(DownloadFailure) {
     if let shared, !isOwn(shared) {
       removeRecord()
@@ -271,7 +271,7 @@ final class PartFile {
 
   // MARK: - Reading
 
-  /// Returns false at the end.
+  /// False at the end.
   func hashNext() throws(DownloadFailure) -> Bool {
     try setAside()
     if hash.byteCount > writtenBytes { hash.reset() }
@@ -302,7 +302,7 @@ final class PartFile {
     return count == bytes.count && buffer[..<count].elementsEqual(bytes)
   }
 
-  /// At most one piece; empty at the end.
+  /// Passes at most one piece, which is empty at the end.
   func withPiece<Result>(
     at offset: Int64, _ body: (UnsafeRawBufferPointer) throws(DownloadFailure) -> Result
   ) throws(DownloadFailure) -> Result {
@@ -322,7 +322,6 @@ final class PartFile {
       mode: mode)
   }
 
-  /// For the settler to write.
   private func takeSmallContent() -> FinishedFile.Content? {
     guard writtenBytes == 0, byteCount <= FinishedFile.mostContentBytes else { return nil }
     let content = FinishedFile.Content(
@@ -371,8 +370,7 @@ final class SharedFile: Sendable {
     self.identity = identity
   }
 
-  /// Opens and locks a part, or creates it; returns also its length. Fails if another process
-  /// downloads to the same target.
+  /// Also returns the length. Fails if another process downloads to the same target.
   static func part(_ path: String, of target: String) throws(DownloadFailure) -> (SharedFile, Int64)
   {
     // Opening has side effects on some devices.
@@ -400,7 +398,7 @@ final class SharedFile: Sendable {
   private static let mostTries = 100
 
   private static func openPart(_ path: String) throws(Errno) -> (SharedFile, Int64) {
-    // Again if the previous holder renamed or removed the file between open and lock.
+    // Retries if the previous holder renamed or removed the file between open and lock.
     for _ in 0..<mostTries {
       let isNew = Path.isMissing(path)
       // The kernel may refuse O_CREAT on another user's file (fs.protected_regular).

@@ -19,8 +19,8 @@ final class Transfer {
 
   private static let connectMilliseconds: Int32 = 30_000
 
-  /// For a socket read; libcurl's default of 16 KiB costs more system calls. It reads up to a
-  /// hundred times before it checks the time, so a speed limit needs small reads.
+  /// libcurl's default of 16 KiB costs more system calls. It reads up to a hundred times before it
+  /// checks the time, so a speed limit needs small reads.
   private static func receiveBytes(_ maxBytesPerSecond: Int64) -> Int64 {
     if maxBytesPerSecond == 0 { return 256 * 1024 }
     return min(max(1024, maxBytesPerSecond / 400), 256 * 1024)
@@ -35,10 +35,9 @@ final class Transfer {
   // SAFETY: created in init, freed in deinit, used by this object alone.
   private let handle: OpaquePointer
   private let inbox: Inbox
-  /// The last connection ended in a way that a third party could have caused.
+  /// A third party could have caused the end of the last connection.
   private(set) var wasCut = false
 
-  /// The context of the callbacks.
   private final class Inbox {
     var receiver: (any TransferReceiver)?
   }
@@ -102,11 +101,11 @@ final class Transfer {
 
   private static func lines(_ headers: [DownloadHeader]) -> [String] {
     var lines = headers.map { header in
-      // Otherwise libcurl omits an empty header.
+      // With a colon, libcurl would omit an empty header.
       header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
     }
     let names = headers.map { $0.name.lowercased() }
-    // Sizes and hashes are those of the unencoded file.
+    // Sizes and hashes are of the unencoded file.
     if !names.contains("accept-encoding") { lines.append("Accept-Encoding: identity") }
     if !names.contains("user-agent") { lines.append("User-Agent: opflow") }
     return lines
@@ -119,7 +118,7 @@ final class Transfer {
     return text.withCString { body($0) }
   }
 
-  /// Works, then waits. Returns also whether one of `others` is readable.
+  /// Also returns true if one of `others` is readable.
   func step(others: [Int32], milliseconds: Int32) -> (Progress, Bool) {
     var ready: Int32 = 0
     // SAFETY: the array lives until the call returns.
@@ -151,7 +150,7 @@ final class Transfer {
   }
 }
 
-/// The proxies of one task: libcurl reads this process's environment, but not the manifest's `env`.
+/// libcurl reads this process's environment, but not the manifest's `env`.
 struct ProxySettings {
   private static let names = [
     "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
@@ -159,7 +158,7 @@ struct ProxySettings {
 
   private var values: [String: String] = [:]
 
-  /// `late` overrides the plan's values, by index.
+  /// - Parameter late: Overrides the plan's values, by index.
   init(_ plan: Plan, _ task: TaskID, _ late: [Int: [UInt8]] = [:]) {
     for item in plan.environmentList(plan.record(task).environment) {
       let name = plan.string(item.name)
@@ -178,7 +177,7 @@ struct ProxySettings {
     return nil
   }
 
-  /// nil if libcurl should use the environment, like curl(1).
+  /// Nil if libcurl should use the environment, like curl(1).
   func proxy(for scheme: WebAddress.Scheme) -> String? {
     if values.isEmpty { return nil }
     switch scheme {
@@ -193,7 +192,7 @@ struct ProxySettings {
 }
 
 enum LocalFile {
-  /// Stands for a server's response; nil for other addresses.
+  /// Replaces a server's response; nil for other addresses.
   static func head(_ address: WebAddress) throws(DownloadFailure) -> ResponseHead? {
     guard let path = address.filePath else { return nil }
     // NUL would end the path.

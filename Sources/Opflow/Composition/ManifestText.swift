@@ -153,10 +153,9 @@ struct ManifestText {
 
   private mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// For a text in which the manifest interprets expressions.
+  /// For text in which the manifest interprets expressions.
   private mutating func text(_ value: String) { write(value, hidesExpressions: true) }
 
-  /// For any other text.
   private mutating func quoted(_ value: String) { write(value, hidesExpressions: false) }
 
   private mutating func write(_ value: String, hidesExpressions: Bool) {
@@ -188,7 +187,7 @@ struct ManifestText {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Escapes what YAML takes for a line break or ignores. Returns the length in bytes.
+  /// YAML ignores some characters or reads them as a line break. Returns the length in bytes.
   private mutating func appendScalar(_ rest: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
     let count = rest.first.map { $0 >= 0xf0 ? 4 : $0 >= 0xe0 ? 3 : 2 } ?? 1
     let scalar = String(decoding: rest.prefix(count), as: UTF8.self).unicodeScalars.first
@@ -220,7 +219,6 @@ extension ManifestText {
       }.joined(separator: "\n")
   }
 
-  /// Such as `task build, timeout: `.
   private static func place(_ line: Int, _ lines: [ArraySlice<UInt8>]) -> String {
     guard lines.indices.contains(line - 1) else { return "" }
     // Columns: two for a task's name, four for its properties, six for their parts.

@@ -1,15 +1,14 @@
 /// A task to add to a queue.
 ///
 /// Adding the same `id` and definition again, even after a restart, returns the existing task with
-/// its outcome; another definition is rejected. Expressions (`${{`) are not interpreted in any
-/// text.
+/// its outcome; another definition is rejected. Expressions (`${{`) are not interpreted.
 public struct NewTask: Sendable {
   /// 1 to 255 letters, digits and `_ . - + @ : /`, starting with a letter, a digit or `_`.
   public var id: String
   public var action: TaskAction
-  /// The tasks that must have ended before; with success unless stated otherwise.
+  /// The tasks that must end first; with success by default.
   public var needs: [TaskNeed] = []
-  /// Higher priorities start first. Dependencies inherit it.
+  /// Higher priorities start first. Dependencies inherit the priority.
   public var priority: TaskPriority = .normal
   /// Nil for the default: three retries for a download, else none.
   public var retry: RetryPolicy?
@@ -17,18 +16,19 @@ public struct NewTask: Sendable {
   public var timeout: Duration?
   /// Relative to the program's working directory when the queue was made, the default.
   public var cwd: String?
-  /// Added to those of the program that started the run.
+  /// Added to the variables of the program that started the run.
   public var env: [String: String] = [:]
   /// The command for a script, such as `["/bin/bash", "-eo", "pipefail", "-c"]`.
   public var shell: [String]?
   public var stop: StopPolicy?
-  /// Whether dependents run after its failure, which does not fail the run either.
+  /// True if dependents run after a failure, which does not fail the run either.
   public var allowFailure = false
-  /// Resources in use while it runs, such as `["cpu": 2]`; nil for one `cpu`, or one `download`.
+  /// Resources in use while the task runs, such as `["cpu": 2]`; nil for one `cpu`, or one
+  /// `download`.
   public var resources: [String: Int]?
-  /// Whether it fails if the run died while it ran, instead of running again.
+  /// True to fail, instead of running again, if the run died while the task ran.
   public var failsWhenInterrupted = false
-  /// Selects the task on the command line (`tag:WORD`).
+  /// Select the task on the command line (`tag:WORD`).
   public var tags: [String] = []
   public var description: String?
 
@@ -64,13 +64,13 @@ public struct TaskNeed: Sendable, ExpressibleByStringLiteral {
     self.runID = runID
   }
 
-  /// It succeeded, was up to date, was allowed to fail, or was skipped.
+  /// The task succeeded, was up to date, was allowed to fail, or was skipped.
   public static func success(_ id: String) -> TaskNeed { TaskNeed(id, .success) }
-  /// It failed, e.g. by a timeout, and was not allowed to.
+  /// The task failed, e.g. by a timeout, and was not allowed to.
   public static func failure(_ id: String) -> TaskNeed { TaskNeed(id, .failure) }
-  /// It ended in any way.
+  /// The task ended in any way.
   public static func finished(_ id: String) -> TaskNeed { TaskNeed(id, .finished) }
-  /// It succeeded or was allowed to fail, and was not skipped.
+  /// The task succeeded or was allowed to fail, and was not skipped.
   public static func ran(_ id: String) -> TaskNeed { TaskNeed(id, .ran) }
 }
 
@@ -88,15 +88,15 @@ public struct TaskPriority: Sendable, Hashable, ExpressibleByIntegerLiteral {
 }
 
 public struct RetryPolicy: Sendable, Hashable {
-  /// The number of attempts after the first.
+  /// Attempts after the first.
   public var max: Int
-  /// Before the second attempt.
+  /// The delay before the second attempt.
   public var delay: Duration
   /// The factor of the delay for each further attempt.
   public var backoff: Double
   /// The longest delay; nil for a minute, or `delay` if that is longer.
   public var maxDelay: Duration?
-  /// The exit codes that allow a retry; timeouts and signals are then final. Empty for any failure.
+  /// Exit codes that allow a retry; timeouts and signals are then final. Empty for any failure.
   public var exitCodes: [Int]
 
   public init(
@@ -112,7 +112,7 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 public struct StopPolicy: Sendable, Hashable {
-  /// The signal for all its processes: a name such as `TERM` or `INT`.
+  /// The signal for all processes of the task: a name such as `TERM` or `INT`.
   public var signal: String
   /// The time after which remaining processes are killed.
   public var grace: Duration
@@ -152,14 +152,14 @@ public struct TaskAction: Sendable {
   public static func command(_ words: [String]) -> TaskAction { TaskAction(kind: .command(words)) }
 
   /// A closure that runs in this program, in a Swift task, by the same rules as other tasks: it
-  /// waits for dependencies and its turn, is journaled, and holds one `cpu` unless `resources` says
-  /// otherwise.
+  /// waits for dependencies and its turn, is journaled, and by default holds one `cpu`.
   ///
-  /// It fails when it throws; the outcome's message is the error's text. `timeout`, `cancel` and
-  /// the end of the run cancel its Swift task; a closure that does not check this
-  /// (`Task.checkCancellation()`) cannot be ended. If the program ends meanwhile, the task is
-  /// interrupted, and runs again in the next program that adds a block with its ID. `cwd`, `env`
-  /// and `shell` do not apply, and it cannot be suspended while it runs.
+  /// - The task fails when the closure throws; the outcome's message is the error's text.
+  /// - `timeout`, `cancel` and the end of the run cancel the Swift task; a closure that does not
+  ///   check this (`Task.checkCancellation()`) cannot be ended.
+  /// - If the program ends first, the task is interrupted, and runs again in the next program that
+  ///   adds a block with its ID.
+  /// - `cwd`, `env` and `shell` do not apply, and a running block cannot be suspended.
   public static func block(_ body: @escaping @Sendable () async throws -> Void) -> TaskAction {
     TaskAction(kind: .block(body))
   }

@@ -11,12 +11,12 @@ public struct QueuedTask: Sendable, Identifiable {
   public let id: String
 
   public var state: TaskStatus { entry.state }
-  /// Whether its dependencies have ended as required.
+  /// True if its dependencies have ended as required.
   public var isReady: Bool { board.isReady(place) }
   public var isExecuting: Bool { state == .running || state == .suspended }
   public var isFinished: Bool { state.isFinished }
   public var isCancelled: Bool { state == .cancelled }
-  /// Nil unless it is a running download that has reported.
+  /// The progress of a running download; nil before its first report.
   public var progress: TaskProgress? { entry.progress }
 
   /// Final once ``isFinished``, unless the task is retried (`opflow retry`).
@@ -50,7 +50,7 @@ public struct QueuedTask: Sendable, Identifiable {
   /// Cancels the task, by its stop rule if it runs. Dependents are skipped. Throws if it has ended.
   public func cancel() async throws(QueueError) { try await board.ask(.cancel, .task(place)) }
 
-  /// Stops its processes if it runs, else keeps it from starting.
+  /// Stops the task's processes if it runs, else keeps it from starting.
   public func suspend() async throws(QueueError) { try await board.ask(.suspend, .task(place)) }
 
   /// Continues the task after ``suspend()``.
@@ -58,10 +58,10 @@ public struct QueuedTask: Sendable, Identifiable {
     try await board.ask(.proceed, .task(place))
   }
 
-  /// After it failed or was cancelled.
+  /// Runs the task again after it failed or was cancelled.
   public func retry() async throws(QueueError) { try await board.ask(.retry, .task(place)) }
 
-  /// Dependencies inherit it.
+  /// Dependencies inherit the priority.
   public func setPriority(_ priority: TaskPriority) async throws(QueueError) {
     try await board.ask(
       .priority, .task(place), CarriedValue(number: Int64(priority.rawValue)))
@@ -90,17 +90,17 @@ extension TaskNeed {
 public struct TaskChange: Sendable {
   public let task: QueuedTask
   public let state: TaskStatus
-  /// 0 before the first.
+  /// 0 before the first attempt.
   public let attempt: Int
-  /// Of a running download.
+  /// The progress of a running download.
   public let progress: TaskProgress?
-  /// How many changes of the task a slow reader missed before this one.
+  /// The number of changes that a slow reader missed before this one.
   public let skipped: Int
   /// Since the epoch; 0 for the state at the start of a sequence.
   public let milliseconds: Int64
 }
 
-/// What is kept for a slow reader.
+/// The changes that are kept for a slow reader.
 public struct ChangeBuffering: Sendable {
   let limit: Int
 

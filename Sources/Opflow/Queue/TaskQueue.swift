@@ -8,23 +8,21 @@ internal import Synchronization
 public enum HostEnd: Sendable {
   /// Running tasks are stopped. A new queue with the name continues the run.
   case stop
-  /// The run goes on. A new queue with the name joins it.
+  /// The run continues. A new queue with the name joins it.
   case goOn
 }
 
-/// A queue of tasks with dependencies, priorities, retries and limits. Tasks run in processes of
-/// their own and are journaled, so a restarted program continues where it was.
+/// A queue of tasks with dependencies, priorities, retries and limits. Tasks run in separate
+/// processes and are journaled, so a restarted program continues where it stopped.
 ///
-/// A queue is a *run* of `opflow serve`, driven by another process. It joins the live run with its
-/// name and folder, else resumes the newest one that was not closed, else starts one. So tasks that
-/// were added before are there under their IDs, with their outcomes.
-///
-/// The queue lives as long as it, one of its tasks or a sequence of its changes is referenced.
-/// After that, or at the end of the program, `whenHostEnds` decides on the run.
-///
-/// A queue can be used from any actor and thread. It has one thread, which sleeps while nothing
-/// happens. It has no signal handlers, waits for no children and changes no process-wide state.
-/// After `fork` without `exec`, the child cannot use it.
+/// - A queue is a *run* of `opflow serve` in another process. It joins the live run with its name
+///   and folder, else resumes the newest one that was not closed, else starts one. So tasks from
+///   before a restart keep their IDs and outcomes.
+/// - The queue lives as long as it, one of its tasks or a sequence of its changes is referenced.
+///   After that, or at the end of the program, `whenHostEnds` decides on the run.
+/// - A queue can be used from any actor and thread. It has one thread, which sleeps while idle. It
+///   has no signal handlers, waits for no children and changes no process-wide state.
+/// - After `fork` without `exec`, the child cannot use it.
 public final class TaskQueue: Sendable {
   let board: QueueBoard
   let lease: QueueLease
@@ -73,7 +71,7 @@ public final class TaskQueue: Sendable {
       board.inbox.put(.leave)
     }
     try opened.get()
-    // Cancelled after the run was found.
+    // The task was cancelled after the run was found.
     if isCancelled.load(ordering: .relaxed) { throw ServerStart.cancelled }
   }
 
@@ -85,7 +83,7 @@ public final class TaskQueue: Sendable {
 
   // MARK: - Tasks
 
-  /// All tasks, in the order of addition.
+  /// In the order of addition.
   public var tasks: [QueuedTask] {
     board.table.withLock { table in
       table.entries.indices.map { task(Int32(truncatingIfNeeded: $0), table.entries[$0].id) }
@@ -107,8 +105,8 @@ public final class TaskQueue: Sendable {
 
   // MARK: - Waiting
 
-  /// Waits until every task has ended, including tasks that another program adds meanwhile. Throws
-  /// if the run ends first, or if the waiting Swift task is cancelled.
+  /// Waits until every task has ended, including tasks that other programs add. Throws if the run
+  /// ends first, or if the waiting Swift task is cancelled.
   @discardableResult
   public func waitUntilAllFinished() async throws(QueueError) -> TaskTally {
     try await board.wait(for: .all)
@@ -126,10 +124,10 @@ public final class TaskQueue: Sendable {
 
   // MARK: - Requests
 
-  /// Whether no task starts because of ``pause()``.
+  /// True if no task starts because of ``pause()``.
   public var isSuspended: Bool { board.table.withLock { $0.isPaused } }
 
-  /// Stops starting tasks. Running tasks go on.
+  /// Stops starting tasks. Running tasks continue.
   public func pause() async throws(QueueError) { try await board.ask(.pause, .run) }
 
   /// Starts tasks again.
@@ -144,7 +142,7 @@ public final class TaskQueue: Sendable {
     try await board.ask(.parallel, .run, carried)
   }
 
-  /// The queue still accepts new tasks.
+  /// Cancels all tasks. The queue still accepts new ones.
   public func cancelAll() async throws(QueueError) {
     do throws(QueueError) {
       try await board.ask(.cancel, .all)
@@ -154,8 +152,8 @@ public final class TaskQueue: Sendable {
     }
   }
 
-  /// Closes the queue to new tasks: the run ends when all tasks have, and frees its name. Returns
-  /// before that.
+  /// Closes the queue to new tasks: the run ends when all tasks have ended, and frees its name.
+  /// Returns before that.
   public func close() async throws(QueueError) { try await board.ask(.close, .run) }
 
   /// Closes the queue if it is open, and waits until its run has ended.
@@ -164,7 +162,7 @@ public final class TaskQueue: Sendable {
     do throws(QueueError) {
       try await close()
     } catch {
-      // Already closed, stopping or over.
+      // The queue is already closed, stopping or ended.
       if error.kind != .refused && error.kind != .ended { throw error }
     }
     try await board.wait(for: .end)
@@ -172,7 +170,7 @@ public final class TaskQueue: Sendable {
   }
 }
 
-/// Its end lets the reader's thread exit.
+/// The deinitializer lets the reader's thread exit.
 final class QueueLease: Sendable {
   private let board: QueueBoard
   init(_ board: QueueBoard) { self.board = board }
@@ -191,7 +189,7 @@ extension QueueBoard {
     try await reply { .add(AddJob(content, $0)) }
   }
 
-  /// Waits for the reader's answer. Cancellation does not withdraw the request.
+  /// Cancellation does not withdraw the request.
   private func reply<Value>(
     to request: (Reply<Value>) -> QueueRequest
   ) async throws(QueueError) -> Value {
@@ -215,13 +213,11 @@ extension QueueBoard {
   }
 }
 
-/// Each call returns when the journal has the tasks, so they survive any kill. A loss of power
-/// loses at most what was added after the last sync, which starts 10 milliseconds after a write.
-///
-/// Each call waits for another process: add many tasks in one call
-/// (``TaskQueue/add(_:)-([NewTask])``).
+/// Each call returns when the journal has the tasks, so they survive any kill. A power loss loses
+/// at most the additions after the last sync, which starts 10 milliseconds after a write. Calls
+/// wait for another process: add many tasks in one (``TaskQueue/add(_:)-([NewTask])``).
 extension TaskQueue {
-  /// Adds a task; see ``NewTask``. The tasks in `needs` must have succeeded before.
+  /// Adds a task; see ``NewTask``. The tasks in `needs` must succeed first.
   ///
   /// - Throws: if the task is invalid or rejected; then nothing is added.
   @discardableResult
@@ -250,7 +246,6 @@ extension TaskQueue {
         env: env))
   }
 
-  /// Adds a task.
   @discardableResult
   public func add(_ task: NewTask) async throws(QueueError) -> QueuedTask {
     let added = try await add([task])

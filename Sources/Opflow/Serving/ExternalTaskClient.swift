@@ -7,7 +7,8 @@ internal import Synchronization
 
 /// Runs the client's closures as external tasks: a worker (`ExternalTaskLines`) on its own
 /// connection. A closure is offered while it does not run. When the coordinator is gone, running
-/// closures are cancelled and offered again only after they ended, so none runs twice at once.
+/// closures are cancelled and offered again only after they ended, so no closure runs twice at
+/// once.
 final class ExternalTaskClient {
   private let inbox: QueueInbox
   /// Nil without closures or without a coordinator.
@@ -15,7 +16,7 @@ final class ExternalTaskClient {
   private var generation = 0
   private var closures: [Int32: TaskAction.Block] = [:]
   private var running: [Int32: Running] = [:]
-  /// On this connection.
+  /// Not offered on this connection.
   private var unoffered: Set<Int32> = []
 
   private struct Running {
@@ -61,7 +62,7 @@ final class ExternalTaskClient {
     unoffered.remove(place)
   }
 
-  /// `number` returns the number of the task at a place.
+  /// - Parameter number: Returns the number of the task at a place.
   func offer(_ number: (Int32) -> TaskID?) {
     guard link != nil else { return }
     for place in unoffered.sorted() where running[place] == nil {
@@ -79,7 +80,7 @@ final class ExternalTaskClient {
 
   // MARK: - Commands
 
-  /// `place` is the reverse of `number`. Returns false if the coordinator is gone.
+  /// Returns false if the coordinator is gone. `place` is the reverse of `number`.
   func hear(_ place: (TaskID) -> Int32?) -> Bool {
     guard let link else { return false }
     if link.wantsToWrite { link.flush() }
@@ -133,7 +134,7 @@ final class ExternalTaskClient {
     running[place] = Running(task: task, attempt: attempt, generation: generation, body: swiftTask)
   }
 
-  /// Returns whether the closure has to be offered to another coordinator.
+  /// Returns true if the closure must be offered to another coordinator.
   func take(_ end: ExternalTaskEnd) -> Bool {
     guard let ended = running.removeValue(forKey: end.place) else { return false }
     guard end.generation == generation, link != nil else { return true }

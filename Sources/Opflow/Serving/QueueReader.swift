@@ -7,8 +7,7 @@ internal import OpflowSystem
 internal import OpflowWire
 internal import Synchronization
 
-/// The queue's thread: waits for the coordinator, the journal and the client's requests, and
-/// updates the table. It never waits for client code.
+/// The queue's thread. It never waits for client code.
 final class QueueReader {
   let board: QueueBoard
   private(set) var setting: ServerSetting
@@ -25,7 +24,7 @@ final class QueueReader {
   var hasLooked = false
   /// SEQ of the last line in the table.
   var lastSequence: UInt64 = 0
-  /// Goes back when the journal is reread.
+  /// SEQ of the last line read; lower when the journal is reread.
   var lastTold: UInt64 = 0
   /// SEQs of lines about tasks that only the next plan has.
   var unheard: Set<UInt64> = []
@@ -35,7 +34,6 @@ final class QueueReader {
   var isPlacedAnew = false
   var changes: [RawChange] = []
   var finished: [Int32] = []
-  /// Added by this client.
   var added: [RequestID: [Int32]] = [:]
   var progressIdentity: FileIdentity?
 
@@ -53,11 +51,11 @@ final class QueueReader {
   private var givenUp: [(until: Int64, reply: any PendingReply)] = []
   private static let lastWait: Int64 = 1_000_000_000
 
-  /// Times, in nanoseconds.
+  /// In nanoseconds.
   private var losses: [Int64] = []
   private static let mostLosses = 5
   private static let lossWindow: Int64 = 30_000_000_000
-  /// If the kernel does not report changes.
+  /// Used if the kernel does not report changes.
   private static let pollInterval: Int64 = 100_000_000
   var lookedAt: Int64 = 0
   private static let lookInterval: Int64 = 1_000_000
@@ -125,8 +123,7 @@ final class QueueReader {
     }
   }
 
-  /// How long new lines may wait, to read them in batches; longer while an addition is pending,
-  /// since its answer triggers a read.
+  /// Batches new lines; longer while an addition is pending, since its answer triggers a read.
   private var restNanoseconds: Int64 {
     guard watch != nil, link != nil else { return 0 }
     let interval = addOnItsWay == nil ? Self.lookInterval : Self.lookIntervalOfAdds
@@ -142,7 +139,7 @@ final class QueueReader {
         answers.append((id, said.answer))
       }
     }
-    // It has the lines of what was answered.
+    // The journal has the lines of the answered requests.
     if !answers.isEmpty { try look() }
     for (id, answer) in answers { take(answer, to: id) }
     if link.hasEnded { try replaceLost() }
@@ -171,8 +168,8 @@ final class QueueReader {
       do throws(RunFolderError) {
         if run?.folder != folder {
           run = try FollowedRun(folder, keepingDetails: true)
-          // Without it, on a full disk for example, only a loss of the coordinator is survived less
-          // well.
+          // Without this lock, on a full disk for example, the loss of a coordinator is survived
+          // less well.
           hold = try? ClientsLock(folder)
         }
       } catch {
@@ -308,7 +305,7 @@ extension QueueReader {
       }
     // Skips have their own lines; new tasks with the names take their places.
     case .retract: break
-    // Reruns have their own lines; earlier successes are of an earlier session now.
+    // Reruns have their own lines; earlier successes are now of an earlier session.
     case .resume: takeAll(model, plan)
     case .open, .close, .worker, .stop, .node, .unknown: break
     }
@@ -343,7 +340,7 @@ extension QueueReader {
     for number in plan.tasks { update(TaskID(number), model, model.lastMilliseconds) }
   }
 
-  /// Marks tasks as skipped that the run lost on a resume.
+  /// A resume may lose tasks.
   private func retractRest(_ milliseconds: Int64) {
     isPlacedAnew = false
     let known = Set(places)
@@ -433,7 +430,7 @@ extension QueueReader {
     return batch
   }
 
-  /// The job was in a refused batch; sent alone, it gets its own errors only.
+  /// The job was in a refused batch; sent alone, it gets only its own errors.
   private func isAlone(_ job: AddJob) -> Bool { alone.contains(ObjectIdentifier(job)) }
 
   private func send(_ jobs: [AddJob]) {
@@ -559,7 +556,7 @@ extension QueueReader {
     link.send(line)
   }
 
-  /// For the next coordinator.
+  /// The next coordinator needs the capacity.
   private func note(_ job: RequestJob) {
     if case .capacity = job.verb.row.carries, let most = job.carried.number {
       setMaxConcurrent(Int(clamping: most))
@@ -579,7 +576,7 @@ extension QueueReader {
     }
   }
 
-  /// Repeats requests that the last coordinator did not answer, unless the journal has them.
+  /// Unless the journal has the requests.
   func askAgain() {
     guard let counts = run?.model.requests.counts else { return }
     if let sent = addOnItsWay {

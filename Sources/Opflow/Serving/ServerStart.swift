@@ -6,13 +6,12 @@ internal import OpflowRuntime
 internal import OpflowSystem
 internal import OpflowWire
 
-/// Joins the live run of a queue, resumes one that has not ended, or starts one.
-///
-/// The coordinator is a detached process, not visible as a child. It gets one end of a socket pair,
-/// and so notices the client's death at any time.
+/// Joins the live run of a queue, resumes one that has not ended, or starts one. The coordinator is
+/// a detached process, not visible as a child. It gets one end of a socket pair, and so notices the
+/// client's death at any time.
 struct ServerStart {
   private let setting: ServerSetting
-  /// The only run that will do, if any.
+  /// The only acceptable run, if any.
   private let run: RunFolder?
   private let inbox: QueueInbox
 
@@ -33,7 +32,7 @@ struct ServerStart {
   private static let connectTimeout = Duration.seconds(10)
   /// A live coordinator answers at once.
   private static let longestGreeting: Int64 = 30_000_000_000
-  /// A new one first reads plan and journal.
+  /// A new coordinator first reads plan and journal.
   private static let longestStart: Int64 = 120_000_000_000
   static let cancelled = QueueError(
     .waitCancelled, "the task that waited for the queue was cancelled, or the queue was let go of")
@@ -52,7 +51,7 @@ struct ServerStart {
         switch try connect(known) {
         case .welcome(let link): return .live(link, known)
         case .gone: break
-        // Wait for the end of its tasks.
+        // The coordinator waits for the end of its tasks.
         case .leaving: tries = 0
         case .refused(let detail):
           throw QueueError(
@@ -64,7 +63,7 @@ struct ServerStart {
         // A closed run is finished only if it is this queue's.
         let goesOn = run != nil || history.openness == .open
         if !goesOn, history.close == nil, try isWanted(known) {
-          // The queue that uses it continues it.
+          // The queue that uses the run continues it.
           tries = 0
         } else if let found = try start(goesOn ? known : nil, &silentEnds) {
           return found
@@ -79,8 +78,7 @@ struct ServerStart {
         + "again")
   }
 
-  /// The history of a run that is not live; with an empty plan if its own is damaged, since only
-  /// facts about the run are needed.
+  /// With an empty plan if the run's own is damaged, since only facts about the run are needed.
   private func history(of run: RunFolder) throws(QueueError) -> RunModel {
     let plan = if let plan = try? run.openPlan() { plan } else { try planWithoutTasks(run) }
     return try reading(run.readHistory(plan: plan).history)
@@ -94,7 +92,6 @@ struct ServerStart {
     ) { QueueError($0, composed: ManifestText([])) }
   }
 
-  /// The given run, else the newest with the name.
   private func named(_ known: RunFolder?) throws(QueueError) -> RunFolder? {
     if let known { return known }
     guard setting.state.isThere else { return nil }
@@ -146,7 +143,7 @@ struct ServerStart {
 
   private enum Greeting {
     case welcome(ClientLink)
-    /// Starting or exiting.
+    /// The coordinator is starting or exiting.
     case gone
     case leaving
     case refused(detail: String)
@@ -209,7 +206,7 @@ struct ServerStart {
     var complaint = ""
     switch try greet(link, atMost: Self.longestStart) {
     case .welcome:
-      // It holds the run's lock and name.
+      // The coordinator holds the run's lock and name.
       guard let found = try named(folder) else { return nil }
       return .live(link, found)
     case .refused(let detail): complaint = detail
@@ -220,11 +217,11 @@ struct ServerStart {
         "\(setting.program) was started and does not answer: it was stopped, or this machine has "
           + "no time for it")
     }
-    // It ended early.
+    // The coordinator ended early.
     if let other = try named(folder), try isHeld(other) { return nil }
     // The run was being stopped.
     if run != nil, let folder, try history(of: folder).close != nil { return nil }
-    // Complete unless the disk is full.
+    // The log is complete unless the disk is full.
     if let written = complaints(from: log.start) { complaint = written }
     // Keep trying to continue an existing run: the cause may be gone, or concern another program's
     // start.
@@ -284,7 +281,7 @@ struct ServerStart {
     return words
   }
 
-  /// One that ends without a message was probably killed.
+  /// A coordinator that ends without a message was probably killed.
   private static let mostSilentEnds = 5
 
   private static func read(_ path: String, from start: Int64) throws(Errno) -> [UInt8] {
@@ -311,7 +308,7 @@ func reading<Result: ~Copyable>(
 struct ServerSetting: Sendable {
   let name: String
   let stateFolder: String
-  /// Where relative paths of tasks start.
+  /// The base of relative paths of tasks.
   let workingFolder: String
   /// Nil for the number of CPUs.
   var maxConcurrent: Int?

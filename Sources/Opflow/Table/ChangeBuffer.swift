@@ -4,15 +4,15 @@ struct RawChange: Sendable {
   var place: Int32
   var attempt: Int32
   var state: TaskStatus
-  /// Dropped before this one.
+  /// Dropped changes before this one.
   var skipped: Int32 = 0
   /// Since the epoch; 0 if unknown.
   var milliseconds: Int64 = 0
   var progress: TaskProgress?
 }
 
-/// The changes that a reader has not taken, in order: at most `limit`, or one per task if that is
-/// more. When full, it keeps only the newest change of each task, with the number of dropped ones.
+/// At most `limit` changes, or one per task if that is more. When full, it keeps only the newest
+/// change of each task, with the number of dropped ones.
 struct ChangeBuffer {
   private let limit: Int
   private var changes: [RawChange?] = []
@@ -36,7 +36,7 @@ struct ChangeBuffer {
     var change = change
     if newest == nil, count >= limit { thinOut() }
     if let place = newest?[change.place], let older = changes[place] {
-      // Lost progress does not count as a lost state.
+      // Lost progress is not a lost state.
       change.skipped = older.skipped &+ (change.progress == nil || older.progress == nil ? 1 : 0)
       changes[place] = nil
       count -= 1

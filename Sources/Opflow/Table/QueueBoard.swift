@@ -142,7 +142,7 @@ final class AddJob: Sendable {
   }
 
   let content: Content
-  /// In the order of tasks; of a manifest in any order.
+  /// Tasks in the order of `tasks`; those of a manifest in any order.
   private let reply: Reply<[Int32]>
 
   init(_ content: Content, _ reply: Reply<[Int32]>) {
@@ -157,7 +157,6 @@ final class RequestJob: Sendable {
   enum About: Sendable {
     case run
     case task(Int32)
-    /// Those that it applies to.
     case all
   }
 
@@ -182,9 +181,9 @@ final class RequestJob: Sendable {
 struct ExternalTaskEnd: Sendable {
   let place: Int32
   let attempt: Int32
-  /// The connection that started it.
+  /// The connection that started the closure.
   let generation: Int
-  /// Nil if it returned.
+  /// Nil if the closure returned.
   let error: String?
   let took: Duration
 }
@@ -223,11 +222,10 @@ final class QueueInbox: Sendable {
 }
 
 protocol PendingReply: Sendable {
-  /// Answers that the wait was cancelled, unless there is an answer.
   func giveUp()
 }
 
-/// The first answer counts.
+/// Only the first answer is used.
 final class Reply<Value: Sendable>: PendingReply {
   typealias Answer = Result<Value, QueueError>
 

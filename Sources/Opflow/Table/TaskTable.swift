@@ -1,15 +1,15 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// What the client knows of all tasks. A task keeps its place as long as the queue lives, even if a
-/// resume renumbers it. One lock: the reader writes once per read of the journal.
+/// A task keeps its place as long as the queue lives, even if a resume renumbers it. One lock: the
+/// reader writes once per read of the journal.
 struct TaskTable {
   private(set) var entries: [TaskEntry] = []
   private var places: [String: Int32] = [:]
   private(set) var tally = TaskTally()
-  /// Nil while the run goes on.
+  /// Nil until the run ends.
   private(set) var end: QueueError?
-  /// Closed, and all tasks have ended.
+  /// The run was closed and all tasks have ended.
   private(set) var isComplete = false
   var isPaused = false
   var runID = ""
@@ -51,7 +51,6 @@ struct TaskTable {
     return place
   }
 
-  /// Keeps the counts.
   mutating func update<Result>(_ place: Int32, _ body: (inout TaskEntry) -> Result) -> Result {
     let before = entries[Int(place)].state
     let result = body(&entries[Int(place)])
@@ -65,7 +64,7 @@ struct TaskTable {
 
   // MARK: - Waits
 
-  /// Returns the waiter's number; nil if answered at once.
+  /// Returns nil if answered at once.
   mutating func wait(
     for awaited: Awaited, _ continuation: CheckedContinuation<Answer, Never>
   ) -> UInt64? {
@@ -102,7 +101,7 @@ struct TaskTable {
     }
   }
 
-  /// `finished` has ended since the last call.
+  /// - Parameter finished: Tasks that ended since the last call.
   mutating func takeAnswered(_ finished: [Int32]) -> [(CheckedContinuation<Answer, Never>, Answer)]
   {
     if waiters.isEmpty { return [] }
@@ -157,12 +156,11 @@ struct TaskTable {
 }
 
 struct EntryNeed {
-  /// In the table.
   let place: Int32
   let condition: NeedCondition
 }
 
-/// As of the last journal line read.
+/// A task as of the last journal line read.
 struct TaskEntry {
   let id: String
   var state = TaskStatus.pending
@@ -179,7 +177,7 @@ struct TaskEntry {
 
   init(_ id: String) { self.id = id }
 
-  /// Returns whether a reported property changed.
+  /// Returns true if a reported property changed.
   mutating func take(_ record: TaskRecord, in model: RunModel, _ task: TaskID) -> Bool {
     let before = (state, attempts)
     exactState = record.state
@@ -195,7 +193,7 @@ struct TaskEntry {
     return before != (state, attempts)
   }
 
-  /// Returns whether it had not ended.
+  /// Returns true if the task had not ended.
   mutating func retract() -> Bool {
     if state.isFinished { return false }
     state = .skipped

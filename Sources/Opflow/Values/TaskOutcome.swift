@@ -1,17 +1,17 @@
 /// The state of a task, as in `opflow status`.
 public enum TaskStatus: String, Sendable, CaseIterable {
-  /// It waits for dependencies, for its turn or for the next attempt.
+  /// The task waits for dependencies, for its turn or for the next attempt.
   case pending
   case running
-  /// Its processes are stopped by a signal until it is continued.
+  /// The task's processes are stopped by a signal until it is continued.
   case suspended
   case succeeded
-  /// It succeeded in an earlier session, and the result stands.
+  /// The task succeeded in an earlier session, and the result is still valid.
   case reused
-  /// It did not have to run: inputs and outputs are those of its last success.
+  /// The task did not have to run: inputs and outputs are those of its last success.
   case upToDate = "up_to_date"
   case failed
-  /// It did not run, because of its dependencies or a request.
+  /// The task did not run, because of its dependencies or a request.
   case skipped
   case cancelled
 
@@ -34,29 +34,29 @@ public struct TaskOutcome: Sendable, Equatable {
   public var state: TaskStatus
   /// The number of attempts over all sessions of the run.
   public var attempts: Int
-  /// Of the last attempt; nil after a signal, or if it never ran.
+  /// The last attempt's; nil after a signal, or if the task never ran.
   public var exitCode: Int?
-  /// Of the last attempt.
+  /// The last attempt's signal.
   public var signal: Int?
-  /// If the exit code does not tell it: `timeout`, `cancel`, `upstream` and so on.
+  /// Set if the exit code does not say why: `timeout`, `cancel`, `upstream` and so on.
   public var reason: String?
   /// Failure details; the start of a closure's error.
   public var message: String?
   public var isAllowedFailure: Bool
-  /// Of the last attempt.
+  /// The last attempt's duration.
   public var duration: Duration
 
   public var isSuccess: Bool { state.isSuccess }
 }
 
-/// Of a download.
+/// The progress of a download.
 public struct TaskProgress: Sendable, Equatable {
   public var doneBytes: Int64
   /// Nil if unknown.
   public var totalBytes: Int64?
   /// The speed over the last seconds.
   public var bytesPerSecond: Int64
-  /// Kept from earlier attempts.
+  /// Bytes kept from earlier attempts.
   public var resumedBytes: Int64
 
   /// From 0 to 1; nil if the size is unknown.
@@ -72,7 +72,7 @@ public struct TaskTally: Sendable, Equatable {
   public subscript(state: TaskStatus) -> Int { counts[state.place] }
   public var all: Int { counts.reduce(0, +) }
   public var unfinished: Int { self[.pending] + self[.running] + self[.suspended] }
-  /// No task failed, was skipped or was cancelled, and all have ended.
+  /// True if all tasks have ended, and none failed, was skipped or was cancelled.
   public var isSuccess: Bool {
     unfinished == 0 && self[.failed] == 0 && self[.cancelled] == 0 && self[.skipped] == 0
   }

@@ -1,7 +1,7 @@
 internal import OpflowBase
 
 protocol HeapElement {
-  /// Whether it comes out first; ties come out in any order.
+  /// Ties come out in any order.
   func isBefore(_ other: Self) -> Bool
 }
 
@@ -45,7 +45,7 @@ struct BinaryHeap<Element: HeapElement> {
     return first
   }
 
-  /// Makes room for `element` from the root down; returns its place.
+  /// Returns the place of `element`.
   private mutating func sink(_ element: Element) -> Int {
     var parent = 0
     var child = 1

@@ -87,7 +87,6 @@ package struct Table<Element> {
     storage.pointee.count = end + added
   }
 
-  /// Requires an element.
   @inline(__always)
   mutating func removeLast() -> Element {
     precondition(!isEmpty)
@@ -98,7 +97,7 @@ package struct Table<Element> {
   @inline(__always)
   mutating func popLast() -> Element? { isEmpty ? nil : removeLast() }
 
-  /// Puts the last element in the place of another one; returns it, or nil if it was the last one.
+  /// Moves the last element to `place`; nil if `place` was the last.
   @inline(__always)
   mutating func removeBySwapping(at place: Int) -> Element? {
     let last = removeLast()
@@ -123,7 +122,7 @@ package struct Table<Element> {
 }
 
 extension Array {
-  /// Puts the last element in the place of another one; returns it, or nil if it was the last one.
+  /// Moves the last element to `place`; nil if `place` was the last.
   mutating func removeBySwapping(at place: Int) -> Element? {
     guard let last = popLast(), place < count else { return nil }
     self[place] = last

@@ -1,9 +1,8 @@
 package import OpflowJournal
 package import OpflowPlan
 
-/// What a session would do, and how long it takes with each capacity of `cpu`.
 package struct PlanForecast {
-  /// For one capacity, in the units of `TaskDurations`.
+  /// In the units of `TaskDurations`.
   package struct Row {
     package let maxParallel: UInt64
     package let makespan: Int64
@@ -13,7 +12,7 @@ package struct PlanForecast {
 
   /// With the first capacity, in order.
   package let starts: [TaskID]
-  /// Skips, and failures of tasks that an earlier crash interrupted.
+  /// Skips, and failures of tasks that a crash interrupted.
   package let settled: [Transition]
   package let files: FilesForeseen
   package let path: CriticalPath
@@ -21,7 +20,7 @@ package struct PlanForecast {
   package let rows: [Row]
   package let durations: TaskDurations
 
-  /// - Parameter foresight: called once per task.
+  /// - Parameter foresight: Called once per task.
   package init(
     plan: Plan, options: SchedulerOptions, resumeState: ResumeState, capacities: [UInt64],
     foresight: FileForesight? = nil
@@ -34,7 +33,6 @@ package struct PlanForecast {
     var seen: [TaskID: FileForecast] = [:]
     let once: FileForesight? = foresight.map { foresight in
       { check, before in
-        // The result is the same for all capacities.
         if let known = seen[check.task] { return known }
         let found = foresight(check, before)
         seen[check.task] = found
@@ -71,24 +69,22 @@ package struct PlanForecast {
 package struct FilesForeseen: Equatable, Sendable {
   /// In the order of checking.
   package internal(set) var upToDate: [TaskID] = []
-  /// Further tasks that keep an earlier result of the run.
+  /// Other tasks that keep an earlier result.
   package internal(set) var keptCount = 0
-  /// Why tasks run, for people; not for all.
+  /// Why tasks run, for people; not for all tasks.
   package internal(set) var reasons: [TaskID: String] = [:]
-  /// Restored from the cache.
   package internal(set) var cached: Set<TaskID> = []
   /// Tasks that may turn out up to date -> the first task this depends on.
   package internal(set) var unsure: [TaskID: TaskID] = [:]
 }
 
-/// A run takes at least as long with any number of workers.
+/// No number of workers makes a run faster.
 package struct CriticalPath {
-  /// In start order.
   package let tasks: [TaskID]
   /// In the units of `TaskDurations`.
   package let length: Int64
 
-  /// - Parameter starts: the tasks that run; others take no time.
+  /// - Parameter starts: The tasks that run; others take no time.
   package init(plan: Plan, starts: [TaskID], durations: TaskDurations) {
     var runs = [Bool](repeating: false, count: plan.taskCount)
     for task in starts { runs[task.index] = true }
@@ -104,12 +100,12 @@ private struct PathSearch {
   let plan: Plan
   let durations: TaskDurations
   let runs: [Bool]
-  /// By task: the earliest end, and the last dependency before it.
+  /// Earliest ends; next, the last dependency before each.
   private var ends: [Int64]
   private var previous: [TaskID]
   private var last = TaskID.none
   private var lastEnd: Int64 = 0
-  /// The end of all other tasks, after which `finally` tasks start.
+  /// After this end, `finally` tasks start.
   private var first = TaskID.none
   private var firstEnd: Int64 = 0
 
@@ -144,7 +140,7 @@ private struct PathSearch {
         ends[task.index] = start
         continue
       }
-      // A service is up as long as its users, which count themselves.
+      // A service is up as long as its users, whose time is on the path already.
       let length = plan.isService(task) ? 0 : durations[task]
       let end = start.addingReportingOverflow(length)
       ends[task.index] = end.overflow ? .max : end.partialValue
@@ -168,8 +164,7 @@ private struct PathSearch {
 
 /// A lower bound for any order of the tasks.
 package enum MakespanBound {
-  /// Returns the critical path, or the largest resource use over time by capacity if longer; in the
-  /// units of `TaskDurations`.
+  /// Returns the critical path, or if longer the largest resource use by capacity.
   package static func of(
     plan: Plan, options: SchedulerOptions, starts: [TaskID], durations: TaskDurations,
     criticalPath: Int64

@@ -14,7 +14,6 @@ package import OpflowPlan
 package struct RestForecast {
   package struct Running {
     package let task: TaskID
-    /// Since its start.
     package let elapsedMilliseconds: Int64
 
     package init(task: TaskID, elapsedMilliseconds: Int64) {
@@ -25,14 +24,14 @@ package struct RestForecast {
 
   private let plan: Plan
   private let durations: TaskDurations
-  /// Behind each task in microseconds, itself included; `finally` tasks follow all others.
+  /// Microseconds, including the task; `finally` tasks follow all others.
   private var chains: [Int64] = []
   /// By chain, longest first; the tasks before `next` do not wait.
   private var order: [Int32] = []
   private var places: [Int32] = []
   private var next = 0
   private var waits: [Bool]
-  /// By task: it has not ended.
+  /// True for tasks that have not ended.
   private var isOpen: [Bool]
   /// Ends without a start since the chains were built.
   private var unstartedEnds = 0
@@ -40,20 +39,20 @@ package struct RestForecast {
   /// Resource use over time of tasks that have not ended. Doubles, since bytes times microseconds
   /// exceed 64 bits.
   private var held: [Double]
-  /// Microseconds of tasks that have not ended, and how much of it is a guess.
+  /// In microseconds.
   private var left: Int64 = 0
   private var guessed: Int64 = 0
-  /// Microseconds of this session's successes.
+  /// In microseconds.
   private var took: Int64 = 0
   private var expected: Int64 = 0
 
   /// The divisor for the most work that may be a guess; with more there is no range.
   private static let mostGuessedShare = 5
   private static let manyTasks = 1000
-  /// Measured work that a speed needs, in microseconds.
+  /// The work that a speed needs, in microseconds.
   private static let leastExpected: Int64 = 1_000_000
 
-  /// - Parameter state: nil outside the session.
+  /// - Parameter state: Nil for tasks outside the session.
   package init(
     plan: Plan, durations: TaskDurations, capacities: [UInt64], state: (TaskID) -> TaskState?
   ) {
@@ -115,7 +114,6 @@ package struct RestForecast {
 
   // MARK: - Changes
 
-  /// - Parameter wallMicroseconds: of a success; otherwise 0.
   package mutating func move(
     _ task: TaskID, from old: TaskState, to new: TaskState, wallMicroseconds: Int64
   ) {
@@ -143,9 +141,7 @@ package struct RestForecast {
 
   // MARK: - Result
 
-  /// Returns the rest in milliseconds; nil if too much is unknown or nothing is left.
-  ///
-  /// - Parameter capacity: returns a changed one.
+  /// Returns milliseconds; nil if too much is unknown or nothing is left.
   package mutating func range(
     _ running: [Running], capacity: (_ resource: Int) -> UInt64? = { _ in nil }
   ) -> ClosedRange<Int64>? {
@@ -160,7 +156,7 @@ package struct RestForecast {
       let elapsed = min(task.elapsedMilliseconds, Int64.max / 1000) * 1000
       let done = min(length, max(0, elapsed))
       chain = max(chain, chains[task.task.index] - done)
-      // The rest is unknown: assume up to as long as it is overdue.
+      // The rest is unknown: assume up to as long as the task is overdue.
       if elapsed > length { over = max(over, elapsed - length) }
       for item in plan.demandList(plan.demand[task.task.index]) {
         let resource = Int(item.resource)

@@ -2,9 +2,8 @@ package import OpflowJournal
 package import OpflowPlan
 internal import OpflowWire
 
-/// The forecast of a session whose tasks all succeed on time and whose approvals are all given.
+/// Assumes that all tasks succeed on time and all approvals are given.
 package struct RunForecast {
-  /// In order.
   package fileprivate(set) var starts: [TaskID] = []
   /// Skips, and failures of interrupted tasks.
   package fileprivate(set) var settled: [Transition] = []
@@ -17,7 +16,7 @@ package struct RunForecast {
 
   fileprivate init() {}
 
-  /// - Parameter foresight: without it every checked task runs.
+  /// - Parameter foresight: Without it every checked task runs.
   package init(
     plan: Plan, options: SchedulerOptions, resumeState: ResumeState, foresight: FileForesight? = nil
   ) {
@@ -28,17 +27,15 @@ package struct RunForecast {
   }
 }
 
-/// Runs the engine on a simulated clock with workers that are ready at once.
+/// Workers are ready at once.
 private struct ForecastPlayer: ~Copyable {
   private(set) var found = RunForecast()
   private let foresight: FileForesight?
-  /// Whether a task is in `found.starts`.
   private var isStarted: [Bool] = []
-  /// Tasks that lost an earlier result because a dependency runs.
+  /// Lost an earlier result because a dependency runs.
   private var taken: Set<TaskID> = []
 
   private let durations: TaskDurations
-  /// Of `TaskDurations`.
   private let unitNanoseconds: Int64
   private var clock = Instant(nanoseconds: 0)
   private var engine: Engine
@@ -90,7 +87,6 @@ private struct ForecastPlayer: ~Copyable {
     perform()
   }
 
-  /// Simulates a client that offers all external tasks.
   private mutating func offerExternalTasks() {
     let program = ClientID(0)
     tell(.block(program, .joined))
@@ -107,7 +103,6 @@ private struct ForecastPlayer: ~Copyable {
         let offer = WorkerOffer(cores: 1, actions: .all)
         engine.handle(.scheduler(.workerReady(worker, offer)), at: clock, wall: 0)
       case .send(let worker, .run(let task, let attempt)) where engine.plan.isService(task):
-        // A service ends when told to.
         for event in [
           SchedulerEvent.started(worker, task, attempt: attempt),
           .ready(
@@ -214,7 +209,7 @@ private struct ForecastPlayer: ~Copyable {
 
 private struct ForecastEnd: HeapElement {
   var at: Instant
-  /// For ends at the same time.
+  /// The order of ends at the same time.
   var order: Int
   var worker: WorkerID
   var task: TaskID

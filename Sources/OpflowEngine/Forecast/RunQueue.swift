@@ -1,13 +1,12 @@
 package import OpflowJournal
 package import OpflowPlan
 
-/// What holds the resources of a live run, and the order of ready tasks, by the journal.
+/// The use of a live run's resources, and the order of ready tasks, by the journal.
 package struct RunQueue {
   private let status: RunStatus
   private let plan: Plan
   package let running: [TaskID]
   package let ready: [TaskID]
-  /// By resource.
   private let held: [UInt64]
 
   package init(_ status: RunStatus, durations: TaskDurations, nowMilliseconds: Int64) {
@@ -43,7 +42,7 @@ package struct RunQueue {
     self.held = held
   }
 
-  /// The demand of a task, limited to the `cpu` and `memory` that exist where it runs.
+  /// The demand, limited to the `cpu` and `memory` that exist where the task runs.
   package static func demand(of task: TaskID, _ status: RunStatus) -> [DemandItem] {
     let plan = status.plan
     let node = status.history.node(of: task)
@@ -59,7 +58,6 @@ package struct RunQueue {
     }
   }
 
-  /// A resource with less free than a task demands.
   package struct Lack {
     package let resource: UInt32
     package let wanted: UInt64
@@ -69,7 +67,7 @@ package struct RunQueue {
     package let holders: [(task: TaskID, amount: UInt64)]
   }
 
-  /// Returns the resources that keep a task from starting, and those of unknown capacity.
+  /// Returns lacking resources, and those of unknown capacity.
   package func lacks(of task: TaskID) -> (lacks: [Lack], unknown: [UInt32]) {
     var lacks: [Lack] = []
     var unknown: [UInt32] = []
@@ -107,7 +105,7 @@ extension RunStatus {
     }
   }
 
-  /// Their failure in the newest session fails the run.
+  /// Failures that fail the run.
   package var failuresOfSession: [TaskID] {
     plan.tasks.lazy.map { TaskID($0) }.filter {
       included.contains($0) && history.state($0) == .failed

@@ -2,16 +2,15 @@ internal import OpflowJournal
 internal import OpflowPlan
 
 /// The ready tasks, one heap per demand class: its tasks fit or do not fit together, so a pass
-/// looks at one head per class. It takes the best class, and pops its head or sets the class aside
+/// reads one head per class. It takes the best class, and pops its head or sets the class aside
 /// until `unblock`.
 ///
-/// A class with services wants other amounts as soon as one of them runs. Of classes that want the
-/// same, passes look at the best alone (the *leader*): if it does not fit, none does. The others
+/// A class with services wants other amounts as soon as one of them runs. Of classes with the same
+/// want, passes read only the best (the *leader*): if it does not fit, no other does. The others
 /// follow until it leaves, or until one of their own services begins or ends (`wake`).
 package struct ReadyQueues {
-  /// Classes with the same want fit or do not fit together.
+  /// Such classes fit or do not fit together.
   struct Want: Hashable {
-    /// By resource.
     let amounts: [UInt64]
     /// Services that stay up reserve nothing, and must not lead tasks.
     let isService: Bool
@@ -23,11 +22,10 @@ package struct ReadyQueues {
     var followers = BinaryHeap<Ranked<Int32, Int>>()
   }
 
-  /// By class.
   private var demandClasses = Table<BinaryHeap<Int32>>()
-  /// Classes that neither follow nor are set aside, by rank.
+  /// Classes that neither follow nor are set aside.
   private var heads: IndexedHeap<Int32>
-  /// In head order.
+  /// Classes that are set aside, in head order.
   private var blocked: [Int32] = []
   private(set) var count = 0
   private var groups: [Want: Group] = [:]
@@ -53,7 +51,7 @@ package struct ReadyQueues {
 
   var first: Int32? {
     let open = heads.first?.key ?? .max
-    // Prefetching may have emptied it.
+    // Prefetching may have emptied the class.
     let full = blocked.first { demandClasses[Int($0)].first != nil }
     let aside = full.flatMap { demandClasses[Int($0)].first } ?? .max
     return count > 0 ? min(open, aside) : nil
@@ -98,7 +96,7 @@ package struct ReadyQueues {
     if followed || heads.contains(demandClass) { stand(demandClass) }
   }
 
-  /// Scans the classes once; none may be set aside.
+  /// No class may be set aside.
   mutating func remove(_ ranks: Set<Int32>, of demandClasses: Set<Int>) {
     for demandClass in demandClasses {
       count -= self.demandClasses[demandClass].remove { ranks.contains($0) }
@@ -115,7 +113,6 @@ package struct ReadyQueues {
     }
   }
 
-  /// Unordered; no class may be set aside.
   mutating func removeAll() -> [Int32] {
     wakeAll()
     var all: [Int32] = []
@@ -133,7 +130,7 @@ package struct ReadyQueues {
 
   // MARK: - Equal wants
 
-  /// Sets the best class aside: it leads the others with the same want, or follows one set aside
+  /// Sets the best class aside: it leads the others with this want, or follows a class set aside
   /// before.
   mutating func block(wanting want: Want) {
     guard let (demandClass, rank) = heads.first else { return }
@@ -154,7 +151,7 @@ package struct ReadyQueues {
     blocked.append(Int32(truncatingIfNeeded: demandClass))
   }
 
-  /// Looks again at a class that follows: it may want less now.
+  /// The class may want less now.
   mutating func wake(_ demandClass: Int) {
     if following.removeValue(forKey: demandClass) != nil { stand(demandClass) }
   }
@@ -166,7 +163,7 @@ package struct ReadyQueues {
     groups = [:]
   }
 
-  /// Takes a class out of its group; its best follower leads after it.
+  /// The best follower then leads the group.
   @inline(__always)
   private mutating func leave(_ demandClass: Int) {
     if !groups.isEmpty { leaveGroup(demandClass) }
@@ -188,7 +185,6 @@ package struct ReadyQueues {
     groups[want] = nil
   }
 
-  /// No class is set aside.
   func checkInvariants() -> String? {
     if !blocked.isEmpty { return "a demand class is set aside beyond its pass" }
     if ranks.count != count { return "ready tasks are miscounted" }
@@ -213,12 +209,12 @@ struct Ranking {
   /// By task; 0 starts first.
   private(set) var rank = Table<Int32>()
   private(set) var task: [Int32] = []
-  /// Where grades after the first begin. Tasks of a grade have one priority and nearly equal paths
-  /// (within a sixteenth). An empty grade separates two priorities.
+  /// The starts of grades after the first. Tasks of a grade have one priority and nearly equal
+  /// paths (within a sixteenth). An empty grade separates two priorities.
   private var gradeStarts: [Int32] = []
   /// In topological order; nil for all tasks.
   private var ranked: [Int32]?
-  // By task, kept if tasks are added repeatedly. `path` excludes the task until its turn.
+  // Kept if tasks are added repeatedly. `path` excludes the task until its turn.
   private var priority = Table<Int16>()
   private var path = Table<UInt64>()
 
@@ -227,7 +223,7 @@ struct Ranking {
   /// A path has 48 bits of a key: nine years in microseconds.
   private static let longestPath: UInt64 = (1 << 48) - 1
 
-  /// - Parameter priorities: those that differ from the plan.
+  /// - Parameter priorities: Those that differ from the plan.
   init(plan: Plan, durations: TaskDurations, priorities: [TaskID: Int16] = [:]) {
     rank(
       plan.topologicalOrder, by: (0..<plan.taskCount).map { Int32(truncatingIfNeeded: $0) }, plan,
@@ -236,9 +232,7 @@ struct Ranking {
     path = Table()
   }
 
-  /// Ranks added and open tasks.
-  ///
-  /// - Parameter hasLegs: some are matrix tasks, which precede older dependents.
+  /// - Parameter hasInstances: True if some are matrix tasks, which precede older dependents.
   mutating func rankAnew(
     adding first: Int, hasInstances: Bool, _ plan: Plan, _ durations: TaskDurations,
     _ priorities: [TaskID: Int16], _ graph: TaskGraph
@@ -254,8 +248,8 @@ struct Ranking {
   }
 
   /// - Parameters:
-  ///   - tasks: in topological order.
-  ///   - numbers: the same in plan order, which decides ties.
+  ///   - tasks: In topological order.
+  ///   - numbers: The same in plan order, which decides ties.
   private mutating func rank(
     _ tasks: some RandomAccessCollection<Int32>, by numbers: [Int32], _ plan: Plan,
     _ durations: TaskDurations, _ priorities: [TaskID: Int16]
@@ -270,7 +264,7 @@ struct Ranking {
       path[Int(task)] = 0
     }
     for (task, given) in priorities { priority[task.index] = given }
-    // Dependents first: they are final when their dependencies read them.
+    // Dependents first: their values are final when their dependencies read them.
     for number in tasks.reversed() {
       let task = TaskID(number)
       let ownPriority = priority[task.index]
@@ -292,7 +286,7 @@ struct Ranking {
     gradeStarts = Self.grades(of: order, by: keys)
   }
 
-  /// Whether the first may start earlier even at a cost: a higher priority, or a path longer by
+  /// The first task may start earlier even at a cost: its priority is higher, or its path longer by
   /// more than a sixteenth.
   func isMuchBetter(_ first: Int32, than second: Int32) -> Bool {
     first < second && grade(first) + 1 < grade(second)
@@ -334,7 +328,7 @@ struct Ranking {
     }
   }
 
-  /// Below this, comparing is cheaper than counting digits.
+  /// Below this count, comparing is cheaper than counting digits.
   private static let radixThreshold = 20_000
 
   /// 16 bits per pass; skips passes in which all digits are equal.

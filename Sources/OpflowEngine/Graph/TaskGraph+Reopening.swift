@@ -3,8 +3,8 @@ internal import OpflowPlan
 extension TaskGraph {
   /// Reopens tasks and their skipped dependents; pending ones wait again.
   ///
-  /// - Parameter tasks: without failed dependencies.
-  /// - Returns: reopened dependents and services in topological order.
+  /// - Parameter tasks: Tasks without failed dependencies.
+  /// - Returns: Reopened dependents and services in topological order.
   mutating func reopen(_ tasks: [TaskID]) -> [TaskID] {
     wasReopened = true
     for task in tasks { takeBack(task) }
@@ -19,7 +19,7 @@ extension TaskGraph {
     return back
   }
 
-  /// Reopens unneeded services that these tasks need directly or indirectly. In topological order.
+  /// Returns unneeded services that the tasks need, also indirectly, in topological order.
   mutating func servicesToReopen(for tasks: [TaskID]) -> [TaskID] {
     guard plan.hasServices else { return [] }
     var found: Set<TaskID> = []
@@ -40,7 +40,7 @@ extension TaskGraph {
     return Array(services)
   }
 
-  /// A dependency may have failed meanwhile.
+  /// A dependency may have failed since.
   mutating func offerAnew(_ tasks: [TaskID]) {
     if tasks.isEmpty { return }
     wasReopened = true
@@ -55,7 +55,7 @@ extension TaskGraph {
     if plan.hasServices { spreadSkips() }
   }
 
-  /// Whether a service ended, or never began, because no task needed it.
+  /// True for a service that ended, or never began, because no task needed it.
   func isOver(_ service: TaskID) -> Bool {
     plan.hasServices && plan.isService(service)
       && !plan.flags(service).contains(.conditionFalse)
@@ -64,7 +64,7 @@ extension TaskGraph {
 
   func isPending(_ task: TaskID) -> Bool { mayWait(task) && !has(.ran, task) }
 
-  /// Whether a task waits or is ready. After a retry delay, dependencies are counted again.
+  /// True if a task waits or is ready. After a retry delay, dependencies are counted again.
   func mayWait(_ task: TaskID) -> Bool {
     let state = state(task)
     return (state == .waiting || state == .ready || state == .checking) && !has(.delayed, task)
@@ -83,7 +83,6 @@ extension TaskGraph {
     plan.needs(task).contains { isLacked($0) }
   }
 
-  /// It has ended without meeting the condition.
   func isLacked(_ edge: Int) -> Bool {
     let need = TaskID(plan.needTargets[edge])
     let state = state(need)
@@ -91,7 +90,7 @@ extension TaskGraph {
       && !state.meets(plan.needCondition(edge), skippedUpstream: has(.skippedUpstream, need))
   }
 
-  /// Those skipped for these in this session, also indirectly; in topological order.
+  /// Returns tasks skipped for these in this session, also indirectly; in topological order.
   func skippedForWant(of tasks: [TaskID]) -> [TaskID] {
     var found: Set<TaskID> = []
     var open = tasks
@@ -111,14 +110,13 @@ extension TaskGraph {
 
 extension TaskGraph {
   enum KeptNeeds: Equatable {
-    /// Some are not settled.
     case open
     case met
-    /// This one runs again, or has ended without meeting its condition.
+    /// The dependency runs again, or has ended without meeting its condition.
     case changed(TaskID)
   }
 
-  /// Whether a service's dependencies are unchanged; `stays` is asked for services among them.
+  /// - Parameter stays: Asked for services among the dependencies.
   func needsOfKept(_ service: TaskID, stays: (TaskID) -> KeptNeeds) -> KeptNeeds {
     var found = KeptNeeds.met
     for edge in plan.needs(service) {
@@ -141,7 +139,7 @@ extension TaskGraph {
 
   mutating func meetAll(of service: TaskID) { setUnmet(0, of: service) }
 
-  /// For a service that was taken over, or a task with a retried dependency.
+  /// Makes a task wait again: a service that was taken over, or a task with a retried dependency.
   mutating func waitAnew(_ task: TaskID) {
     countNeeds(of: task)
     if let lacked = firstLackedNeed(of: task) {
@@ -155,7 +153,7 @@ extension TaskGraph {
     spreadSkips()
   }
 
-  /// A service that waits again is not there for its users.
+  /// A service that waits again is not available to its users.
   mutating func recountUsers(of tasks: [TaskID]) {
     var open = tasks
     while let task = open.popLast() {

@@ -1,46 +1,42 @@
 internal import OpflowPlan
 
-/// The states of tasks, their unmet dependencies, and the propagation of ends. Hot state only; the
-/// rest is in the plan.
+/// The states of tasks, their unmet dependencies, and the propagation of ends.
 struct TaskGraph {
   enum Change {
     case ready(TaskID)
     case skipped(TaskID, for: TaskID)
     case kept(TaskID)
-    /// Because that dependency ran again; `none` for a `finally` task.
+    /// `none` for a `finally` task.
     case taken(TaskID, for: TaskID)
   }
 
   private struct Standing {
     var state = TaskState.waiting
     var marks: TaskMarks = []
-    /// Unmet edges, plus one for a `finally` task before its phase.
+    /// Includes one for a `finally` task before its phase.
     var unmet: Int32 = 0
   }
 
   private(set) var plan: Plan
   private var standings: Table<Standing>
-  /// Ended in an earlier session; not part of this one.
+  /// Not part of this session.
   private(set) var endedBefore: TaskSet?
   private(set) var leftOut: TaskSet?
   private(set) var changes = Table<Change>()
-  /// Ends to propagate.
   private var ended = Table<TaskID>()
-  /// Tasks that stay failed, counted by their session.
+  /// Counted by their session.
   private(set) var earlierFailures = 0
   private(set) var earlierCancelled = 0
-  /// They may be retried though they ended in an earlier session.
+  /// May be retried though they ended in an earlier session.
   private var goneOnWith: TaskSet?
   /// Unfinished tasks left out by `--only` or `--skip`.
   private(set) var leftOpen = 0
-  /// Of tasks that may keep them.
   private var results: [TaskID: EarlierResult] = [:]
-  /// They keep their earlier results unless a task starts.
+  /// They keep earlier results unless a task starts.
   var finallyThatMayKeep: [TaskID] = []
-  /// Later ends of the main phase do not count for `finally` tasks.
   private var isFinallyOpen = false
   var wasReopened = false
-  /// In a plan with services: tasks that changed since `takeMoved`.
+  /// Tasks that changed since `takeMoved`; empty without services.
   private var moved: [TaskID] = []
   private(set) var runningServices = 0
 
@@ -114,7 +110,7 @@ struct TaskGraph {
     for (place, state) in initial.enumerated() { enter(TaskID(first + place), as: state) }
   }
 
-  /// Dependents of generators wait for new matrix tasks too; returns whether there are any.
+  /// Dependents of generators also wait for new matrix tasks. Returns true if there are any.
   mutating func awaitInstances(from first: Int) -> Bool {
     guard plan.hasMadeInstances else { return false }
     var hasInstances = false
@@ -130,8 +126,8 @@ struct TaskGraph {
     return hasInstances
   }
 
-  /// Services that may be reopened (`servicesToReopen`) do not count. Returns tasks with a failed
-  /// dependency, and that dependency.
+  /// Ignores services that may be reopened. Returns tasks with a failed dependency, and that
+  /// dependency.
   mutating func meetNeeds(from first: Int) -> [TaskID: TaskID] {
     var lacking: [TaskID: TaskID] = [:]
     for index in first..<plan.taskCount {
@@ -164,7 +160,7 @@ struct TaskGraph {
   @inline(__always)
   func state(_ task: TaskID) -> TaskState { standings[task.index].state }
 
-  /// States change here, and in `takeBack`.
+  /// States change only here and in `takeBack`.
   @inline(__always)
   mutating func set(_ task: TaskID, _ next: TaskState) {
     let current = state(task)
@@ -196,7 +192,7 @@ struct TaskGraph {
 
   func unmetNeeds(of task: TaskID) -> Int32 { standings[task.index].unmet }
 
-  /// Only for requests and services.
+  /// For requests and services only.
   mutating func takeBack(_ task: TaskID) {
     precondition(
       state(task).mayBeRetried || plan.isService(task),
@@ -210,7 +206,7 @@ struct TaskGraph {
 
   mutating func forgetEarlierEnd(of task: TaskID) { endedBefore?.remove(task) }
 
-  /// Returns whether it was in an earlier session.
+  /// Returns true if the task ended in an earlier session.
   mutating func uncountEarlierEnd(of task: TaskID) -> Bool {
     guard goneOnWith?.contains(task) == true else { return false }
     goneOnWith?.remove(task)
@@ -234,12 +230,11 @@ struct TaskGraph {
 
   // MARK: - Ends
 
-  /// Whether the session's beginning or an earlier result may settle the task.
+  /// True if the beginning or an earlier result may settle the task.
   func hasOwnFate(_ task: TaskID) -> Bool {
     Self.haveOwnFate(standings[task.index].marks, plan.flags(task)) || has(.mayKeep, task)
   }
 
-  /// Whether the beginning settles the task, whatever its dependencies do.
   private static func haveOwnFate(_ marks: TaskMarks, _ flags: TaskFlags) -> Bool {
     !marks.isDisjoint(with: [.failsAtBegin, .skipsAtBegin, .cancelling])
       || flags.contains(.conditionFalse)
@@ -250,11 +245,11 @@ struct TaskGraph {
     standings[task.index].marks.remove(.delayed)
   }
 
-  /// Iterative: a chain of skips may have a million tasks.
+  /// Propagates an end. Iterative: a chain of skips may have a million tasks.
   ///
   /// - Parameters:
-  ///   - isStopping: dependents of cancelled tasks are left to a resume.
-  ///   - isFinally: pending tasks of the main phase stay as they are.
+  ///   - isStopping: True to leave dependents of cancelled tasks to a resume.
+  ///   - isFinally: True to leave pending tasks of the main phase as they are.
   mutating func spread(from first: TaskID, isStopping: Bool, isFinally: Bool) {
     ended.append(first)
     spread(isStopping: isStopping, isFinally: isFinally)
@@ -270,7 +265,7 @@ struct TaskGraph {
       let meetsSuccess = needState.meets(.success, skippedUpstream: isUpstream)
       let isCutShort = needState == .cancelled && isStopping
       let wasOffered = needMarks.contains(.offered)
-      // A service that has not ended is there for its users.
+      // A service that has not ended is available to its users.
       let isOffer = !needState.isTerminal
       if isOffer { standings[need.index].marks.insert(.offered) }
       for edge in plan.dependents(need) {
@@ -323,7 +318,7 @@ struct TaskGraph {
     }
   }
 
-  /// Decides whether a task keeps its result, unless a check must; returns whether it keeps it.
+  /// Returns true if a task keeps its result; false if a check must decide.
   private mutating func keepsOrTakesBack(_ task: TaskID, isIdle: Bool) -> Bool {
     // A false `if` comes before any file check.
     let wasRuledOut = results[task].map { $0.state == .skipped && !$0.isSkippedUpstream } ?? false
@@ -352,7 +347,6 @@ struct TaskGraph {
     return nil
   }
 
-  /// Whether a task may keep its result without a failed service: it then need not start.
   private func standsWithoutService(_ task: TaskID) -> Bool {
     mayKeepWithoutService(task) && (waitsForResults(task) || firstNeedNotKept(of: task) == nil)
   }
@@ -368,7 +362,6 @@ struct TaskGraph {
     }
   }
 
-  /// Of a task that may keep its result.
   private func serviceLacked(by task: TaskID) -> TaskID? {
     guard plan.hasServices, mayKeepWithoutService(task) else { return nil }
     return plan.services(neededBy: task).first {
@@ -415,7 +408,7 @@ struct TaskGraph {
     ended.append(task)
   }
 
-  /// Returns the first dependency of a `finally` task of named tasks if none ran.
+  /// Returns the first dependency of a `finally` task of named tasks, if none ran.
   private func noNeedRan(_ task: TaskID) -> TaskID? {
     guard standings[task.index].marks.contains(.afterNeeds) else { return nil }
     let needs = plan.needs(task)
@@ -434,36 +427,33 @@ struct TaskMarks: OptionSet {
   var rawValue: UInt16
   /// Not held back by `max_failures`.
   static let exempt = TaskMarks(rawValue: 1 << 0)
-  /// Skipped for a dependency; this meets only `finished`.
+  /// Skipped for a dependency; meets only `finished`.
   static let skippedUpstream = TaskMarks(rawValue: 1 << 1)
   /// A `finally` task that runs only if a dependency ran in this session.
   static let afterNeeds = TaskMarks(rawValue: 1 << 2)
   /// Ready, but in no queue since it may not start.
   static let held = TaskMarks(rawValue: 1 << 3)
-  /// In a retry delay.
   static let delayed = TaskMarks(rawValue: 1 << 4)
   static let failsAtBegin = TaskMarks(rawValue: 1 << 5)
   static let skipsAtBegin = TaskMarks(rawValue: 1 << 6)
-  /// An attempt has ended in this session, by itself or with its worker.
+  /// An attempt has ended in this session.
   static let ran = TaskMarks(rawValue: 1 << 7)
-  /// A pending request keeps it from starting.
+  /// A pending request keeps the task from starting.
   static let fenced = TaskMarks(rawValue: 1 << 8)
-  /// Suspended by a request.
   static let onHold = TaskMarks(rawValue: 1 << 9)
   /// Cancelled by a request while it ran; at the beginning: in the previous session.
   static let cancelling = TaskMarks(rawValue: 1 << 10)
   /// The next attempt needs no up-to-date check, or had one.
   static let checked = TaskMarks(rawValue: 1 << 11)
-  /// May keep an earlier result.
   static let mayKeep = TaskMarks(rawValue: 1 << 12)
-  /// A service that is there for its users: its dependencies are met.
+  /// For a service: its dependencies are met, so users may start.
   static let offered = TaskMarks(rawValue: 1 << 14)
   static let unused = TaskMarks(rawValue: 1 << 15)
   static let kept = TaskMarks(rawValue: 1 << 13)
 }
 
 extension TaskGraph {
-  /// Dependencies are exempt too; returns the newly exempt tasks.
+  /// Also exempts dependencies; returns the newly exempt tasks.
   mutating func exempt(_ first: TaskID) -> [TaskID] {
     guard needsExemption(first) else { return [] }
     var exempted: [TaskID] = []
@@ -498,8 +488,8 @@ extension TaskGraph {
     }
   }
 
-  /// Takes the `finally` tasks that must run because this task starts; with `afterNeeds` only after
-  /// their own dependencies.
+  /// Takes the `finally` tasks that must run because this task starts; those with `afterNeeds` only
+  /// after their dependencies.
   mutating func takeFinallyDue(after task: TaskID) -> [TaskID] {
     let due = finallyThatMayKeep.filter { (finally) in
       !has(.afterNeeds, finally)

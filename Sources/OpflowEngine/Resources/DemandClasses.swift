@@ -1,10 +1,9 @@
 internal import OpflowPlan
 
-/// Demand classes. Their numbers stay when tasks are added.
+/// Numbers stay when tasks are added.
 struct DemandClasses {
   struct DemandClass {
     let demand: UInt32
-    /// Local node only.
     let isLocal: Bool
     fileprivate(set) var isUsed: Bool
   }
@@ -57,7 +56,6 @@ struct DemandClasses {
   mutating func use(_ demandClass: Int) { all[demandClass].isUsed = true }
 }
 
-/// The classes of services and their users, by demand, services and group.
 struct ServiceClasses {
   private struct Key: Hashable {
     let demand: UInt32
@@ -69,7 +67,6 @@ struct ServiceClasses {
 
   private struct Entry {
     let demandClass: Int
-    /// Direct and indirect, in start order.
     let services: [TaskID]
     /// -1 if bound to the local node.
     let group: Int32
@@ -78,10 +75,10 @@ struct ServiceClasses {
   /// By task; -1 without services.
   private var demandClasses: [Int32] = []
   private var entries: [Entry] = []
-  /// In `entries`, by class; -1 without services.
+  /// Places in `entries`, by class; -1 without services.
   private var places: [Int32] = []
   private var known: [Key: Int] = [:]
-  /// Classes by each of their direct and indirect services.
+  /// Includes indirect users.
   private var using: [TaskID: [Int]] = [:]
   /// Groups that can be on any node.
   private(set) var groupCount = 0
@@ -141,7 +138,6 @@ struct ServiceClasses {
     contains(demandClass) ? Int(places[demandClass]) : nil
   }
 
-  /// By place.
   var numbers: [Int] { entries.map(\.demandClass) }
 
   /// Direct and indirect, in start order.
@@ -165,7 +161,7 @@ struct ServiceClasses {
     return entries.filter { $0.group == group }.map(\.demandClass)
   }
 
-  /// With those of all its services.
+  /// Includes the classes of all services.
   func classesTogether(_ demandClass: Int) -> [Int] {
     let services = place(of: demandClass).map { entries[$0].services } ?? []
     return [demandClass] + services.compactMap { self.demandClass(of: $0) }

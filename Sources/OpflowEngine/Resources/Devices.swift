@@ -4,7 +4,7 @@ extension Resources {
   @inline(__always)
   var haveDevices: Bool { gpu >= 0 }
 
-  /// Whether use at a site may count in that pool too.
+  /// True if use at a node may also be use in that pool.
   @inline(__always)
   func isHeld(_ resource: Int, at node: NodeID, in pool: Int) -> Bool {
     let own = poolIndex(of: resource, at: node)
@@ -40,7 +40,7 @@ extension Resources {
     pools[node.index].take(UInt64(devices.count) * 1000, of: gpu)
   }
 
-  /// Some may be in use.
+  /// Some common GPUs may be in use.
   mutating func noteCommon(_ devicesHere: [Int?], of node: NodeID) {
     commonDevices.join(devicesHere)
     let taken = commonDevices.elsewhere(devicesTaken[NodeID.local.index], of: .local)
@@ -56,7 +56,6 @@ extension Resources {
     }
   }
 
-  /// With its services.
   func gpus(of demandClass: Int) -> UInt64 {
     serviceClasses.classesTogether(demandClass).reduce(0) {
       $0 &+ grants.amount(of: gpu, in: grants.current($1))
@@ -86,7 +85,7 @@ struct CommonDevices {
       && (second == .local || nodes.contains(second))
   }
 
-  /// Returns the other nodes with these GPUs, and their numbers there.
+  /// With the numbers of the GPUs there.
   func elsewhere(_ devices: DeviceSet, of node: NodeID) -> [(node: NodeID, devices: DeviceSet)] {
     let local =
       node == .local ? devices : DeviceSet(devices.numbers.compactMap { number(of: $0, at: node) })
@@ -110,7 +109,7 @@ package struct NodeOffer: Equatable, Sendable {
   package var cpu: UInt64
   package var memoryBytes: UInt64
   package var gpus: UInt64
-  /// Of the node's time; nil if not limited. Longer tasks do not start there.
+  /// Nil if not limited. Longer tasks do not start on the node.
   package var endsAt: Instant?
 
   package init(cpu: UInt64, memoryBytes: UInt64, gpus: UInt64 = 0, endsAt: Instant? = nil) {

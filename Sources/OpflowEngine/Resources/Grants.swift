@@ -1,11 +1,9 @@
 internal import OpflowPlan
 
-/// The amounts that a task of each demand class takes. After a change, the old grant exists until
-/// its tasks end.
+/// The amounts that a task of each demand class takes. An old grant exists until its tasks end.
 package struct Grants {
   private struct Grant {
     var demandClass: Int32
-    /// Into `items`.
     var start: Int32
     var count: Int32
     var holders: Int32 = 0
@@ -13,9 +11,8 @@ package struct Grants {
 
   private(set) var items: [DemandItem] = []
   private var grants = Table<Grant>()
-  /// By demand class.
   private var current = Table<Int32>()
-  /// Neither held nor current.
+  /// Grants that are neither held nor current.
   private var spare: [Int32] = []
 
   var classCount: Int { current.count }
@@ -111,7 +108,7 @@ package struct Grants {
 struct Pool {
   private(set) var capacity: [UInt64]
   private(set) var held: [UInt64]
-  /// Used by other runs.
+  /// The `cpu` that other runs use.
   private(set) var away: UInt64 = 0
 
   private static let processor = Int(ResourceEntry.cpu)
@@ -121,8 +118,8 @@ struct Pool {
     held = Array(repeating: 0, count: capacity.count)
   }
 
-  /// Without own `cpu` all of it counts as free: two runs that each hold half of a demand must not
-  /// block each other for ever.
+  /// A run that holds no `cpu` may take all: two runs that each hold half of a demand must not
+  /// block each other forever.
   @inline(__always)
   func free(_ resource: Int) -> UInt64 {
     if away > 0, resource == Self.processor, held[resource] > 0 { return idleProcessors }

@@ -8,7 +8,6 @@ extension Resources {
   }
 
   struct Binding: Equatable {
-    /// The node of the newest share.
     var node = NodeID.local
     var shares = 0
   }
@@ -27,7 +26,6 @@ extension Resources {
 
   // MARK: - Placement
 
-  /// Nil if the group holds no share.
   func binding(of demandClass: Int) -> NodeID? {
     guard let group = serviceClasses.group(of: demandClass), bindings[group].shares > 0 else {
       return nil
@@ -76,7 +74,7 @@ extension Resources {
 
   private static let memory = Int(ResourceEntry.memory)
 
-  /// Whether a node has the GPUs for a task and its services; GPU demands are never limited.
+  /// GPU demands are never limited.
   func hasDevices(for demandClass: Int, at node: NodeID) -> Bool {
     let capacity = pools[node.index].capacity
     return capacity[Self.processor] > 0
@@ -108,7 +106,7 @@ extension Resources {
 
   // MARK: - Amounts
 
-  /// What tasks take that start together where their services hold `held`; limited to the
+  /// Amounts for tasks that start together while their services hold `held`; limited to the
   /// capacities, or they would never start.
   func together(_ demandClasses: [Int], with held: [Share], at node: NodeID) -> [[DemandItem]] {
     var left = plan.resources.indices.map { resource in

@@ -3,25 +3,23 @@ internal import OpflowPlan
 /// Held while a worker has the task.
 struct Share: Equatable {
   var node: NodeID
-  /// By the node's numbers.
+  /// GPUs by the node's numbers.
   var devices = DeviceSet()
-  /// An index into `Resources.grants`.
   var grant: Int32
-  /// Additional `cpu`, lent to its jobserver.
+  /// Additional `cpu`, lent to the task's jobserver.
   var lent: Int32 = 0
 }
 
 /// The resources that tasks share: `cpu`, `memory` and `gpu` of each node, and everything else of
 /// the run.
 ///
-/// Tasks with equal demands that may run on the same nodes form a *demand class* (`lane`). Tasks
-/// with the terminal have their own: they may wait for it after their resources are free. Demands
-/// are limited to the capacities.
+/// Tasks with equal demands that may run on the same nodes form a *demand class*. Tasks with the
+/// terminal have separate classes: they may wait for it after their resources are free. Demands are
+/// limited to the capacities.
 package struct Resources {
   private(set) var plan: Plan
-  /// The number of `gpu` if counted per node; otherwise -1.
+  /// The number of `gpu` if counted per node, else -1.
   let gpu: Int
-  /// By node.
   var devicesTaken: [DeviceSet] = [DeviceSet()]
   var commonDevices = CommonDevices()
   private let usesNodes: Bool
@@ -29,31 +27,29 @@ package struct Resources {
   private var local: TaskSet?
   /// By node; the local one also has the run's resources.
   var pools: Table<Pool>
-  /// Where something may still fit.
+  /// Nodes where something may still fit.
   private var roomy = NodeSet()
   /// Limits the `cpu` held on all nodes together.
   var whole: Pool?
-  /// A capacity was lowered.
   var hasShrunk = false
-  /// Of remote nodes, each once.
+  /// Offers of remote nodes, each once.
   private var shapes: [NodeOffer] = []
 
   var grants = Grants()
   private(set) var demandClasses = DemandClasses()
-  /// Classes of services, and of tasks that need them.
   private(set) var serviceClasses = ServiceClasses()
-  /// The smallest demand of any class, by resource: with less, nothing more fits.
+  /// With less than the smallest demand, nothing more fits.
   private var leastHere: [UInt64] = []
   private var leastElsewhere: [UInt64] = []
 
-  /// Reserved for the first ready tasks that do not fit, local and remote.
+  /// Shares reserved for the first ready tasks that do not fit.
   private(set) var reservedHere: Share?
   private(set) var reservedElsewhere: Share?
-  /// For a task with its services.
+  /// Amounts reserved for a task with its services.
   var reservedTogether: [HeldBack] = []
-  /// Of service groups.
+  /// By service group.
   var bindings: [Binding] = []
-  /// The joint demand by class with services, and its maximum by group.
+  /// Joint demands by class with services, and the maximum by group.
   var jointWants: [JointWant] = []
   var groupWants: [JointWant] = []
 
@@ -110,7 +106,7 @@ package struct Resources {
       of: demand, isLocal: !usesNodes || local?.contains(task) == true)
   }
 
-  /// One bit each saves reading the tasks' records later.
+  /// One bit per task saves reading its record later.
   private mutating func noteLocal(from first: Int) {
     local?.grow(to: plan.taskCount)
     for index in first..<plan.taskCount where plan.staysOnCoordinator(TaskID(index)) {
@@ -228,7 +224,7 @@ package struct Resources {
     return pool.capacity[cpu] == 0 ? 1 : Double(pool.held[cpu]) / Double(pool.capacity[cpu])
   }
 
-  /// On the least loaded node, so that smaller tasks cannot starve it.
+  /// Reserves on the least loaded node, so that smaller tasks cannot starve the class.
   mutating func reserve(_ demandClass: Int, atOneOf nodes: [NodeID]) {
     guard (isLocal(demandClass) ? reservedHere : reservedElsewhere) == nil,
       !isReservedTogether(isLocal: isLocal(demandClass))
@@ -259,7 +255,7 @@ package struct Resources {
 
   // MARK: - Capacities
 
-  /// - Parameter devicesHere: the local number of each GPU that the local node has too.
+  /// - Parameter devicesHere: Local numbers of GPUs that the local node also has.
   mutating func join(_ offer: NodeOffer, devicesHere: [Int?] = []) {
     precondition(usesNodes, "a run on this machine alone has no other sites")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
@@ -286,10 +282,10 @@ package struct Resources {
     cutAll()
   }
 
-  /// Closes a node to starts; shares come back as its workers are lost.
+  /// Shares come back as the node's workers are lost.
   mutating func leave(_ node: NodeID) { setOffer(NodeOffer(cpu: 0, memoryBytes: 0), of: node) }
 
-  /// Of the local node, or of the run.
+  /// The capacity of the local node, or of the run.
   func capacity(of resource: Int) -> UInt64 { pools[0].capacity[resource] }
 
   mutating func setCapacity(_ amount: UInt64, of resource: Int) {
@@ -308,7 +304,7 @@ package struct Resources {
     ResourceEntry.isOfMachine(resource, gpu: gpu)
   }
 
-  /// Whether demands are limited to the capacity.
+  /// Demands are limited to the capacity.
   static func isBuiltIn(_ resource: Int) -> Bool { resource <= Int(ResourceEntry.download) }
 
   @inline(__always)
@@ -377,7 +373,7 @@ package struct Resources {
     where demandClasses[demandClass].isUsed && belongs(demandClass) {
       let grant = grants.current(demandClass)
       for resource in least.indices {
-        // With its services it may be limited further.
+        // With its services the class may be limited further.
         if serviceClasses.contains(demandClass), Self.isBuiltIn(resource) {
           least[resource] = 0
           continue
@@ -388,7 +384,6 @@ package struct Resources {
     return least
   }
 
-  /// Updates `roomy` for a node.
   @inline(__always)
   mutating func look(at node: NodeID) {
     if node != .local { lookElsewhere(node) }
@@ -427,7 +422,6 @@ extension Resources {
       + reservedTogether.reduce(0) { $1.resource == Self.processor ? $0 + $1.amount : $0 }
   }
 
-  /// A task that wants more than the run may have runs alone.
   func cutToWhole(_ items: [DemandItem]) -> [DemandItem] {
     guard let limit = whole?.capacity[Self.processor] else { return items }
     return items.map { item in
@@ -459,7 +453,7 @@ extension Resources {
     return held > capacity ? held - capacity : 0
   }
 
-  /// Held beyond the capacity, so that it must drain.
+  /// The share must drain.
   func isOverdrawn(_ share: Share) -> Bool {
     hasShrunk
       && grants.items[grants.range(share.grant)].contains { item in

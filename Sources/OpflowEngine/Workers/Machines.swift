@@ -1,72 +1,68 @@
 internal import OpflowJournal
 internal import OpflowPlan
 
-/// The remote nodes: which may be given tasks, and which task may go where.
-///
-/// A *node* (`Node`) is one connection to a host (`machine`), which may come back as a new node.
+/// The remote nodes: which may get tasks, and which task may go where. A *node* (`Node`) is one
+/// connection to a host (`machine`), which may come back as a new node.
 ///
 ///     joined ──┬─────────────────────▶ leaving ──▶ lost
-///              ├──▶ shunned ─┬───────▶ leaving
-///              │             └──▶ readmitted (as joined)
+///              ├──▶ quarantined ─┬───▶ leaving
+///              │                 └──▶ readmitted (as joined)
 ///              ├──▶ silent ─────────────────────▶ lost
 ///              └─────────────────────────────────▶ lost   (from each state)
 ///
-/// Tasks start on nodes *in use* (joined or readmitted). On the others running tasks go on:
+/// Tasks start on nodes *in use* (joined or readmitted). On the others running tasks continue:
 /// - *leaving*: preempted, or its time is nearly over and its tasks are stopped in time. Failures
 ///   and losses there cost a task nothing.
-/// - *shunned* (quarantined): its host lost workers with tasks twice within a minute while another
-///   one was in use, or its workers do not come up. The former are readmitted if no node is in use.
-/// - *silent*: the connection is lost. Its workers may go on, and keep their tasks.
+/// - *quarantined*: its host lost workers with tasks twice within a minute while another one was in
+///   use, or its workers do not come up. The former are readmitted if no node is in use.
+/// - *silent*: the connection is lost. Its workers may continue, and keep their tasks.
 /// - *lost*: the caller has made sure that nothing runs there. Its workers are lost with it.
 ///
 /// Races:
 /// - A node is lost while workers are launched there: nothing was journaled, so their tasks are
 ///   ready again. A late hello is ignored.
-/// - The first loss of a worker or of its node returns the task. At the same instant they count as
-///   one loss.
-/// - A node leaves while it has prefetched tasks: they are recalled. One that began meanwhile runs
-///   on.
+/// - The first loss of a worker or of its node returns the task. At the same instant they are one
+///   loss.
+/// - A node leaves while it has prefetched tasks: they are recalled. One that began meanwhile keeps
+///   running.
 /// - A host comes back before its old node is lost: tasks of the old node come back only with the
 ///   loss of their workers.
-/// - The last node is lost while the session is suspended, paused or stopping: waiting tasks go on
-///   later or are left to a resume.
+/// - The last node is lost while the session is suspended, paused or stopping: waiting tasks
+///   continue later or are left to a resume.
 /// - A node may join even after "no further node comes".
 struct Machines {
   struct Node {
     let identity: NodeIdentity
     var state = NodeState.joined
-    /// The resources; nil until its first worker reports them.
+    /// Nil until the first worker reports the resources.
     var offer: NodeOffer?
     let joinedAt: Instant
     var isUseless = false
     /// Its tasks were told to end.
     var isOver = false
-    /// Why it is leaving or left: failures there are not the tasks' fault.
+    /// Failures there are not the tasks' fault.
     var excuse: String?
 
     var isInUse: Bool { state.isInUse && !isUseless }
     var isThere: Bool { state != .lost }
   }
 
-  /// By number - 1, without the local node.
+  /// By number - 1.
   private(set) var nodes: [Node] = []
-  /// By host.
   private var lastLoss: [Int32: Instant] = [:]
   private var quarantined: Set<Int32> = []
-  /// Why no further node comes; nil while one may.
+  /// Nil while a node may come.
   var noneComing: String?
   /// Every requested node has joined or will not come.
   var areKnown = false
   /// Ready tasks that need more time than any node in use has left.
   private(set) var setAside: Set<TaskID> = []
-  /// The hosts, each once.
+  /// The hosts that lost a task, each once.
   private(set) var losses: [TaskID: [Int32]] = [:]
   private var limitedCount = 0
-  /// Of the local node's time; nil if not limited.
+  /// Nil if the local node's time is not limited.
   private(set) var ownEnd: Instant?
-  /// The time of the next check for tasks to stop.
   private(set) var nextLook: Instant?
-  /// Of all tasks.
   var leastGrace: Int64
 
   init(leastGraceMilliseconds: Int64 = 0) { leastGrace = leastGraceMilliseconds }
@@ -78,20 +74,18 @@ struct Machines {
   /// A task lost this often, on any hosts, fails.
   static let mostLosses: UInt8 = 10
 
-  /// Some task must avoid some node.
   @inline(__always)
   var mayRestrict: Bool { limitedCount > 0 || !losses.isEmpty }
 
   @inline(__always)
   var haveEnds: Bool { limitedCount > 0 }
 
-  /// The local node's included.
+  /// Includes the local node.
   @inline(__always)
   var isAnyLimited: Bool { limitedCount > 0 || ownEnd != nil }
 
   subscript(node: NodeID) -> Node { nodes[node.index - 1] }
 
-  /// Why failures there are excused; nil if they are not.
   @inline(__always)
   func excuse(at node: NodeID) -> String? { node == .local ? nil : nodes[node.index - 1].excuse }
 
@@ -106,7 +100,7 @@ struct Machines {
     nodes.indices.map { NodeID(Int32(truncatingIfNeeded: $0 + 1)) }
   }
 
-  /// The most GPUs of any node so far; nil if one has not reported yet, or none joined.
+  /// Nil if one has not reported yet, or none joined.
   var mostDevices: UInt64? {
     nodes.contains { $0.isThere && $0.offer == nil }
       ? nil : nodes.compactMap { $0.offer?.gpus }.max()
@@ -114,7 +108,7 @@ struct Machines {
 
   // MARK: - Changes
 
-  /// Readmits its quarantined host if no other node is in use.
+  /// Readmits a quarantined host if no other node is in use.
   mutating func join(_ identity: NodeIdentity, _ offer: NodeOffer?, at now: Instant) {
     if quarantined.contains(identity.machine), !isAnyInUse {
       quarantined.remove(identity.machine)
@@ -133,14 +127,12 @@ struct Machines {
     if node == .local { ownEnd = end } else { change(node) { $0.offer?.endsAt = end } }
   }
 
-  /// Their tasks must end before the node's time does.
   var working: [NodeID] {
     numbers.filter { [.joined, .readmitted, .quarantined].contains(self[$0].state) }
   }
 
   mutating func noteOver(_ node: NodeID) { change(node) { $0.isOver = true } }
 
-  /// Whether it was not leaving before.
   mutating func leave(_ node: NodeID, _ complaint: String) -> Bool {
     guard self[node].isThere, self[node].excuse == nil else { return false }
     change(node) {
@@ -150,7 +142,7 @@ struct Machines {
     return true
   }
 
-  /// False if it is leaving or lost.
+  /// Returns false if the node is leaving or lost.
   mutating func silence(_ node: NodeID) -> Bool {
     guard self[node].isThere, self[node].state != .leaving else { return false }
     change(node) { $0.state = .silent }
@@ -166,7 +158,7 @@ struct Machines {
     }
   }
 
-  /// Whether the host must be quarantined.
+  /// Returns true if the host must be quarantined.
   mutating func noteLoss(at node: NodeID, _ now: Instant) -> Bool {
     if self[node].excuse != nil { return false }
     let machine = self[node].identity.machine
@@ -177,7 +169,6 @@ struct Machines {
     return nodes.contains { $0.isInUse && $0.identity.machine != machine }
   }
 
-  /// Returns its nodes that were in use.
   mutating func shun(_ machine: Int32) -> [NodeID] {
     quarantined.insert(machine)
     let own = inUse.filter { self[$0].identity.machine == machine }
@@ -187,7 +178,7 @@ struct Machines {
 
   func isQuarantined(_ node: NodeID) -> Bool { quarantined.contains(self[node].identity.machine) }
 
-  /// If nothing else is in use; returns their nodes.
+  /// Readmits hosts only if nothing else is in use; returns their nodes.
   mutating func readmit() -> [NodeID] {
     if quarantined.isEmpty || isAnyInUse { return [] }
     let back = numbers.filter { self[$0].state == .quarantined && !self[$0].isUseless }
@@ -219,7 +210,7 @@ struct Machines {
     return true
   }
 
-  /// The latest moment to stop a task with this grace so that it ends in time; nil: no limit.
+  /// The latest moment at which a stop leaves the grace; nil for no limit.
   func lastMoment(at node: NodeID, graceMilliseconds: Int64) -> Instant? {
     if node == .local { return ownEnd?.advanced(byMilliseconds: -graceMilliseconds) }
     guard let end = self[node].offer?.endsAt else { return nil }
@@ -230,7 +221,7 @@ struct Machines {
 
   // MARK: - Tasks
 
-  /// Whether it was lost on too many hosts.
+  /// Returns true if too many hosts lost the task.
   mutating func noteLoss(of task: TaskID, at node: NodeID) -> Bool {
     let machine = self[node].identity.machine
     if losses[task]?.contains(machine) != true { losses[task, default: []].append(machine) }
@@ -259,7 +250,6 @@ struct Machines {
   struct TimeNeed {
     enum Duration {
       case took(microseconds: Int64)
-      /// Its `timeout`.
       case mayTake(microseconds: Int64)
     }
 

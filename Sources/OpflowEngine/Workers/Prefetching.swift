@@ -1,17 +1,16 @@
 internal import OpflowPlan
 
-/// The throughput of a kind of worker: how many are useful, and how many tasks each should have
-/// prefetched.
+/// Decides the number of workers, and of prefetched tasks.
 struct Throughput {
   let maxPrefetched: Int
-  /// The most work to prefetch beyond one task; nil: any.
+  /// The most work to prefetch beyond one task; nil for any.
   let prefetchedMicroseconds: Int64?
   /// A moving mean.
   private(set) var meanWallMicroseconds: Int64
   private var lastEnd: Instant?
   /// Add workers only if running tasks do not end: a launch takes longer than many small downloads.
   let growsWhenSlow: Bool
-  /// It is slow from then on, if no task ends before.
+  /// Slow from then on, if no task ends before.
   private(set) var slowFrom: Instant?
   private(set) var isSlow = false
 
@@ -27,7 +26,7 @@ struct Throughput {
 
   func wantsMore(alive: Int) -> Bool { !growsWhenSlow || alive == 0 || isSlow }
 
-  /// Returns how many tasks to prefetch per worker while `ready` others wait.
+  /// Per worker, while `ready` others wait.
   func prefetchedNow(ready: Int, alive: Int) -> Int {
     guard meanWallMicroseconds < SchedulerOptions.shortTaskMicroseconds else { return 0 }
     guard let work = prefetchedMicroseconds else { return maxPrefetched }
@@ -49,7 +48,7 @@ struct Throughput {
     slowFrom = now.advanced(byMilliseconds: SchedulerOptions.shortTaskMicroseconds / 1000)
   }
 
-  /// - Parameter busy: with the worker whose task ended.
+  /// - Parameter busy: Includes the worker whose task ended.
   mutating func noteEnd(wallMicroseconds wall: Int64, alive: Int, busy: Int, at now: Instant) {
     meanWallMicroseconds += (share(of: wall, alive: alive, at: now) - meanWallMicroseconds) / 8
     slowFrom = nil
@@ -57,8 +56,7 @@ struct Throughput {
     if busy > 1 { noteStart(at: now) }
   }
 
-  /// Returns the time per task. A download worker runs several at once: a slow one says little
-  /// about its throughput.
+  /// A download worker runs several at once: a slow one says little about its throughput.
   private mutating func share(of wall: Int64, alive: Int, at now: Instant) -> Int64 {
     guard growsWhenSlow else { return wall }
     defer { lastEnd = now }
@@ -70,7 +68,7 @@ struct Throughput {
     return min(wall, (now.nanoseconds - lastEnd.nanoseconds) / 1000 * Int64(max(alive, 1)))
   }
 
-  /// Returns whether it has just become slow; its tasks then count as long until some are short.
+  /// Returns true if the kind has just become slow; its tasks are then long until some are short.
   mutating func noteTime(_ now: Instant) -> Bool {
     guard let due = slowFrom, due <= now else { return false }
     slowFrom = nil
@@ -79,19 +77,15 @@ struct Throughput {
     return true
   }
 
-  /// The longest assumed task, so that a few short ones change the mean.
+  /// Bounded, so that a few short tasks change the mean.
   static let longMicroseconds = SchedulerOptions.shortTaskMicroseconds * 2
 }
 
-/// Busy workers that can be given prefetched tasks: finds the shortest and the longest backlog
-/// without a scan.
+/// Finds the shortest and the longest backlog without a scan.
 struct Backlogs {
-  /// By demand class and number of prefetched tasks.
   private var demandClasses: [[[WorkerID]]]
-  /// By number of prefetched tasks.
   private var depths = ByKind<[Int]> { _ in [] }
   private var counts = ByKind { _ in 0 }
-  /// The prefetched tasks of each demand class.
   private var totals: [Int32]
   private(set) var classesPrefetched: [Int] = []
 

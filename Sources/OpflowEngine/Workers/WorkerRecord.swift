@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// It starts when the task before it has succeeded.
+/// Starts when the task before it has succeeded.
 struct PrefetchedTask {
   var task: TaskID
   var isRevoking = false
@@ -15,12 +15,10 @@ struct WorkerRecord {
   var current = TaskID.none
   /// In start order, of one demand class.
   var ahead: [PrefetchedTask] = []
-  /// Of `current`; nil and -1 while idle.
+  /// For `current`; nil and -1 while idle.
   var share: Share?
   var demandClass: Int32 = -1
-  /// `current` was told to stop.
   var isStopping = false
-  /// A request suspended `current`.
   var standsStill = false
   /// Told to end; it keeps its resources until it is known to be gone.
   var isDiscarded = false
@@ -28,13 +26,13 @@ struct WorkerRecord {
   var isSpared = false
   var complaint = ""
   var knowsRunState = false
-  /// It knows an earlier session's plan, and gets no other task.
+  /// The worker knows an earlier session's plan, and gets no other task.
   var isOfEarlierSession = false
   /// Places in its node, its pool and the `Backlogs`; -1 if absent.
   var place: Int32 = -1
   var idlePlace: Int32 = -1
   var backlogPlace: Int32 = -1
-  /// With which it was put into the `Backlogs`.
+  /// The class and depth under which the `Backlogs` have it.
   var backlogClass: Int32 = 0
   var backlogDepth: Int32 = 0
 
@@ -49,7 +47,6 @@ struct WorkerRecord {
     self.share = share
   }
 
-  /// Returns its resources.
   mutating func letGo() -> Share? {
     current = .none
     demandClass = -1
@@ -69,13 +66,12 @@ struct WorkerRecord {
   }
 }
 
-/// The workers of one kind on one node.
 struct WorkerPool {
   var limit: Int
   var alive = 0
   var launching = 0
   private(set) var idle: [WorkerID] = []
-  /// Workers lost in a row without a hello.
+  /// Lost in a row without a hello.
   var silent = 0
   var isPaused = false
   var complaint: String?

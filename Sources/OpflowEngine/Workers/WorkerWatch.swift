@@ -1,11 +1,9 @@
 internal import OpflowPlan
 
-/// For workers that may hang.
 package struct WorkerWatch {
   private struct Entry {
     /// For a hello, or for the end of a task that should have ended.
     var deadline = Deadline()
-    /// For the answer to a ping.
     var answerBy: Instant?
     /// Since the last check.
     var wasHeard = true
@@ -17,11 +15,9 @@ package struct WorkerWatch {
     }
   }
 
-  /// By number.
   private var entries = Table<Entry>()
   private var due = IndexedHeap<Instant>()
   private var listenedCount = 0
-  /// The next check for silence.
   private var listenAt: Instant?
 
   // MARK: - Watched workers
@@ -103,7 +99,6 @@ package struct WorkerWatch {
     entries[worker.index].answerBy.map { $0 <= now } ?? false
   }
 
-  /// Restarts the check for silence.
   mutating func listenAnew(at now: Instant) {
     listenAt = now.advanced(byMilliseconds: SchedulerOptions.listenMilliseconds)
     for index in entries.indices where entries[index].isListenedTo {
@@ -113,7 +108,7 @@ package struct WorkerWatch {
 
   var isListening: Bool { listenAt != nil }
 
-  /// Workers that said nothing since the last check, if one is due.
+  /// Since the last check, if one is due.
   mutating func silent(at now: Instant) -> [WorkerID] {
     guard let listenAt, listenAt <= now else { return [] }
     self.listenAt = now.advanced(byMilliseconds: SchedulerOptions.listenMilliseconds)
@@ -125,7 +120,7 @@ package struct WorkerWatch {
     return silent
   }
 
-  /// Silence does not count while the run is suspended.
+  /// Silence is ignored while the run is suspended.
   func nextWake(isSuspended: Bool) -> Instant? {
     let first = due.first?.key
     guard let listenAt, listenedCount > 0, !isSuspended else { return first }
@@ -144,7 +139,6 @@ package struct WorkerWatch {
 }
 
 struct Deadline {
-  /// Nil if not set, or paused.
   private(set) var at: Instant?
   /// Nanoseconds left while paused.
   private var left: Int64?

@@ -4,12 +4,12 @@ internal import OpflowPlan
 /// changes return what they release.
 struct Workforce {
   private(set) var nodes = Table<Node>()
-  /// By number, including those that are gone.
+  /// Includes workers that are gone.
   private(set) var workers = Table<WorkerRecord>()
   private(set) var throughputs: ByKind<Throughput>
   private(set) var backlogs: Backlogs
   var watch = WorkerWatch()
-  /// Tasks that workers have, or will get.
+  /// Includes tasks that workers will get.
   private(set) var heldCount = 0
   private(set) var prefetchedCount = 0
   private(set) var revokingCount = 0
@@ -59,14 +59,12 @@ struct Workforce {
     nodes[0].pools[kind].limit = pools[kind].limit
   }
 
-  /// Its workers are lost one by one after it.
   mutating func leave(_ node: NodeID) { nodes[node.index].isGone = true }
 
   func isThere(_ node: NodeID) -> Bool {
     nodes.indices.contains(node.index) && !nodes[node.index].isGone
   }
 
-  /// Why local tasks of a kind cannot run.
   func complaint(of kind: WorkerKind) -> String? { nodes[0].pools[kind].complaint }
 
   mutating func noteTime(of kind: WorkerKind, _ now: Instant) -> Bool {
@@ -93,7 +91,7 @@ struct Workforce {
 
   func count(of kind: WorkerKind) -> Int { alive[kind] }
 
-  /// Each is idle, or can have tasks prefetched.
+  /// Each worker is idle, or can have tasks prefetched.
   func areAllAtWork(_ kind: WorkerKind) -> Bool {
     alive[kind] == idle[kind] + backlogs.count(of: kind)
   }
@@ -116,7 +114,7 @@ struct Workforce {
     nodes[node.index].pools[kind].hasRoom
   }
 
-  /// How many tasks can start there at once if resources allow.
+  /// The number of tasks that can start at once if resources allow.
   func startable(_ kind: WorkerKind, at node: NodeID) -> Int {
     let pool = nodes[node.index].pools[kind]
     if pool.isPaused { return 0 }
@@ -127,7 +125,7 @@ struct Workforce {
 
   // MARK: - Launching
 
-  /// An idle worker, or a new one to launch; requires `canTake`.
+  /// Requires `canTake`.
   mutating func claim(
     _ kind: WorkerKind, at node: NodeID, now: Instant
   ) -> (worker: WorkerID, isNew: Bool) {
@@ -155,7 +153,7 @@ struct Workforce {
     return worker
   }
 
-  /// Not launched; it gets a task at once.
+  /// The worker is not launched and gets a task at once.
   mutating func enlist(_ kind: WorkerKind, at now: Instant) -> WorkerID {
     let worker = launch(kind, at: .local, now: now)
     _ = welcome(worker)
@@ -174,8 +172,7 @@ struct Workforce {
     return worker
   }
 
-  /// Notes a hello; returns the assigned task, which was not journaled, or nil if it was not
-  /// launching.
+  /// Returns the assigned task, which was not journaled; nil if the worker was not launching.
   mutating func welcome(_ worker: WorkerID) -> Freed? {
     guard isAlive(worker), workers[worker.index].phase == .launching,
       !workers[worker.index].isDiscarded
@@ -202,7 +199,6 @@ struct Workforce {
 
   // MARK: - Tasks
 
-  /// Whether the task starts now.
   mutating func assign(
     _ task: TaskID, demandClass: Int, _ share: Share, to worker: WorkerID, at now: Instant
   ) -> Bool {
@@ -226,7 +222,7 @@ struct Workforce {
     backlogs.update(worker, in: &workers)
   }
 
-  /// Notes a recall; false if there was one already.
+  /// Returns false if there was a recall already.
   mutating func noteRevoking(_ place: Int, of worker: WorkerID) -> Bool {
     if workers[worker.index].ahead[place].isRevoking { return false }
     workers[worker.index].ahead[place].isRevoking = true
@@ -267,8 +263,7 @@ struct Workforce {
     workers[worker.index].knowsRunState = true
   }
 
-  /// After a success the worker starts the next prefetched task by itself; otherwise it returns
-  /// all.
+  /// After a success the worker starts the next prefetched task by itself, else it returns all.
   mutating func ended(_ worker: WorkerID, continues: Bool, wall: Int64, at now: Instant) -> Freed {
     let kind = workers[worker.index].kind
     throughputs[kind].noteEnd(
@@ -287,7 +282,7 @@ struct Workforce {
     workers[worker.index].standsStill = false
     workers[worker.index].current = .none
     if follows {
-      // It may still come back, if the recall arrived first.
+      // The task may still come back, if the recall arrived first.
       followOn(worker, at: now)
     } else {
       watch.setDeadline(
@@ -297,7 +292,6 @@ struct Workforce {
     return Freed(task: task)
   }
 
-  /// Nil if the worker does not have the task.
   mutating func revoked(_ worker: WorkerID, _ task: TaskID, at now: Instant) -> Freed? {
     if let place = workers[worker.index].ahead.firstIndex(where: { $0.task == task }) {
       _ = removePrefetched(place, of: worker)
@@ -326,8 +320,8 @@ struct Workforce {
 
   // MARK: - Ends
 
-  /// It keeps its resources until its processes are gone, since its task may run until then. False
-  /// if it was marked already.
+  /// The worker keeps its resources until its processes are gone, since its task may run until
+  /// then. Returns false if it was marked already.
   mutating func discard(_ worker: WorkerID, complaint: String) -> Bool {
     guard isAlive(worker), !workers[worker.index].isDiscarded else { return false }
     workers[worker.index].isDiscarded = true
@@ -357,9 +351,10 @@ struct Workforce {
     return loss
   }
 
-  /// The other workers of the kind go on. Service workers cannot take over: each keeps its service.
+  /// The other workers of the kind continue. Service workers cannot take over: each keeps its
+  /// service.
   ///
-  /// - Parameter waits: whether the kind waits without other workers.
+  /// - Parameter waits: True if the kind waits without other workers.
   mutating func launchFailed(_ worker: WorkerID, complaint: String, waits: Bool) -> Loss? {
     guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
     let pool = pool(of: worker)
@@ -379,7 +374,7 @@ struct Workforce {
     return loss
   }
 
-  /// The run can go on without the worker, which is then not replaced.
+  /// The run can continue without the worker, which is then not replaced.
   mutating func spare(_ worker: WorkerID) -> Bool {
     let alive = pool(of: worker).alive
     guard alive > 1, workers[worker.index].kind != .service else { return false }
@@ -474,17 +469,16 @@ struct Freed {
 struct Loss {
   var complaint: String
   var node: NodeID
-  /// It had not said hello: nothing was started.
+  /// No hello was said: nothing was started.
   var wasLaunching: Bool
-  /// It is not replaced, and the node is not blamed.
+  /// The worker is not replaced, and the node is not blamed.
   var isSpared: Bool
-  /// No process could be created, and its kind waits for one.
+  /// No process could be created: the kind waits for one.
   var waits = false
-  /// Too many in a row did not come up there.
+  /// Too many workers in a row did not come up there.
   var isLastTry = false
-  /// The running task, or the one that it was launched for.
+  /// Or the task that the worker was launched for.
   var current: TaskID
-  /// In order.
   var ahead: [TaskID]
   var share: Share?
 }

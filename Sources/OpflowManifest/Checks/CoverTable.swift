@@ -1,21 +1,21 @@
 internal import OpflowPlan
 
 /// Finds the entries that cover another path or pattern with any files: a parent folder, or a
-/// pattern that matches all of it. Whether two patterns merely overlap depends on the files.
+/// pattern that matches all of it. A mere overlap of patterns depends on the files.
 struct CoverTable {
   private var folders = TextTable()
-  /// For each folder, the entries about its contents.
+  /// Entries about the contents of each folder.
   private var own: [Contents] = []
-  /// For each folder, the nearest one with entries; -1 for none, nil if unknown.
+  /// The nearest folder with entries; -1 for none, nil if unknown.
   private var nearest: [Int32?] = []
   /// The literal beginnings of patterns, and the patterns of each.
   private var beginnings = TextTable()
   private var patterns: [[Pattern]] = []
 
   private struct Contents {
-    /// The entry that is the folder itself.
+    /// The entry for the folder itself.
     var path: Int?
-    /// The lengths of the beginnings of patterns; sorted.
+    /// The lengths of the patterns' beginnings, sorted.
     var lengths: [Int] = []
     var isEmpty: Bool { path == nil && lengths.isEmpty }
   }
@@ -37,7 +37,7 @@ struct CoverTable {
     }
   }
 
-  /// The limit on folders. Beyond it, nothing is found.
+  /// Beyond this limit, nothing is found.
   private static let mostFolders = 1_000_000
 
   init(_ table: FileTable) {
@@ -132,7 +132,6 @@ struct CoverTable {
     return number
   }
 
-  /// Returns the part of a pattern before the first special character.
   private static func beginning(of pattern: ByteView) -> ByteView {
     pattern.part(0..<(pattern.firstIndex(where: PathPattern.isEscaped) ?? pattern.count))
   }
@@ -146,16 +145,15 @@ struct CoverTable {
   }
 }
 
-/// The paths and patterns that tasks declare.
 struct FileTable {
   struct Entry {
     var task: Int32
     var traits: Traits
     /// Nil for a task of the run that the manifest is added to.
     var place: Place?
-    /// The text as declared: an index into `written`.
+    /// As declared: an index into `written`.
     var text: Int32
-    /// The previous entry of the same path; -1 if there is none.
+    /// The previous entry of the same path, or -1.
     var previous: Int32
   }
 
@@ -163,16 +161,15 @@ struct FileTable {
     var rawValue: UInt8
     static let finally = Traits(rawValue: 1 << 0)
     static let cached = Traits(rawValue: 1 << 1)
-    /// Set for the target of a download.
     static let download = Traits(rawValue: 1 << 2)
     static let cleaned = Traits(rawValue: 1 << 3)
   }
 
-  /// Absolute and normalized paths, without links on the way to their folders.
+  /// Absolute and normalized; links on the way to the folder are resolved.
   private(set) var paths = TextTable()
   private(set) var entries: [Entry] = []
   private var written = TextTable()
-  /// For each path, its last entry.
+  /// The last entry of each path.
   private var last: [Int32] = []
   private(set) var isPattern: [Bool] = []
   private let store = TextStore()
@@ -181,7 +178,7 @@ struct FileTable {
 
   private static let mostEntries = 1_000_000
 
-  /// Whether a path that is a link is its destination as well.
+  /// A link also stands for its destination.
   private let followsLinks: Bool
 
   init(_ links: LinkResolver, followsLinks: Bool) {
@@ -216,7 +213,7 @@ struct FileTable {
       last.append(-1)
       self.isPattern.append(isPattern)
     }
-    // The name looks like a pattern in the table, but is another file.
+    // An equal path of the other kind is another file.
     if self.isPattern[number] != isPattern { return }
     var entry = entry
     entry.previous = last[number]
@@ -237,7 +234,7 @@ struct FileTable {
 }
 
 extension FileTable.Traits {
-  /// What `cache` or `clean` would do to a file of another task; nil without these keys.
+  /// What `cache` or `clean` does to a file of another task; nil without these keys.
   var loss: (key: String, effect: String)? {
     if contains(.cached) { return ("cache", "`cache` would bring an old one back over it") }
     if contains(.cleaned) { return ("clean", "`clean` would remove it") }

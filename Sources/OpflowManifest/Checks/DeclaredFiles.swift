@@ -1,6 +1,5 @@
 internal import OpflowPlan
 
-/// The files that a task declares: one of the manifest, or one of the run that it is added to.
 struct DeclaredFiles {
   struct File {
     /// A literal name, or a pattern with escapes.
@@ -12,7 +11,7 @@ struct DeclaredFiles {
   }
 
   let task: Int
-  /// The ID of a task of the run.
+  /// Nil for a task of the manifest.
   let nameInRun: ByteView?
   let folder: ByteView
   private(set) var traits = FileTable.Traits(rawValue: 0)
@@ -36,7 +35,6 @@ struct DeclaredFiles {
     }
   }
 
-  /// - Parameter store: Keeps the texts.
   init(_ task: TaskID, _ number: Int, of run: RunTasks, store: TextStore) {
     let plan = run.plan
     self.task = number

@@ -2,24 +2,23 @@ internal import OpflowPlan
 
 /// Resolves the symbolic links that exist now.
 final class LinkResolver {
-  /// Returns a symbolic link's target; nil for other paths.
   private let readLink: (String) -> String?
   /// A cache, since many files share a folder.
   private var folders: [String: String] = [:]
 
-  /// The newest folder of `unlinked`, and where its links lead; nil without links.
+  /// The newest folder of `unlinked`, and its real path; nil without links.
   private var last: (folder: ByteView, real: String?)?
   private let store = TextStore()
 
   private var warningsLeft = 1000
 
-  /// The limits of Linux (path_resolution(7)). Further links and longer paths are not followed.
+  /// Linux follows no more (path_resolution(7)).
   private static let mostLinks = 40
   private static let mostBytes = 4096
 
   init(readLink: @escaping (String) -> String?) { self.readLink = readLink }
 
-  /// Returns the real path of a folder. Looks at each folder on the way once.
+  /// Reads each folder on the way once.
   func folder(_ path: String) -> String {
     if let known = folders[path] { return known }
     guard let slash = path.lastIndex(of: "/"), path.utf8.count < Self.mostBytes else { return path }
@@ -38,8 +37,7 @@ final class LinkResolver {
     return found
   }
 
-  /// Returns the absolute, normalized path. As for the kernel, `..` behind a link leaves the folder
-  /// that the link leads to.
+  /// As in the kernel, `..` after a link leaves the folder that the link leads to.
   func absolute(_ path: ByteView, from folder: ByteView, isPattern: Bool, store: TextStore)
     -> ByteView
   {
@@ -52,7 +50,7 @@ final class LinkResolver {
     return PathText.absolute(whole, from: folder, store: store)
   }
 
-  /// Returns the end of a path's folder, as far as that is literal.
+  /// The end of a path's folder, as far as the path is literal.
   private static func lastSlash(_ path: ByteView, isPattern: Bool) -> Int? {
     let special = isPattern ? path.firstIndex(where: PathPattern.isEscaped) : nil
     return path.part(0..<(special ?? path.count)).lastIndex(of: UInt8(ascii: "/"))
@@ -66,14 +64,13 @@ final class LinkResolver {
     return store.copy((isPattern ? PathPattern.text(ofName: folder) : folder) + rest)
   }
 
-  /// Whether a path has a `..`.
   private static func leavesFolder(_ path: ByteView) -> Bool {
     let dot = UInt8(ascii: ".")
     guard path.contains(dot) else { return false }
     return path.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual([dot, dot]) }
   }
 
-  /// Resolves the folder of a path, or that of a pattern as far as its path is literal.
+  /// Resolves the folder of a path, or of a pattern's literal beginning.
   func unlinked(_ path: ByteView, isPattern: Bool, store: TextStore) -> ByteView {
     guard let slash = Self.lastSlash(path, isPattern: isPattern), slash > 0 else { return path }
     let folder = path.part(0..<slash)
@@ -86,12 +83,11 @@ final class LinkResolver {
     return Self.moved(path, from: slash, to: real, isPattern: isPattern, store: store)
   }
 
-  /// Returns the destination of a link; nil if the path is not one.
   func destination(of path: String) -> String? {
     readLink(path) == nil ? nil : resolved(path)
   }
 
-  /// Returns the destination of a link for a warning, which is not worth a look at each of many.
+  /// Returns a link's destination for a warning, which is not worth reading many links.
   func destination(ofOneOfFew path: ByteView) -> String? {
     if warningsLeft == 0 { return nil }
     warningsLeft -= 1
@@ -117,7 +113,6 @@ final class LinkResolver {
     return Self.joined(found)
   }
 
-  /// The parts in reverse order.
   private static func parts(of path: String) -> [Substring] {
     path.split(separator: "/").filter { $0 != "." }.reversed()
   }

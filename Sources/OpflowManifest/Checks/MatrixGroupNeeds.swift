@@ -1,8 +1,8 @@
 internal import OpflowPlan
 
-/// A matrix that a task needs, of the manifest or of the run.
+/// A matrix of the manifest or of the run.
 struct NeededMatrixGroup {
-  /// Counts those of the run behind those of the manifest.
+  /// Matrices of the run are numbered after those of the manifest.
   let number: Int
   let matrixGroup: MatrixGroup
   let firstTask: Int
@@ -13,10 +13,10 @@ struct MatrixGroupNeeds {
   let suggestions: Suggestions
   let texts: MatrixTexts
   private let store = TextStore()
-  /// For each matrix and condition, the digest of a need for the whole matrix.
+  /// Digests of needs for whole matrices.
   private var wholeDigests: [Int: [NeedCondition: UInt64]] = [:]
   private var indices: [IndexKey: InstanceIndex] = [:]
-  /// For each matrix, the bracketed parts of shortened IDs.
+  /// The bracketed parts of shortened IDs, by matrix.
   private var cutIDs: [Int: [String: Int]] = [:]
 
   private struct IndexKey: Hashable {
@@ -37,13 +37,13 @@ struct MatrixGroupNeeds {
     var written: ByteView?
   }
 
-  /// The size of all indices together. At the limit, all are dropped.
+  /// The size of all indices. At the limit, all are dropped.
   private var indexedCount = 0
   private static let mostIndexed = 10_000_000
 
   struct Needer {
     var name: ByteView
-    /// The matrix and the index of the dependent; nil for a single task.
+    /// Nil for a single task.
     var instance: (matrixGroup: MatrixGroup, number: Int)?
   }
 
@@ -53,7 +53,7 @@ struct MatrixGroupNeeds {
     self.texts = texts
   }
 
-  /// Returns what a need for a whole matrix adds to a fingerprint.
+  /// The share of a need for a whole matrix in a fingerprint.
   mutating func digest(of needed: NeededMatrixGroup, _ condition: NeedCondition) -> UInt64 {
     if let known = wholeDigests[needed.number]?[condition] { return known }
     let digest = needed.matrixGroup.ids.reduce(0) { $0 &+ Digest.need($1, condition) }
@@ -61,7 +61,7 @@ struct MatrixGroupNeeds {
     return digest
   }
 
-  /// Returns the selected matrix tasks; nil, after an error, if there are none.
+  /// Returns nil after an error.
   mutating func instances(
     _ selector: InstanceSelector, written text: ByteView, of needed: NeededMatrixGroup,
     for needer: Needer, at place: Place
@@ -93,7 +93,7 @@ struct MatrixGroupNeeds {
     return cutIDs[number]?[Self.brackets(of: id)].map { Int32(truncatingIfNeeded: $0) }
   }
 
-  /// Returns the bracketed part. What is before it may be shorter in another file.
+  /// The part before the brackets may be shorter in another file.
   private static func brackets(of id: ByteView) -> String {
     id.part((id.firstIndex(of: UInt8(ascii: "[")) ?? 0)..<id.count).string
   }
@@ -117,7 +117,6 @@ struct MatrixGroupNeeds {
     return index
   }
 
-  /// Returns the required values sorted by name; nil after an error.
   private func values(
     _ selector: InstanceSelector, _ matrixGroup: MatrixGroup, for needer: Needer, at place: Place
   ) -> [WantedValue]? {

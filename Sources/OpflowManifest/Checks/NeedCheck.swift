@@ -7,17 +7,15 @@ struct NeedCheck {
   let needs: NeedList
   let needed: NeededTasks
 
-  /// A use of some needs' values.
   struct ValueRead {
     var task: Int
     /// Indices into the task's needs.
     var needs: Range<Int>
     var place: Place
-    /// Whether the task's `if` uses the values.
+    /// True if the task's `if` uses the values.
     var decides: Bool
   }
 
-  /// Reports uses of values from tasks that cannot leave any.
   func checkValues(_ reads: [ValueRead]) {
     for read in reads {
       let edges = needs.edges(of: read.task)
@@ -51,7 +49,7 @@ struct NeedCheck {
     diagnostics.error(place, "`\(name)` is \(detail), and leaves no values", help: help)
   }
 
-  /// Reports tasks that would wait for a `finally` task, which runs after them.
+  /// A `finally` task runs after all others.
   func checkFinally() {
     guard needed.hasFinally else { return }
     for task in 0..<needs.count where !needed.isFinally(task) {
@@ -70,8 +68,7 @@ struct NeedCheck {
     }
   }
 
-  /// Reports wrong needs for services. These run while their dependents do, so a dependent needs a
-  /// process and the condition `success`.
+  /// A service runs while its dependents do, so these need a process and the condition `success`.
   func checkServices(_ resources: ResourceTable) {
     guard needed.hasServices else { return }
     var together = JointDemands(needs: needs, needed: needed, resources: resources)
@@ -105,7 +102,6 @@ struct NeedCheck {
     needs.place(of: edge, in: tasks.document(task).file)
   }
 
-  /// Reports ports that set the same variable.
   private func checkPorts(of task: Int) {
     var owners: [String: Int] = [:]
     for variable in needed.ports(task) { owners[variable] = task }
@@ -123,7 +119,7 @@ struct NeedCheck {
     }
   }
 
-  /// Reports that a task's demands, with those of its services, exceed a capacity.
+  /// A task and its services exceed a capacity.
   private func report(_ together: JointDemands, of task: Int, _ resources: ResourceTable) {
     let first = needs.edges(of: task).first { needed.isService(Int(needs.targets[$0])) }
     guard let first else { return }
@@ -143,16 +139,15 @@ struct NeedCheck {
   }
 }
 
-/// What tasks demand together with their services. The exact sum of a task visits all of its
-/// services, so that it is computed only where cheaper bounds leave it open.
+/// Demands of tasks with their services. The exact sum of a task visits all of its services, so it
+/// is computed only if cheaper bounds do not decide.
 private struct JointDemands {
   private let needs: NeedList
   private let needed: NeededTasks
   private let resources: ResourceTable
-  /// Resources of which all services and one more task demand more than there is.
+  /// Resources of which all services and one more task demand more than the capacity.
   private var scarce: Set<UInt32> = []
-  /// Upper bounds of the demands for scarce resources: a service that is reachable in two ways may
-  /// count twice.
+  /// Upper bounds: a service that is reachable in two ways may be counted twice.
   private var most: [Int: [UInt32: UInt64]] = [:]
   private var isOpen: Set<Int> = []
   private var exceeding: Set<Int> = []
@@ -173,8 +168,7 @@ private struct JointDemands {
         .filter { !resources.isGPUOfMachine($0) })
   }
 
-  /// Whether a task and its services exceed a capacity, and none of these services does with its
-  /// own: that one is reported.
+  /// False if one of the services exceeds a capacity on its own, which is reported there.
   mutating func exceed(with task: Int) -> Bool {
     if scarce.isEmpty { return false }
     let services = services(neededBy: task)
@@ -194,7 +188,7 @@ private struct JointDemands {
     var open = [task]
     while let next = open.last {
       let services = services(neededBy: next)
-      // One that waits for itself is a mistake of its own.
+      // A service that needs itself is a separate error.
       let unknown = services.filter { most[$0] == nil && isOpen.insert($0).inserted }
       if !unknown.isEmpty {
         open += unknown
@@ -232,7 +226,7 @@ private struct JointDemands {
     return services
   }
 
-  /// Returns the services that these tasks need, and those that these services need in turn.
+  /// Returns the services that the tasks need, transitively.
   private func allServices(neededBy tasks: [Int]) -> [Int] {
     var services: [Int] = []
     var seen: Set<Int> = []
@@ -257,16 +251,14 @@ private struct JointDemands {
   }
 }
 
-/// What dependents have to know about tasks, including tasks of the run.
+/// Facts about tasks for their dependents, including tasks of the run.
 struct NeededTasks {
   private let tasks: TaskList
   private var finallyTasks: [Bool]
-  /// Tasks that cannot leave values.
   private var leavingNothing: [Bool]
   /// Services; then tasks without a process.
   private var services: Set<Int> = []
   private var processless: [Int: ActionKind] = [:]
-  /// The variables of services' ports.
   private var ports: [Int: [String]] = [:]
   /// Demands for user-defined resources.
   private var demands: [Int: [DemandItem]] = [:]
@@ -329,13 +321,12 @@ struct NeededTasks {
     }
   }
 
-  /// Whether a task of the run leaves no values, because nothing mentioned any when it was added.
+  /// Nothing mentioned values when the run's task was added.
   func keepsNothing(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return false }
     return !run.plan.flags(id).contains(.leavesValues)
   }
 
-  /// Whether an `if` can read the task's values.
   func decides(_ task: Int) -> Bool {
     guard let (run, id) = tasks.ofRun(task) else { return true }
     return run.plan.flags(id).contains(.decidesOthers)

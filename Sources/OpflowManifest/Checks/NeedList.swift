@@ -1,13 +1,13 @@
 internal import OpflowPlan
 
-/// The needs of all tasks, as adjacency lists.
+/// Adjacency lists of needs.
 struct NeedList {
   private(set) var targets: [Int32] = []
   private(set) var conditions: [NeedCondition] = []
-  /// The offset of each need in the dependent's file.
+  /// Offsets in the dependent's file.
   private var offsetsInFile: [UInt32] = []
   private var offsets: [UInt32] = [0]
-  /// Targets from this number on are tasks of the run.
+  /// Tasks of the run have numbers from this on.
   private let firstOfRun: Int
 
   init(firstOfRun: Int = .max) { self.firstOfRun = firstOfRun }
@@ -48,7 +48,7 @@ struct NeedList {
 
   mutating func endTask() { offsets.append(UInt32(truncatingIfNeeded: targets.count)) }
 
-  /// Whether tasks only need earlier ones. If so, there is no cycle.
+  /// True if tasks only need earlier ones, which excludes cycles.
   private(set) var allPointBack = true
 
   var hasCycle: Bool {
@@ -62,8 +62,8 @@ struct NeedList {
     }
   }
 
-  /// Returns one cycle per strongly connected component, as its edges in order. Uses Tarjan's
-  /// algorithm with an explicit stack, because a cycle may have a million tasks.
+  /// One cycle per strongly connected component, as its edges in order. Uses Tarjan's algorithm
+  /// with an explicit stack, because a cycle may have a million tasks.
   func rings() -> [[(task: Int, edge: Int)]] {
     groups().map { ring(in: $0) }
   }
@@ -137,7 +137,7 @@ struct CycleReport {
         diagnostics.count()
         continue
       }
-      // A cycle may have thousands of tasks, so only its beginning is shown.
+      // A cycle may have thousands of tasks.
       let shown = ring.prefix(20)
       var names = shown.map { tasks.name($0.task).string }
       if ring.count > shown.count { names.append("… \(ring.count - shown.count) more …") }
@@ -158,19 +158,19 @@ struct CycleReport {
   }
 }
 
-/// Finds out whether tasks need each other transitively, up to a limit on work.
+/// Decides if tasks need each other transitively, up to a limit on work.
 struct NeedReach {
   private let needs: NeedList
-  /// The run that the manifest is added to. Its tasks are numbered behind the manifest's.
+  /// The run's tasks are numbered after the manifest's.
   private let run: Plan?
-  /// For each task, the last queried task that was found to need it.
+  /// The last queried task that was found to need each task.
   private var stamps: [Int32]
-  /// The queried task, and the tasks that it needs whose own needs are not visited yet.
+  /// The queried task, and its open search.
   private var task = -1
   private var open: [Int32] = []
-  /// The number of needs that may still be visited.
+  /// Needs that may still be visited.
   private var left: Int
-  /// A generator of the run. Tasks of the run that need it also need the new matrix tasks.
+  /// A generator: tasks of the run that need it also need the new matrix tasks.
   private let maker: Int?
 
   init(_ needs: NeedList, run: RunTasks? = nil, atMost left: Int = 5_000_000) {
@@ -181,7 +181,7 @@ struct NeedReach {
     stamps = [Int32](repeating: -1, count: needs.count + (run?.plan.taskCount ?? 0))
   }
 
-  /// Returns nil if the limit is reached. Group queries by `task`, whose search is continued.
+  /// Returns nil at the limit. Group queries by `task`: its search is continued.
   mutating func needs(_ task: Int, _ other: Int) -> Bool? {
     if self.task != task {
       self.task = task

@@ -1,34 +1,33 @@
 internal import OpflowPlan
 
-/// Resolves needs after all tasks are declared.
+/// Used after all tasks are declared.
 struct NeedResolver {
   let diagnostics: Diagnostics
   let suggestions: Suggestions
   private let tasks: TaskList
   private(set) var needs: NeedList
-  /// For each task, the last dependent that named it.
+  /// The last dependent that named each task.
   private var stamps: [Int32]
-  /// The same for tasks of the run.
   private var stampsOfRun: [Int: Int] = [:]
   private var needed: NeededTasks
   private var valueReads: [NeedCheck.ValueRead] = []
   private var matrixGroups: MatrixGroupNeeds
-  /// Tasks whose values future matrix tasks read, and whether an `if` reads them.
+  /// Tasks whose values future matrix tasks read; `decides` if an `if` reads them.
   private(set) var readsOfInstances: [(task: Int, decides: Bool)] = []
-  /// False if a file could not be read, which may declare the task.
+  /// False if an unreadable file may declare the missing tasks.
   var knowsAll = true
 
   private struct Dependent {
     let number: Int
     let declaration: Int
-    /// The index in its matrix; nil for a single task or an empty matrix.
+    /// Nil for a single task or an empty matrix.
     var instance: Int?
     let document: YAMLDocument
 
     func place(_ need: TaskValues.Need) -> Place { document.place(need.node) }
   }
 
-  /// The limit on needs, which only matrices reach.
+  /// Only matrices reach the limit.
   static let mostNeeds = 20_000_000
 
   init(
@@ -46,7 +45,7 @@ struct NeedResolver {
     needs.reserve(taskCount: tasks.count, edgeCount: min(nodeCount, tasks.count * 4))
   }
 
-  /// Resolves a task's needs and sets their full IDs. Call it in task order.
+  /// Resolves a task's needs and sets their full IDs. Must be called in task order.
   mutating func add(
     _ task: inout TaskValues, _ number: Int, _ declaration: Int, instance: Int? = nil
   ) {
@@ -83,7 +82,7 @@ struct NeedResolver {
     task.needs[index].edgeCount = needs.targets.count - start - first
   }
 
-  /// Resolves needs of an added task, which may name tasks of the run.
+  /// The needs may name tasks of the run.
   private mutating func addNeeds(
     of task: inout TaskValues, _ dependent: Dependent, beside run: RunTasks
   ) {
@@ -122,10 +121,10 @@ struct NeedResolver {
     }
   }
 
-  /// Adds a matrix's generator. Call it in task order.
+  /// Adds a matrix's generator. Must be called in task order.
   ///
-  /// It needs the tasks in `after`, and what its matrix tasks need: they could not start earlier.
-  /// For another matrix with `after` it waits for that generator.
+  /// The generator needs the tasks in `after` and the needs of its matrix tasks, which could not
+  /// start earlier. For another matrix with `after` it waits for that matrix's generator.
   ///
   /// - Parameter reads: Values that its matrix tasks read.
   mutating func addMaker(
@@ -163,7 +162,7 @@ struct NeedResolver {
     if let ofGenerator { task.needs.append(ofGenerator) }
   }
 
-  /// For each need, whether an expression (false) or an `if` (true) reads its values.
+  /// Returns the kinds of readers of each need: expressions (false) and `if` (true).
   private static func byNeed(
     _ reads: [(id: ByteView, place: Place, decides: Bool)], _ needs: [TaskValues.Need]
   ) -> [Set<Bool>] {
@@ -182,7 +181,7 @@ struct NeedResolver {
     return tasks.matrixGroup(of: tasks.declaration(of: task))?.emptiness == .later
   }
 
-  /// Returns the tasks that a need names; empty, after an error, if there are none.
+  /// Empty after an error.
   private mutating func targets(
     of need: TaskValues.Need, _ name: ByteView, _ dependent: Dependent
   ) -> [Int] {
@@ -206,7 +205,7 @@ struct NeedResolver {
       }
       matrixGroup = found
     }
-    // All matrix tasks if the selection depends on the dependent.
+    // Takes all matrix tasks if the selection depends on the dependent.
     guard let selector, !selector.joins else {
       return matrixGroup.matrixGroup.ids.indices.map { matrixGroup.firstTask + $0 }
     }
@@ -272,7 +271,7 @@ struct NeedResolver {
     return true
   }
 
-  /// Whether the task already needs `target`. Records that it does.
+  /// Returns true if the task already needs `target`, and records the need.
   @inline(__always)
   private mutating func isStamped(_ target: Int, _ number: Int) -> Bool {
     if target >= stamps.count { return stampsOfRun.updateValue(number, forKey: target) == number }
@@ -281,12 +280,11 @@ struct NeedResolver {
     return false
   }
 
-  /// Whether one need may become many.
   private var hasMatrixGroups: Bool {
     !tasks.matrixGroups.isEmpty || tasks.run?.plan.matrixGroups.isEmpty == false
   }
 
-  /// Names a target in an error: by a matrix task's ID, or as the need is written.
+  /// Names a target by a matrix task's ID, else as the need is written.
   private func shown(_ target: Int, _ need: TaskValues.Need) -> String {
     let isInstance =
       tasks.ofRun(target) != nil
@@ -316,7 +314,7 @@ struct NeedResolver {
           + "`after` as well")
     }
     let own = tasks.matrixGroup(of: dependent.declaration)
-    // With an empty matrix, there is nothing to select from or by.
+    // An empty matrix has nothing to select from or by.
     if needed.matrixGroup.emptiness != nil || own?.emptiness != nil && selector.joins {
       addTarget(target, &task.needs[index], dependent)
       return
@@ -359,7 +357,7 @@ struct NeedResolver {
     var selector: InstanceSelector?
   }
 
-  /// Returns nil if the name means a task of the manifest, or nothing.
+  /// Nil if the name means a task of the manifest, or nothing.
   private func needOfRun(_ name: ByteView, seenFrom declaration: Int, _ run: RunTasks) -> NeedOfRun?
   {
     let selector = InstanceSelector(name)
@@ -380,7 +378,7 @@ struct NeedResolver {
     switch need.member {
     case .task(let id):
       let isEmpty = need.run.plan.flags(id).contains(.emptyMatrix)
-      // This task stands for a matrix that is empty or not made yet.
+      // The task is a placeholder for a matrix that is empty or not made yet.
       if let selector = need.selector, !isEmpty {
         return reportNoMatrixGroup(selector, at: dependent.place(task.needs[index]))
       }
@@ -443,7 +441,6 @@ struct NeedResolver {
     CycleReport(needs: needs, tasks: tasks).report(to: diagnostics)
   }
 
-  /// Checks all needs. Call it after all tasks are read.
   func check(_ resources: ResourceTable) {
     let check = NeedCheck(diagnostics: diagnostics, tasks: tasks, needs: needs, needed: needed)
     check.checkFinally()
@@ -452,7 +449,6 @@ struct NeedResolver {
   }
 }
 
-/// Finds advice for a need that names no task.
 struct UnknownNeed {
   let tasks: TaskList
   let suggestions: Suggestions
@@ -492,7 +488,7 @@ struct UnknownNeed {
       ? "the other task is `\(names[0])`" : "the other tasks are \(names.joined(separator: ", "))"
   }
 
-  /// For several IDs in one text, as in make.
+  /// Advice for several IDs in one text, as in make.
   private func severalHelp(_ text: ByteView) -> String? {
     guard text.count <= 200,
       text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") })

@@ -5,7 +5,7 @@ struct Redeclarations {
   let tasks: TaskList
   let diagnostics: Diagnostics
 
-  /// Returns the IDs of equal tasks, and reports different ones.
+  /// Returns equal tasks, and reports different ones.
   func unchanged(in bytes: [UInt8]) -> [String] {
     guard let run = tasks.run else { return [] }
     let declared = tasks.declared
@@ -40,7 +40,7 @@ struct Redeclarations {
     return unchanged
   }
 
-  /// Whether the run already has the task. A generator does not count as its matrix.
+  /// A matrix's generator is not its matrix.
   private func isKnown(_ name: ByteView, to run: RunTasks) -> Bool {
     switch run.member(named: name) {
     case nil: false
@@ -58,7 +58,7 @@ struct Redeclarations {
     return plan.place(of: task).map { path, line in path == "-" ? "" : " (\(path):\(line))" }
   }
 
-  /// Returns how a task differs from the run's; nil if it does not.
+  /// Nil if there is no difference.
   private func difference(
     of declaration: Int, _ run: RunTasks, _ comparison: DefinitionComparison
   ) -> String? {
@@ -84,12 +84,12 @@ struct Redeclarations {
   }
 }
 
-/// Compares task definitions in two plans with the same resources.
+/// Both plans must have the same resources.
 struct DefinitionComparison {
   let old: Plan
   let new: Plan
 
-  /// Returns the first difference, worded as the end of a sentence; nil if there is none.
+  /// Worded as the end of a sentence.
   func difference(old a: TaskID, new b: TaskID) -> String? {
     let (before, after) = (old.fingerprint(a), new.fingerprint(b))
     if before.whole != after.whole {
@@ -101,7 +101,7 @@ struct DefinitionComparison {
     return differentKey(a, b).map { "another `\($0.name)`" }
   }
 
-  /// Compares what fingerprints do not contain.
+  /// Compares keys that fingerprints lack.
   private func differentKey(_ a: TaskID, _ b: TaskID) -> TaskKey? {
     differentFlag(a, b) ?? differentPolicy(old.policy(a), new.policy(b))
       ?? differentSetting(a, b) ?? differentAction(a, b)
@@ -138,7 +138,6 @@ struct DefinitionComparison {
     return nil
   }
 
-  /// Compares what fingerprints do not contain.
   private func differentAction(_ a: TaskID, _ b: TaskID) -> TaskKey? {
     if old.kind(a) == .download {
       let (before, after) = (old.download(a), new.download(b))

@@ -1,17 +1,17 @@
 internal import OpflowPlan
 
-/// Finds outputs that take in other declared files, and tasks that read another task's outputs
-/// without an order between them. The latter is only a warning, because the reader may want the
-/// files of an earlier run.
+/// Finds outputs that include other declared files, and tasks that read another task's outputs
+/// without an order between them. The latter is a warning: the reader may want the files of an
+/// earlier run.
 struct UnorderedFiles {
   private let diagnostics: Diagnostics
   private var inputs: FileTable
   private var outputs: FileTable
   private let store = TextStore()
-  /// Absolute paths, with links resolved.
+  /// Absolute paths with links resolved.
   private let manifestFiles: [ByteView]
 
-  /// Work limits, in bytes compared and in pairs of tasks.
+  /// The limit on bytes compared; the next one is on pairs of tasks.
   private static let mostCompared = 20_000_000
   private static let mostPairs = 500_000
 
@@ -24,13 +24,12 @@ struct UnorderedFiles {
     }
   }
 
-  /// Call it for tasks of the run after all tasks of the manifest.
+  /// Tasks of the run follow all tasks of the manifest.
   mutating func note(_ files: DeclaredFiles) {
     for file in files.inputs { inputs.add(file, of: files) }
     for file in files.outputs { outputs.add(file, of: files) }
   }
 
-  /// Reports problems. Call it after all tasks and needs are known.
   func check(_ needs: NeedList, _ tasks: TaskList) {
     if outputs.entries.isEmpty { return }
     var covers = CoverTable(outputs)
@@ -39,7 +38,7 @@ struct UnorderedFiles {
     var forward = NeedReach(needs, run: tasks.run)
     var backward = NeedReach(needs, run: tasks.run)
     var told: Set<Place> = []
-    // Grouped by reader for `NeedReach`.
+    // Sorted by reader for `NeedReach`.
     let (pairs, own) = pairs(&covers)
     var toldOwn: Set<Place> = []
     for (reader, writer) in own.sorted(by: <) {
@@ -84,7 +83,7 @@ struct UnorderedFiles {
       notes: Diagnostics.note(notes, "`\(writer)` writes it here"))
   }
 
-  /// Reports an output among the inputs of its own task, where it does not count.
+  /// The input has no effect.
   private func reportOwn(_ input: FileTable.Entry, _ output: FileTable.Entry, at place: Place) {
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
     let detail =
@@ -99,8 +98,8 @@ struct UnorderedFiles {
         + "narrowly", notes: Diagnostics.note(output.place, "the output is declared here"))
   }
 
-  /// Returns pairs about the same file: input and output of two tasks without an order, and an
-  /// input that is covered by an output of its own task.
+  /// Input and output of two tasks without an order, and inputs covered by an output of their own
+  /// task.
   private func pairs(_ outputCovers: inout CoverTable) -> (pairs: [(Int, Int)], own: [(Int, Int)]) {
     var pairs: [(Int, Int)] = []
     var own: [(Int, Int)] = []
@@ -144,8 +143,8 @@ struct UnorderedFiles {
 
   // MARK: Outputs
 
-  /// Reports outputs inside another task's output, and outputs that include a file of the manifest.
-  /// `WrittenPathCheck` finds equal outputs.
+  /// Inside another task's output, or with a file of the manifest inside. `WrittenPathCheck` finds
+  /// equal outputs.
   private func checkOutputs(_ covers: inout CoverTable, _ tasks: TaskList) {
     var left = Self.mostCompared
     for path in manifestFiles {
@@ -165,8 +164,7 @@ struct UnorderedFiles {
     }
   }
 
-  /// Returns entries of two tasks. Pairs of downloads, and pairs of tasks of the run, are checked
-  /// elsewhere.
+  /// Pairs of downloads are checked elsewhere; pairs of the run's tasks were checked before.
   private func pair(_ inner: Int, _ outer: Int) -> (FileTable.Entry, FileTable.Entry)? {
     for a in outputs.newest(of: inner) {
       for b in outputs.newest(of: outer)

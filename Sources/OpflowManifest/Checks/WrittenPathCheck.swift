@@ -3,7 +3,7 @@ internal import OpflowPlan
 /// Finds files with two writers, and tasks that write to the manifest or to opflow's files.
 struct WrittenPathCheck {
   let diagnostics: Diagnostics
-  /// The folder where runs are stored; absolute, or nil if unknown.
+  /// Absolute, or nil if unknown.
   let stateFolder: String?
   /// The manifest's folder; absolute.
   private let folder: ByteView
@@ -18,7 +18,7 @@ struct WrittenPathCheck {
     self.links = links
   }
 
-  /// Records a file of the manifest. Call it before any task is recorded.
+  /// Must be called before any task is recorded.
   mutating func note(_ file: SourceFile, at path: String) {
     guard path.hasPrefix("/") else { return }
     let path = store.copy(path)
@@ -31,7 +31,7 @@ struct WrittenPathCheck {
       path, WrittenPaths.Writer(kind: .named, text: path, place: Place(file: 0, offset: 0)))
   }
 
-  /// Records the outputs of a task. Call it for tasks of the run after all tasks of the manifest.
+  /// Tasks of the run follow all tasks of the manifest.
   mutating func note(_ files: DeclaredFiles) {
     for file in files.outputs {
       let writer = WrittenPaths.Writer(
@@ -46,13 +46,13 @@ struct WrittenPathCheck {
           expectWithin(file.text, at: place, in: files.folder, "clean", "removes nothing there")
         }
       } else if case .taken(let first) = outcome, let place = first.place, first.task != nil {
-        // A task of the run may have written the manifest that is added, which is no problem.
+        // A task of the run may have written the manifest that is added, which is allowed.
         reportTwice(first.text, at: place, writer)
       }
     }
   }
 
-  /// Reports outputs outside of the manifest's folder, where `cache` and `clean` have no effect.
+  /// `cache` and `clean` have no effect there.
   private func expectWithin(
     _ path: ByteView, at place: Place, in directory: ByteView, _ key: String, _ limit: String
   ) {
@@ -68,7 +68,7 @@ struct WrittenPathCheck {
       help: "let the task leave it below that folder, or take `\(key)` away")
   }
 
-  /// Reports an output of the manifest that is taken, or in the folder of runs.
+  /// The output is taken, or in the folder of runs.
   private func report(_ outcome: Outcome, of writer: WrittenPaths.Writer, at place: Place) {
     let found: [String]
     switch outcome {
@@ -93,9 +93,9 @@ struct WrittenPathCheck {
   }
 
   private enum Outcome {
-    /// `destination` is where a link there leads.
+    /// `destination` is the target if the path is a link.
     case new(String, destination: String?)
-    /// The same task has already declared the path, which is allowed.
+    /// The same task may declare a path twice.
     case known
     case taken(WrittenPaths.Writer)
   }
@@ -138,7 +138,7 @@ struct WrittenPathCheck {
       notes: Diagnostics.note(first.place, "the first one\(alias)"))
   }
 
-  /// Reports conflicts with downloads. Call it after all tasks are recorded.
+  /// Must be called after all tasks are recorded.
   func check() {
     paths.forEachPart { part, download in
       if part.kind == .manifest || part.kind == .named {
@@ -176,14 +176,13 @@ struct WrittenPathCheck {
   }
 }
 
-/// The files that tasks write, with links resolved, and the files that they must not write.
+/// Files that tasks write, with links resolved, and files that they must not write.
 struct WrittenPaths {
   struct Writer {
     enum Kind {
       case download, output
       /// The target of a symbolic link that a download replaces.
       case linked
-      /// The root manifest.
       case manifest
       /// Another file of the manifest.
       case named
@@ -193,9 +192,8 @@ struct WrittenPaths {
     var text: ByteView
     /// Nil for a task of the run.
     var place: Place?
-    /// Nil if no task writes it.
+    /// Nil if no task writes the file.
     var task: Int?
-    /// The ID of a task of the run.
     var nameInRun: ByteView?
   }
 
@@ -206,7 +204,7 @@ struct WrittenPaths {
   /// The parent folders of downloads, each with its first download.
   private var folders: [String: Int] = [:]
 
-  /// Returns the previous writer. `path` must outlive the table.
+  /// `path` must outlive the table.
   mutating func insert(_ path: ByteView, _ writer: Writer) -> Writer? {
     let (index, isNew) = paths.insert(path)
     if !isNew { return writers[index] }
@@ -215,7 +213,6 @@ struct WrittenPaths {
     return nil
   }
 
-  /// Records the parent folder of the path added last.
   mutating func noteFolder(_ path: String) {
     if folders[path] == nil { folders[path] = writers.count - 1 }
   }

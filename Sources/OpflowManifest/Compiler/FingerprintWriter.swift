@@ -3,7 +3,7 @@ internal import OpflowPlan
 
 struct FingerprintWriter {
   private var hasher = FingerprintHasher()
-  /// The manifest's folder; absolute and normalized.
+  /// Absolute and normalized.
   private let folder: ByteView
   private let style: FingerprintStyle
 
@@ -45,7 +45,6 @@ struct FingerprintWriter {
     }
   }
 
-  /// Adds what decides a download's result: sources, target and checks.
   private mutating func add(_ download: Download) {
     let none = ByteView.empty
     hasher.add(UInt64(download.urls.count))
@@ -71,8 +70,7 @@ struct FingerprintWriter {
     }
   }
 
-  /// Returns a digest to be added up, so that the order of variables does not matter. Variables of
-  /// a trace do not count.
+  /// The digests are added up: the order of variables does not matter. Trace variables are ignored.
   static func digest(of variable: EnvironmentList.Variable) -> UInt64 {
     let isOfTrace =
       variable.name.elementsEqual(TraceParent.variable.utf8)

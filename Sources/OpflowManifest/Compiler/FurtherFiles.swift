@@ -1,18 +1,16 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// The other files that a manifest names. Each is read once; one limit applies to all together.
+/// Reads each file once; one limit applies to all together.
 final class FurtherFiles {
-  /// In order of discovery, by the path that was opened. `file` is nil for an optional file that is
-  /// missing.
+  /// Files by the path that was opened, in order of discovery; nil for a missing optional file.
   private(set) var read: [(path: String, file: NamedFile?)] = []
   private let options: CompileOptions
   private var numbers: [String: Int] = [:]
   private var bytesLeft: Int
 
-  /// The size limit of an included manifest.
   static let mostBytes = 256 << 20
-  /// The size limit of a variable file. No process could be started with more.
+  /// No process could be started with more.
   static let mostVariableBytes = 1 << 20
 
   init(_ options: CompileOptions, rootBytes: Int) {
@@ -56,7 +54,7 @@ final class FurtherFiles {
 }
 
 extension NamedFileFault {
-  /// Words the fault as the end of an error message.
+  /// The end of an error message.
   func text(limit: Int) -> String {
     switch self {
     case .missing: "there is no such file"

@@ -1,53 +1,47 @@
 package import OpflowBase
 package import OpflowPlan
 
-/// The result of checking a manifest without errors.
 package struct CheckedManifest: Sendable {
   /// At most 50.
   package var warnings: [Diagnostic]
   package var taskCount: Int
-  /// The number of tasks that run only if named or needed.
+  /// Tasks that run only if named or needed.
   package var manualCount: Int
   package var needCount: Int
   /// The task that asks for the most GPUs of one node.
   package var mostDevices: (task: String, count: Int)?
 }
 
-/// A manifest without errors, and its plan.
 package struct CompiledManifest: Sendable {
   /// A plan file (`Plan`).
   package var planBytes: [UInt8]
   package var planKey: PlanKey
   /// At most 50.
   package var warnings: [Diagnostic]
-  /// Environment variables that expressions read; nil if not set.
+  /// Nil if not set.
   package var environmentRead: [(name: String, value: String?)]
-  /// The files that the plan depends on, the root first.
+  /// The plan depends on these, the root first.
   package var files: [PlanFile]
   /// All files except the root, by the path that was opened.
   package var furtherFiles: [(path: String, bytes: [UInt8])]
   package var taskCount: Int
 }
 
-/// An addition to a run.
 package struct CompiledSegment: Sendable {
-  /// A segment of the run's plan; nil if nothing is new.
+  /// Nil if nothing is new.
   package var added: CompiledManifest?
   /// Declared IDs that the run already has with the same definition.
   package var unchanged: [String]
 }
 
-/// Compiles a manifest into a plan.
-///
-/// Stages: bytes; nodes (`YAMLDocument`); declarations (`TaskDeclarations`); values of each task,
-/// with defaults and expressions applied (`TaskValues`); needs (`NeedResolver`); the plan
-/// (`PlanEmitter`). A check skips the last stage, unless the plan may be too large. Files are only
-/// accessed through closures of `CompileOptions`.
+/// Compiles a manifest into a plan: bytes, nodes (`YAMLDocument`), declarations
+/// (`TaskDeclarations`), values of each task with defaults and expressions applied (`TaskValues`),
+/// needs (`NeedResolver`), plan (`PlanEmitter`). A check skips the last stage, unless the plan may
+/// be too large. Files are only read through closures of `CompileOptions`.
 package enum ManifestCompiler {
-  /// The size limit of a manifest.
   package static let maximumBytes = 1 << 30
 
-  /// Whether any manifest with this beginning is invalid, since a value or the nesting does not
+  /// True if any manifest with this beginning is invalid, since a value or the nesting does not
   /// end.
   package static func refuses(beginning bytes: [UInt8]) -> Bool {
     do throws(YAMLFailure) {
@@ -58,7 +52,6 @@ package enum ManifestCompiler {
     }
   }
 
-  /// Finds all errors of a manifest.
   package static func check(
     _ source: ManifestSource, options: CompileOptions
   ) throws(ManifestError) -> CheckedManifest {
@@ -93,7 +86,7 @@ package enum ManifestCompiler {
         taskCount: reading.taskCount,
         manualCount: manualCount, needCount: reading.needs.targets.count, mostDevices: mostDevices)
     }
-    // Only the plan shows how much it has in common.
+    // Equal texts are stored once, so only the plan shows its size.
     if mayBeTooLarge { _ = try compile(source, options: options) }
     return checked
   }
@@ -105,12 +98,11 @@ package enum ManifestCompiler {
     try withFiles(source, options, run: nil) { compile($0, source, options, $1)?.manifest }
   }
 
-  /// Compiles an addition to a run into a segment of its plan (`PlanGrowth`).
+  /// Compiles an addition to a run into a segment of its plan (`PlanGrowth`). Its tasks may need
+  /// tasks of the run. A second pass leaves out tasks that the run already has, so that their
+  /// dependents need the run's tasks.
   ///
-  /// Its tasks may need tasks of the run. Tasks that the run already has are left out in a second
-  /// pass, so that their dependents need the run's tasks.
-  ///
-  /// - Parameter adder: The generator, a task of the run. New tasks need its success by default.
+  /// - Parameter generator: A task of the run. New tasks need its success by default.
   package static func compile(
     _ source: ManifestSource, addedTo run: Plan, by generator: TaskID? = nil,
     options: CompileOptions
@@ -149,7 +141,6 @@ package enum ManifestCompiler {
     try withFiles(source, options, run: run) { compile($0, source, options, $1) }
   }
 
-  /// A plan, and which of its tasks the run has.
   private struct Compilation {
     var manifest: CompiledManifest
     var declaredCount: Int

@@ -1,10 +1,8 @@
 internal import OpflowPlan
 
-/// Reads a manifest: top-level keys, then tasks one by one.
 struct ManifestReading: ~Copyable {
   let manifest: ManifestValues
   let tasks: TaskList
-  /// The files and names that matrices read.
   let sources: ReadSources
   let instanceTexts = MatrixTexts()
   /// The folder of the run's first manifest; absolute and normalized.
@@ -68,7 +66,7 @@ struct ManifestReading: ~Copyable {
   }
 
   private static let mostTasks = 5_000_000
-  /// The limit on tasks of a run. Beyond it, an addition could overflow task numbers.
+  /// Beyond this number, an addition could overflow task numbers.
   private static let mostTasksOfRun = 1_500_000_000
 
   private static func declaredTasks(
@@ -117,8 +115,8 @@ struct ManifestReading: ~Copyable {
 
   /// Reads all tasks in order, then checks them together.
   ///
-  /// - Parameter body: Receives a task, its part's number, its place, its part's defaults, and how
-  ///   many tasks of its matrix follow.
+  /// - Parameter body: Receives a task, the number of its part, its place, the defaults of the
+  ///   part, and the number of tasks of its matrix that follow.
   mutating func forEachTask(
     _ body: (borrowing TaskValues, _ part: Int, Place, TaskDefaults, _ instancesLeft: Int) -> Void
   ) {
@@ -164,8 +162,7 @@ struct ManifestReading: ~Copyable {
     unordered.note(files)
   }
 
-  /// Records the files of the run's tasks, if the manifest declares files too. Skips tasks that the
-  /// manifest declares again.
+  /// Skips tasks that the manifest declares again.
   private mutating func noteFilesOfRun() {
     guard declaresFiles, let run = tasks.run, run.plan.declaresFiles else { return }
     let scratch = TextStore()
@@ -222,8 +219,7 @@ struct ManifestReading: ~Copyable {
     diagnostics.endInstances()
   }
 
-  /// Reads an empty matrix as one skipped task. Reports errors only if it does not use the matrix's
-  /// values.
+  /// Reads one skipped task. Reports errors only if the task does not use values of the matrix.
   private func readWithoutInstances(
     _ key: Node, _ name: ByteView, _ scope: NameScope, _ reader: TaskReader,
     _ task: inout TaskValues
@@ -248,7 +244,7 @@ struct ManifestReading: ~Copyable {
     diagnostics.sparing({ [document = part.document] place in
       place.file == document.file.number && document.speaksOfMatrix(at: place.offset)
     }) { reader.read(key, as: name, into: &task) }
-    // The generator may be the only task that needs this check.
+    // `InstanceMaker.turn` drops these keys, so they are checked here.
     instanceStore.removeAll()
     let help = "let a task have it that is neither `finally` nor `interactive`, and no service"
     if task.flags.contains(.finally) {
@@ -280,6 +276,6 @@ struct ManifestReading: ~Copyable {
       defaults: part.file.keys[.defaults], over: standard)
   }
 
-  /// Reports dependency cycles. Call it after all tasks are read.
+  /// Must be called after all tasks are read.
   func reportCycles() { resolver.reportCycles() }
 }

@@ -1,7 +1,6 @@
 internal import OpflowBase
 package import OpflowPlan
 
-/// A manifest and its origin.
 package struct ManifestSource: Sendable {
   package var bytes: [UInt8]
   /// The path as the user wrote it.
@@ -12,10 +11,10 @@ package struct ManifestSource: Sendable {
   package var folder: String
   /// The name of the run if the manifest has no `name`.
   package var defaultName: String
-  /// The file's number; nil if it has none any more.
+  /// Nil for standard input, and for a file that is gone.
   package var number: FileNumber?
-  /// Returns what is shown before relative paths: nothing, or a folder with its slash. Called only
-  /// if needed.
+  /// Returns the prefix to show before relative paths: empty, or a folder with its slash. Called
+  /// only if needed.
   package var displayFolder: @Sendable () -> String = { "" }
 
   package init(
@@ -28,7 +27,7 @@ package struct ManifestSource: Sendable {
     self.defaultName = defaultName
   }
 
-  /// Returns the inputs of the plan that are known before the manifest is read.
+  /// Inputs that are known before the manifest is read.
   ///
   /// - Parameter set: `NAME=VALUE` of each `--set`.
   package func inputs(opflowVersion: String, set: [String]) -> PlanInputs {
@@ -39,34 +38,32 @@ package struct ManifestSource: Sendable {
   }
 }
 
-/// Everything that a plan depends on, apart from the manifest.
+/// Everything else that a plan depends on.
 package struct CompileOptions: Sendable {
   package var runID: String
   /// The values of `--set` in order; the last one of a name wins.
   package var variables: [(name: String, value: String)]
-  /// The inherited environment, for `env.NAME` in expressions.
+  /// For `env.NAME` in expressions.
   package var environment: [(name: String, value: String)]
   package var opflowVersion: String
-  /// `-j`, the capacity of `cpu`. It affects only warnings.
+  /// `-j`, the capacity of `cpu`. Affects only warnings.
   package var maxParallel: Int?
   /// The CPUs of the computer or the cgroup.
   package var cores: Int
   package var memoryBytes: UInt64
-  /// The folder where runs are stored; nil if unknown.
+  /// Nil if unknown.
   package var stateFolder: String?
-  /// Returns a symbolic link's target; nil for other paths.
   package var readLink: @Sendable (String) -> String?
-  /// Reads a file, given its absolute path, its size limit and whether it may be missing. It must
-  /// not block, so only regular files are allowed.
+  /// Takes an absolute path, a size limit and true if the file may be missing. Must not block, so
+  /// only regular files are allowed.
   package var readFile: @Sendable (String, Int, Bool) throws(NamedFileFault) -> NamedFile = {
     (_, _, _) throws(NamedFileFault) in throw .missing
   }
-  /// Returns the names that match a pattern, relative to the folder and sorted by bytes.
+  /// Relative to the folder and sorted by bytes.
   package var fileNames:
     @Sendable (_ pattern: String, _ folder: String)
       -> Result<[String], FileNameFault> = { _, _ in .success([]) }
   package var fingerprints = FingerprintStyle.relative
-  /// Whether a manifest without tasks is valid.
   package var mayBeEmpty = false
   /// Unavailable secrets by name; an error where tasks list them.
   package var missingSecrets: [String: MissingSecret] = [:]
@@ -91,7 +88,6 @@ package struct CompileOptions: Sendable {
   }
 }
 
-/// A file that a manifest names.
 package struct NamedFile: Sendable {
   package var bytes: [UInt8]
   /// Without symbolic links.
@@ -105,7 +101,7 @@ package struct NamedFile: Sendable {
   }
 }
 
-/// Device and inode: equal for two names of a file.
+/// Equal for two names of a file.
 package struct FileNumber: Hashable, Sendable {
   package var device: UInt64
   package var inode: UInt64
@@ -118,7 +114,7 @@ package struct FileNumber: Hashable, Sendable {
 
 package enum NamedFileFault: Error, Equatable, Sendable {
   case missing
-  /// It is something else, such as `a folder`.
+  /// Such as `a folder`.
   case noFile(String)
   case tooLarge
   /// The error message of the system.

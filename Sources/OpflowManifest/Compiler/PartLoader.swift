@@ -1,17 +1,14 @@
 internal import OpflowPlan
 
-/// Loads the root and its includes recursively, each as a part.
-///
-/// A file included under several prefixes is read once. Its parts share the document and have their
-/// own names and values. Including it twice under one prefix, as through two files, makes one part.
+/// Loads the root and its includes recursively, each as a part. A file included under several
+/// prefixes is read once; its parts share the document but have their own names and values.
+/// Including it twice under one prefix, for example through two files, makes one part.
 final class FileLoader {
   /// Each file follows the one that includes it.
   private(set) var parts: [IncludedFile] = []
-  /// Whether tasks are missing because a file could not be read.
+  /// True if tasks are missing because a file could not be read.
   private(set) var isIncomplete = false
-  /// All files but the root.
   let further: FurtherFiles
-  /// Owns texts of top-level keys.
   let kept = TextStore()
 
   private let source: ManifestSource
@@ -23,7 +20,7 @@ final class FileLoader {
   private let given: GivenVariables
   private var documents: [FileNumber: YAMLDocument?] = [:]
   private var variableFiles: [String: SourceFile] = [:]
-  /// Used prefixes, each with the place of its first use.
+  /// Used prefixes, with the place of the first use.
   private var prefixes: [String: Place] = [:]
   private var joined: [Joined: Place] = [:]
   /// The chain of includes from the root to the current file.
@@ -39,7 +36,7 @@ final class FileLoader {
     let name: String
     let entry: Place?
     let displayFolder: () -> String
-    /// The scope and the file whose variables win if a file is included without `as`.
+    /// Wins if a file is included without `as`.
     let winning: (scope: NameScope, file: String)
     /// The values of `--set` if they apply to the file.
     let given: GivenVariables?
@@ -60,7 +57,7 @@ final class FileLoader {
     root = diagnostics.open(displayPath: source.displayPath, bytes: source.bytes)
   }
 
-  /// - Returns: Settings of the whole run; nil, after an error, if the root is unusable.
+  /// - Returns: Nil, after an error, if the root is unusable.
   func load() -> ManifestValues? {
     guard let document = SyntaxErrors.read(root, diagnostics) else { return nil }
     let scope = NameScope(runID: options.runID, inheritedEnvironment: options.environment)
@@ -102,7 +99,7 @@ final class FileLoader {
       top.readSettings(keys, wantedParallel: options.maxParallel, into: &manifest)
       return manifest
     }
-    // The run has the settings of a matrix's manifest already.
+    // A matrix's manifest is the run's, which has these settings.
     if run.matrixGroup == nil {
       top.refuseSettings(
         keys, of: "what is added to a run", root: "the manifest that the run begins with")
@@ -189,8 +186,7 @@ final class FileLoader {
     return true
   }
 
-  /// Warns about passed variables that the file does not mention. Files that it includes might use
-  /// them.
+  /// Files that it includes might use variables that the file does not mention.
   private func warnOfUnknown(
     _ passed: [PassedVariable], of part: IncludedFile, in added: IncludedFile, _ name: String
   ) {
@@ -315,18 +311,16 @@ final class FileLoader {
   }
 }
 
-/// A file at one place where it is included.
 struct IncludedFile {
   let file: FileDeclaration
   let values: ValueReader
   /// The base of relative paths; absolute and normalized.
   let folder: ByteView
-  /// Prepended to task IDs: empty, or names that each end in `/`.
   let prefix: ByteView
   let environment: EnvironmentList
-  /// The place of the item in `include`; nil for the root.
+  /// Nil for the root.
   let entry: Place?
-  /// The file's real path; nil for the root of a new run.
+  /// The real path; nil for the root of a new run.
   let path: String?
 
   var document: YAMLDocument { file.document }
@@ -339,8 +333,8 @@ enum DisplayPath {
     return displayFolder() + path.string
   }
 
-  /// Returns the folder shown before a file's relative paths: its real one if it is reached through
-  /// a symbolic link.
+  /// The folder before a file's relative paths: the real one if the file is reached through a
+  /// symbolic link.
   static func folder(_ name: String, path: String, realPath: String) -> () -> String {
     let folder = parent(of: realPath)
     if parent(of: path) != folder { return { folder == "/" ? "/" : folder + "/" } }

@@ -1,11 +1,11 @@
 internal import CYAML
 internal import OpflowPlan
 
-/// Writes tasks into a plan, in the order of their numbers.
+/// Tasks must be added in the order of their numbers.
 struct PlanEmitter: ~Copyable {
   private var builder = PlanBuilder()
   private var fingerprints: FingerprintWriter
-  /// The entries shared by the tasks of a part, and the number of that part.
+  /// Shared by the tasks of a part.
   private var standard = StandardEntries()
   private var part = -1
   private var standardDemands = Demands()
@@ -15,7 +15,7 @@ struct PlanEmitter: ~Copyable {
   /// Variables that are evaluated when the task starts; `place` is an index into `items`.
   private var lateVariables: [(place: Int, text: ByteView)] = []
   private(set) var limit: PlanSizeLimit
-  /// The needs whose values a task reads, and whether its `if` reads them.
+  /// `decides` if the task's `if` reads the values.
   private var readings: [(task: Int, needs: Range<Int>, decides: Bool)] = []
   private let run: RunTasks?
   private let scratch = TextStore()
@@ -24,7 +24,6 @@ struct PlanEmitter: ~Copyable {
     var shell: ListIndex = 0
     var shellDigest: UInt64 = 0
     var directory = TextRef.empty
-    /// The list of variables, and the index of each name.
     var variables: UInt32 = 0
     var variableNames = TextTable()
     var environment: UInt32 = 0
@@ -34,9 +33,7 @@ struct PlanEmitter: ~Copyable {
     var file: ListIndex = 0
   }
 
-  /// Whether the plan is too large, or will be.
-  ///
-  /// - Parameter legsLeft: The tasks of the matrix still to come.
+  /// - Parameter instancesLeft: The tasks of the matrix still to come.
   mutating func isTooLarge(instancesLeft: Int) -> Bool {
     limit.isExceeded(by: builder.byteCount, tasks: builder.taskCount, instancesLeft: instancesLeft)
   }
@@ -78,7 +75,7 @@ struct PlanEmitter: ~Copyable {
       ), file: part.path.map { builder.list([builder.intern($0)]) } ?? 0)
   }
 
-  /// - Parameter task: Must have no errors. Tasks of a part must come one after the other.
+  /// - Parameter task: Must have no errors. Tasks of a part must be added in succession.
   mutating func add(
     _ task: borrowing TaskValues, of part: Int, in files: FileLoader, at place: Place,
     _ defaults: TaskDefaults
@@ -203,7 +200,7 @@ struct PlanEmitter: ~Copyable {
 
   // MARK: Parts
 
-  /// Adds all secrets. A listed but undeclared secret comes from the environment.
+  /// A listed but undeclared secret comes from the environment.
   private mutating func add(_ declared: [DeclaredSecret], listed: TextTable, folder: String) {
     let folder = scratch.copy(folder)
     for secret in declared {
@@ -303,7 +300,7 @@ struct PlanEmitter: ~Copyable {
         let first = Int(named[0])
         let count =
           counts[number]
-          // Matrix tasks that are listed next to each other.
+          // Takes only matrix tasks that are listed next to each other.
           ?? named.enumerated().prefix { Int($1) == first + $0 }
           .reduce(0) { $0 + needs[Int($1.element)].edgeCount }
         counts[number] = count
@@ -349,7 +346,7 @@ struct PlanEmitter: ~Copyable {
     }
   }
 
-  /// Reuses the last policy, since neighbours mostly share one.
+  /// Neighbors mostly share a policy.
   private mutating func policy(of task: borrowing TaskValues) -> UInt32 {
     let kind = task.kind
     guard task.own.contains(.policy) else {
@@ -374,7 +371,7 @@ struct PlanEmitter: ~Copyable {
     return builder.demand(task.lists.demands.resolved(for: task.kind))
   }
 
-  /// Sets `items` to the variables that differ from the defaults. Returns the change of the digest.
+  /// Items are the differences from the defaults. Returns the change of the digest.
   private mutating func setItems(to own: EnvironmentList, over base: EnvironmentList) -> UInt64 {
     items.removeAll(keepingCapacity: true)
     var digest: UInt64 = 0
@@ -438,7 +435,7 @@ extension ByteView {
   }
 }
 
-/// Maps offsets to lines; fast for ascending offsets.
+/// Fast for ascending offsets.
 struct LineCounter {
   /// Valid as long as its file.
   private let text: ByteView
@@ -447,7 +444,7 @@ struct LineCounter {
 
   init(_ text: ByteView) { self.text = text }
 
-  /// Returns the line of a byte, from 1.
+  /// Counts from 1.
   mutating func line(of offset: Int) -> UInt32 {
     if offset < self.offset { self = LineCounter(text) }
     let end = min(offset, text.count)

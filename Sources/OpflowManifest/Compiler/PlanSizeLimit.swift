@@ -18,12 +18,12 @@ struct PlanSizeLimit {
     bytes = min(Self.longest - taken, most.more + most.ofTask * taskCount + most.ofByte * byteCount)
   }
 
-  /// - Parameter legsLeft: The tasks of the matrix still to come, which are probably as large.
+  /// - Parameter instancesLeft: The tasks of the matrix still to come, probably of the same size.
   mutating func isExceeded(by bytes: Int, tasks: Int, instancesLeft: Int) -> Bool {
     if bytes > self.bytes { return true }
     let (ofMatrixGroup, instances) = (bytes - before.bytes, tasks - before.tasks)
     if instancesLeft == 0 { before = (bytes, tasks) }
-    // Wait for a large part of the limit: the first tasks may be the largest.
+    // Waits for a large part of the limit: the first tasks may be the largest.
     return ofMatrixGroup > self.bytes / 8
       && bytes + ofMatrixGroup / max(1, instances) * instancesLeft > self.bytes
   }
@@ -35,7 +35,7 @@ struct PlanSizeLimit {
 }
 
 extension TaskValues {
-  /// More bytes than the task adds to the texts and lists of a plan, which has equal texts once.
+  /// An upper bound: the plan stores equal texts once.
   func mostPlanBytes(_ defaults: TaskDefaults) -> Int {
     var bytes = Self.bytesPerItem + name.count
     func add(_ text: ByteView) { bytes += Self.bytesPerItem + text.count }
@@ -81,7 +81,7 @@ extension TaskValues {
         add(variable.value.text)
       }
     }
-    // What a task reads of others is there as text, and as steps.
+    // Values of other tasks are stored as text and as steps.
     return readsValues ? bytes * Self.stepsPerText : bytes
   }
 

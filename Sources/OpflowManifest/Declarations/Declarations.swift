@@ -1,4 +1,4 @@
-// Declarations of files, unevaluated. `TaskReader` evaluates them once all are known.
+// Not evaluated: `TaskReader` does so once all declarations are known.
 
 struct FileDeclaration {
   let document: YAMLDocument
@@ -11,26 +11,24 @@ struct TaskDeclaration {
   let key: Node
 }
 
-/// All tasks in declaration order, found by name.
 struct TaskDeclarations: EntryList {
   /// A file at one place where it is included.
   private struct File {
     let document: YAMLDocument
     /// Prepended to task IDs: empty, or names that each end in `/`.
     let prefix: ByteView
-    /// The numbers of its first task and its first entry in `joinedNames`.
+    /// The file's first task, and its first entry in `joinedNames`.
     let first: Int
     let firstName: Int
   }
 
   private var files: [File] = []
   private var declared: [TaskDeclaration] = []
-  /// The IDs that have a prefix.
   private var joinedNames: [ByteView] = []
   private var index = TextTable()
   private let store = TextStore()
   private let wanted = TextStore()
-  /// Tasks of the last file whose ID an earlier file declares too.
+  /// An earlier file declares these IDs too.
   private(set) var clashes: [(key: Node, first: Int)] = []
 
   mutating func begin(_ document: YAMLDocument, prefix: ByteView = ByteView.empty) {
@@ -50,7 +48,7 @@ struct TaskDeclarations: EntryList {
       ? file.document.text(declared[number].key) : joinedNames[file.firstName + number - file.first]
   }
 
-  /// Returns the number of the task's file, in the order of `begin`.
+  /// The number of the file.
   func part(_ number: Int) -> Int { Int(declared[number].file) }
 
   func prefix(_ number: Int) -> ByteView { files[Int(declared[number].file)].prefix }
@@ -59,8 +57,7 @@ struct TaskDeclarations: EntryList {
 
   func index(of name: ByteView) -> Int? { index.index(of: name) }
 
-  /// Looks a name up in the file of task `number`, then under each outer prefix. A leading `/`
-  /// means the root.
+  /// Searches the file of task `number`, then each outer prefix. `/` starts at the root.
   @inline(__always)
   func index(of name: ByteView, seenFrom number: Int) -> Int? {
     isID(name) ? index.index(of: name) : nearestIndex(of: name, seenFrom: number)
@@ -70,11 +67,10 @@ struct TaskDeclarations: EntryList {
     first(of: name, seenFrom: number) { index(of: $0) }
   }
 
-  /// Whether a name has the same meaning everywhere.
+  /// True if the name has the same meaning in all files.
   func isID(_ name: ByteView) -> Bool { joinedNames.isEmpty && name.first != UInt8(ascii: "/") }
 
-  /// Calls `find` with each ID that the name may mean there, nearest first, until it returns a
-  /// result.
+  /// Tries each ID that the name may mean, nearest first.
   @inline(__always)
   func first<Found>(of name: ByteView, seenFrom number: Int, _ find: (ByteView) -> Found?) -> Found?
   {
@@ -139,7 +135,6 @@ struct DeclarationReader: NodeReader {
     return FileDeclaration(document: document, keys: keys)
   }
 
-  /// - Parameter prefix: Prepended to the IDs.
   func readTasks(
     of file: FileDeclaration, prefix: ByteView = ByteView.empty, mayBeEmpty: Bool = false,
     into tasks: inout TaskDeclarations

@@ -1,12 +1,10 @@
 internal import OpflowBase
 
-/// An error or warning about a manifest.
 package struct Diagnostic: Equatable, Sendable {
   package enum Severity: Equatable, Sendable {
     case error, warning
   }
 
-  /// Another place that explains a diagnostic.
   package struct Note: Equatable, Sendable {
     package var file: String
     package var line: Int
@@ -18,15 +16,15 @@ package struct Diagnostic: Equatable, Sendable {
   package var severity: Severity
   /// The file as the user named it, or the flag that is wrong.
   package var file: String
-  /// From 1; 0 if the diagnostic is not about a place in a file.
+  /// From 1; 0 without a place in a file.
   package var line: Int
-  /// From 1, in characters (Unicode scalars).
+  /// From 1, in Unicode scalars.
   package var column: Int
   /// One line without a full stop.
   package var message: String
   package var help: String?
   package var notes: [Note]
-  /// The source line, or the part of it around the place.
+  /// Only the part around the place if the line is long.
   package var sourceLine: String
   /// The number of characters before the place.
   package var sourceColumn: Int
@@ -47,7 +45,6 @@ package struct Diagnostic: Equatable, Sendable {
   }
 }
 
-/// Why a manifest cannot be compiled.
 package struct ManifestError: Error, Equatable, Sendable {
   /// At most 50 errors by place, then warnings.
   package var diagnostics: [Diagnostic]
@@ -131,7 +128,7 @@ extension Diagnostics {
 ///                 ^
 ///     help: did you mean `fetch`?
 package struct DiagnosticRenderer: Sendable {
-  /// Whether to use terminal colours (ECMA-48, SGR).
+  /// Colors are ECMA-48, SGR.
   package var isColored: Bool
 
   private static let shownCharacters = 160
@@ -159,7 +156,6 @@ package struct DiagnosticRenderer: Sendable {
     return text
   }
 
-  /// Formats all diagnostics, and says how many errors are not shown.
   package func render(_ error: ManifestError) -> String {
     var text = error.diagnostics.map { render($0) }.joined()
     let shown = error.diagnostics.count { $0.severity == .error }
@@ -186,7 +182,7 @@ package struct DiagnosticRenderer: Sendable {
     return Self.printable(text) + "\n" + indent + styled("^", "1;32") + "\n"
   }
 
-  /// Replaces control characters and invisible ones with U+FFFD.
+  /// Replaces control and invisible characters with U+FFFD.
   static func printable(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -1,4 +1,3 @@
-/// Collects errors and warnings, in any order.
 final class Diagnostics {
   struct RawDiagnostic {
     var severity: Diagnostic.Severity
@@ -19,20 +18,17 @@ final class Diagnostics {
   private(set) var all: [RawDiagnostic] = []
   private(set) var files: [SourceFile] = []
   private(set) var errorCount = 0
-  /// Values that diagnostics must not show.
   private(set) var secrets: [Secret] = []
-  /// Nodes that are invalid YAML; later errors there are dropped.
+  /// Invalid YAML. Later errors there are dropped.
   private var settledPlaces: Set<Place> = []
   /// The depth of `mute` calls.
   private var muted = 0
   private var instance: Instance?
   private var spared: ((Place) -> Bool)?
 
-  /// One of several tasks read from the same place.
   private struct Instance {
     var id: ByteView
     var place: Place
-    /// Returns the cells that the text at a place uses.
     var cells: ((Place) -> [InstanceCell])?
     var isFirst = true
     /// The places of errors in this matrix task, and in earlier ones.
@@ -58,15 +54,13 @@ final class Diagnostics {
     var cells: [Place]
   }
 
-  /// The limit on errors that are kept. More are only counted.
+  /// Further errors are only counted.
   private static let keptCount = 1000
-  /// The limit on messages, since they quote names that may be megabytes long.
+  /// Messages quote names, which may be megabytes long.
   private static let longestTextBytes = 1000
 
-  /// Whether more errors are only counted.
   var isFull: Bool { all.count >= Self.keptCount }
 
-  /// Counts an error when `isFull`.
   func count() { if muted == 0 { errorCount += 1 } }
 
   func open(displayPath: String, bytes: [UInt8]) -> SourceFile {
@@ -79,8 +73,8 @@ final class Diagnostics {
   /// Starts a matrix task of the matrix at `place`. Errors that earlier matrix tasks have at the
   /// same place and cells are dropped.
   ///
-  /// - Parameter cells: Returns the cells that the text at a place uses. That of the first matrix
-  ///   task is used for all.
+  /// - Parameter cells: Returns the cells that the text at a place uses. All matrix tasks use the
+  ///   closure of the first one.
   func beginInstance(_ id: ByteView, of place: Place, cells: ((Place) -> [InstanceCell])?) {
     instance?.goOn(to: id)
     if instance == nil { instance = Instance(id: id, place: place, cells: cells) }
@@ -165,8 +159,8 @@ final class Diagnostics {
     return instance.spotsBefore.contains(instance.spot(place).0)
   }
 
-  /// Whether the error is already known, since aliases and files may be read several times. With
-  /// cells, equal messages may be about different cells.
+  /// Aliases and files may be read several times. With cells, equal messages may be about different
+  /// cells.
   private func isTold(_ problem: RawDiagnostic) -> Bool {
     guard let place = problem.place,
       all.contains(where: { $0.place == place && $0.message == problem.message })
@@ -186,7 +180,6 @@ final class Diagnostics {
     if secrets.count < Self.keptCount { secrets.append(secret) }
   }
 
-  /// Drops errors until `unmute`.
   func mute() { muted += 1 }
   func unmute() { muted -= 1 }
 
@@ -204,14 +197,13 @@ final class Diagnostics {
   }
 }
 
-/// A value of a matrix task from another file, such as a cell of a table.
+/// A value from another file, such as a cell of a table.
 struct InstanceCell {
   var name: ByteView
   var value: ByteView
   var place: Place
 }
 
-/// Reports mistakes of one document.
 protocol Reporter {
   var document: YAMLDocument { get }
   var diagnostics: Diagnostics { get }

@@ -1,21 +1,19 @@
 internal import CYAML
 internal import OpflowBase
 
-/// Lines and columns of a manifest.
 struct SourceText {
   let bytes: ByteView
 
   struct Position: Equatable {
     /// From 1.
     var line: Int
-    /// From 1, in characters (Unicode scalars).
+    /// From 1, in Unicode scalars.
     var column: Int
   }
 
-  /// The bytes kept on each side of a place: more than is shown, so that secrets are seen whole.
+  /// Bytes kept on each side of a place: more than is shown, to find secrets whole.
   private static let keptBytes = 4096
 
-  /// Computes all positions in one pass over the manifest.
   func positions(of offsets: some Sequence<Int>) -> [Int: Position] {
     var positions: [Int: Position] = [:]
     var at = 0
@@ -32,7 +30,7 @@ struct SourceText {
         column += Self.characterCount(of: between)
       }
       at = end
-      // A byte order mark does not count as a character.
+      // A byte order mark is not a character.
       let mark = line == 1 && end > 0 && bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 1 : 0
       positions[offset] = Position(line: line, column: max(1, column - mark))
     }
@@ -67,7 +65,6 @@ struct SourceText {
   }
 }
 
-/// A value that diagnostics must hide.
 struct Secret {
   enum Extent {
     /// An address with a password, possibly malformed: to its last `@`, or to the end of the line.
@@ -80,12 +77,11 @@ struct Secret {
   var extent: Extent
 }
 
-/// A line, or the part of it around a place.
 struct SourceLine {
   let text: ByteView
   let start: Int
 
-  /// Returns the line without secrets, and how many characters precede `place`.
+  /// Also returns the number of characters before `place`.
   func shown(_ place: Int, hiding secrets: [Secret]) -> (text: String, before: Int) {
     let place = min(max(0, place - start), text.count)
     var line = ""

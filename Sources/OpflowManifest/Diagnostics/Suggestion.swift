@@ -1,9 +1,8 @@
 /// Limits the work for suggestions: a thousand wrong names among a million would take minutes.
 final class Suggestions {
-  /// The number of comparisons left.
   private var left = 500_000
 
-  /// Returns nil if no name is near enough or the limit is reached.
+  /// Nil if no name is near enough or the limit is reached.
   func nearest(to name: ByteView, among names: some Sequence<ByteView>) -> ByteView? {
     guard left > 0 else { return nil }
     let counted = names.lazy.map { name in
@@ -44,8 +43,8 @@ enum Suggestion {
 
   static func text(_ name: ByteView) -> String { "did you mean `\(name.string)`?" }
 
-  /// Counts insertions, deletions, replacements and swaps (optimal string alignment), ignoring
-  /// case, up to `limit`.
+  /// Insertions, deletions, replacements and swaps (optimal string alignment), ignoring case, up to
+  /// `limit`.
   static func distance(_ a: ByteView, _ b: ByteView, limit: Int) -> Int {
     var beforeLast = [Int](repeating: 0, count: b.count + 1)
     var last = Array(0...b.count)

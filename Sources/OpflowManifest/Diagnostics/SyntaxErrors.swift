@@ -1,4 +1,3 @@
-/// Reports errors of the YAML reader.
 enum SyntaxErrors {
   static func read(_ file: SourceFile, _ diagnostics: Diagnostics) -> YAMLDocument? {
     do throws(YAMLFailure) {
@@ -98,7 +97,6 @@ enum SyntaxErrors {
 struct SyntaxError {
   private let source: ByteView
   private let place: Int
-  /// The start of the construct that libyaml was reading.
   private let beginning: Int?
   private let problem: String
   private let context: String
@@ -168,7 +166,7 @@ struct SyntaxError {
     Explanation(message: message, help: help, place: place)
   }
 
-  /// Reports an unclosed construct at its start, or at the stop if both are on one line.
+  /// Reports an unclosed construct at its start, or where it breaks off if both are on one line.
   private func unclosed(_ message: String, missing: String) -> Explanation {
     let help = bracketHelp ?? "\(missing) is missing"
     guard let beginning, lineStart(beginning) != lineStart(place) || place >= source.count else {
@@ -193,7 +191,7 @@ struct SyntaxError {
 
   // MARK: Maps
 
-  /// The limit of libyaml, in characters.
+  /// Libyaml's limit, in characters.
   private static let longestKey = 1024
 
   private var longKey: Explanation? {
@@ -204,7 +202,7 @@ struct SyntaxError {
       start += opener + 1
     }
     start = firstCharacter(of: start)
-    // UTF-8 continuation bytes do not count as characters.
+    // UTF-8 continuation bytes are not characters.
     let count = source.part(min(start, place)..<place).count { $0 & 0xC0 != 0x80 }
     guard count > Self.longestKey else { return nil }
     return Explanation(
@@ -229,8 +227,8 @@ struct SyntaxError {
         "indent keys of one map alike; put a value that begins with a special character in quotes")
   }
 
-  /// A `:` inside a plain value: on its line, or the value continues from the line before, which
-  /// has no `:` or is indented less.
+  /// A `:` inside a plain value, on its line or continued from a line before that has no `:` or is
+  /// indented less.
   private var strayColon: Explanation {
     let start = lineStart(place)
     let text = firstCharacter(of: start)
@@ -294,7 +292,7 @@ struct SyntaxError {
         : "a `\"` within \"…\" is written `\\\"`, or the value put in '…' or below a `|`")
   }
 
-  /// A `${{` shortly before an error about braces.
+  /// Shortly before an error about braces.
   private var expressionTakenForMap: Explanation? {
     var start = place
     while start > 0, place - start < 200, source[start - 1] != 10 {

@@ -7,12 +7,12 @@ struct ExpressionError: Error, Equatable {
 }
 
 protocol ExpressionNames {
-  /// Returns the value of a name, and reports an error if it has none.
+  /// Reports an error if the name has no value.
   func value(of name: ByteView, at offset: Int) -> ByteView
 }
 
-/// Parses and evaluates in one pass. There are no side effects, so both sides of every operator are
-/// evaluated, which finds all unknown names.
+/// Parses and evaluates in one pass. Both sides of every operator are evaluated, which has no side
+/// effects and finds all unknown names.
 ///
 ///     or      = and { "||" and }
 ///     and     = equality { "&&" equality }
@@ -42,7 +42,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     return (value, lexer.range.upperBound)
   }
 
-  /// Whether `}}` closed the expression.
+  /// True if `}}` closed the expression.
   var isClosed: Bool { !lexer.range.isEmpty }
 
   static func isTrue(_ value: ByteView) -> Bool { !(value.isEmpty || value == "false") }
@@ -134,7 +134,7 @@ struct ExpressionParser<Names: ExpressionNames> {
     return value
   }
 
-  /// Rejects secrets as operands: their values are unknown until the request is sent.
+  /// The values of secrets are unknown until the request is sent.
   private func refuseSecrets(_ left: ByteView, _ right: ByteView) throws(ExpressionError) {
     guard SecretMark.isSecret(left) || SecretMark.isSecret(right) else { return }
     throw ExpressionError(
@@ -178,7 +178,6 @@ enum ExpressionToken: Equatable {
   /// `}}`, or the end of the text.
   case end
   case unterminated
-  /// Anything that is not a token of the language.
   case unknown
 }
 
@@ -263,7 +262,7 @@ struct ExpressionLexer {
 }
 
 enum ExpressionLiteral {
-  /// Returns the text between the quotes; doubled quotes become one.
+  /// Doubled quotes become one.
   static func text(of literal: ByteView, in store: TextStore) -> ByteView {
     let quote = literal[0]
     let inner = literal.part(1..<(literal.count - 1))
@@ -289,9 +288,8 @@ enum ExpressionLiteral {
   }
 }
 
-/// Says what to write instead of other tools' syntax.
 enum ForeignExpression {
-  /// The error for a function call, since there are no functions.
+  /// The language has no functions.
   static func call(of name: ByteView, at offset: Int) -> ExpressionError {
     let help: String
     if name == "always" || name == "cancelled" {

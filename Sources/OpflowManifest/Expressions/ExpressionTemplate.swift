@@ -3,13 +3,12 @@ internal import OpflowPlan
 
 /// Replaces each `${{ … }}` by its value. `$${{` is a literal `${{`.
 enum ExpressionTemplate {
-  /// The size limit of an expanded text, against malicious manifests.
+  /// The size limit of a text, against malicious manifests.
   static let maximumBytes = 4 << 20
 
-  /// How values are inserted into a text.
   enum Values {
     case asTheyAre
-    /// As names in a path or pattern: pattern characters are escaped (`PathPattern`).
+    /// In a path or pattern: pattern characters are escaped (`PathPattern`).
     case asNames
     case leftOut
   }
@@ -18,7 +17,7 @@ enum ExpressionTemplate {
     firstExpression(text, from: 0) < text.count
   }
 
-  /// - Parameter report: Receives every error. The expression is then empty.
+  /// - Parameter report: Receives errors. The expression is then empty.
   static func expand(
     _ text: ByteView, _ values: Values = .asTheyAre, names: some ExpressionNames, store: TextStore,
     literals: TextStore, report: (ExpressionError) -> Void
@@ -57,8 +56,7 @@ enum ExpressionTemplate {
     return store.finish()
   }
 
-  /// Appends the text before an expression. Escapes an open `[` and a final `\`, which would change
-  /// the meaning of the value.
+  /// Escapes an open `[` and a final `\`, which would change the meaning of the following value.
   private static func append(written text: ByteView, _ values: Values, to store: TextStore) {
     guard case .asNames = values else { return store.append(text) }
     let open = PathPattern.openSet(in: text) ?? text.count
@@ -81,7 +79,7 @@ enum ExpressionTemplate {
     }
   }
 
-  /// Evaluates a single expression, with or without `${{ }}`.
+  /// Evaluates one expression, with or without `${{ }}`.
   static func evaluateWhole(
     _ text: ByteView, names: some ExpressionNames, literals: TextStore
   ) throws(ExpressionError) -> ByteView {
@@ -118,7 +116,7 @@ enum ExpressionTemplate {
       offset: start, message: "the value grows beyond \(maximumBytes >> 20) MiB", help: nil)
   }
 
-  /// Returns the error, or that `}}` is missing if that is the cause.
+  /// The cause may be a missing `}}`.
   private static func problem(
     _ problem: ExpressionError, in text: ByteView, openedAt start: Int
   ) -> ExpressionError {

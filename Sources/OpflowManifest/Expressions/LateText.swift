@@ -1,12 +1,9 @@
 internal import OpflowPlan
 
-/// Texts with values of other tasks, evaluated when the task starts.
-///
-/// The compiler turns all other names into literals. What remains is an expression in the same
-/// language, which fingerprints and views use; `LateCompiler` turns it into steps (`LateStep`). All
-/// texts must be valid.
+/// Texts with values of other tasks, evaluated when the task starts. The compiler turns other names
+/// into literals. The rest stays an expression, for fingerprints and views; `LateCompiler` turns it
+/// into steps. All texts must be valid.
 enum LateText {
-  /// The late part of a text with `${{ }}`.
   static func residue(
     of text: ByteView, names: some ExpressionNames, store: TextStore, literals: TextStore
   ) -> ByteView {
@@ -35,7 +32,7 @@ enum LateText {
     return store.finish()
   }
 
-  /// The late part of a single expression, with or without `${{ }}`.
+  /// Returns the late part of one expression, with or without `${{ }}`.
   static func residueOfWhole(_ text: ByteView, names: some ExpressionNames, store: TextStore)
     -> ByteView
   {
@@ -47,7 +44,7 @@ enum LateText {
 
   private static let dollar = UInt8(ascii: "$")
 
-  /// Whether the byte cannot be part of `${{` or `}}`.
+  /// Cannot be part of `${{` or `}}`.
   private static func isPlain(_ byte: UInt8) -> Bool {
     ASCII.continuesName(byte) || "./:,@%+=".utf8.contains(byte)
   }
@@ -226,8 +223,7 @@ enum ValueReference {
 
   static func hasPrefix(_ name: ByteView) -> Bool { name.hasPrefix(prefix) }
 
-  /// Returns the length of a reference. An ID may contain more characters than other names, and any
-  /// text in brackets.
+  /// An ID may have any text in brackets, and more characters than a name.
   static func length(in text: ByteView) -> Int {
     var end = 0
     while end < text.count {

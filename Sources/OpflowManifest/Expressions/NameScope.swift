@@ -1,6 +1,5 @@
 /// The meaning of names in expressions, which changes with each task.
 final class NameScope {
-  /// Where an expression is, which decides what it may read.
   enum Position: Equatable {
     /// In `vars`: only the inherited environment.
     case variables
@@ -14,7 +13,7 @@ final class NameScope {
 
   var position = Position.top
   private(set) var variables = TextMap<ByteView>()
-  /// The scope of the including file, if its variables are visible here.
+  /// The including file, if its variables are visible here.
   var outer: NameScope?
   private(set) var environment = TextMap<ByteView>()
   var matrix = MatrixScope()
@@ -25,25 +24,23 @@ final class NameScope {
   var tasksWithoutTerminal: Set<String> = []
   var isInTask = false
   var valuePlace = ValuePlace.none
-  /// References to values of other tasks, collected until the reader empties the list.
+  /// References to values, until the reader takes them.
   var valuesRead: [(reference: ByteView, offset: Int)] = []
   let runID: ByteView
   let inherited: InheritedEnvironment
-  /// Whether `run.id` evaluates to a constant, for fingerprints.
+  /// `run.id` is then a constant, for fingerprints.
   var hidesRunID = false
-  /// Set when an expression uses `run.id`; the next one for `task.id`.
+  /// Set when an expression uses `run.id`; the next two for `task.id` and `matrix`.
   var sawRunID = false
   var sawTaskID = false
 
   var sawMatrix = false
 
-  /// Whether the file is included with `as` and sees only passed variables.
+  /// Included with `as`: sees only passed variables.
   var isApart = false
 
   let suggestions: Suggestions
-  /// Owns texts that live as long as the scope.
   let store: TextStore
-  /// Owns literals, which are few.
   let literals: TextStore
 
   init(runID: String, inheritedEnvironment: [(name: String, value: String)]) {
@@ -55,7 +52,6 @@ final class NameScope {
     secrets = SecretScope(store)
   }
 
-  /// Creates the scope of another file, still without names of its own.
   init(besides other: NameScope) {
     (store, literals, suggestions) = (other.store, other.literals, other.suggestions)
     (inherited, runID) = (other.inherited, other.runID)
@@ -87,7 +83,7 @@ final class NameScope {
 /// The names of a `matrix`, with the values of one matrix task.
 struct MatrixScope {
   enum Owner {
-    /// In a task without `matrix`, or outside of tasks.
+    /// In a task without `matrix`, or outside tasks.
     case none
     /// In the `matrix` itself, before its tasks exist.
     case matrix
@@ -96,7 +92,7 @@ struct MatrixScope {
 
   var owner = Owner.none
   private(set) var names = TextTable()
-  /// The values of one matrix task. Without them, names are empty.
+  /// Without values, names are empty.
   private var values: [ByteView] = []
 
   init(owner: Owner = .none) { self.owner = owner }
@@ -106,7 +102,7 @@ struct MatrixScope {
     self.names = names
   }
 
-  /// A scope that accepts all names, for a matrix whose names are unknown.
+  /// Accepts all names, for a matrix whose names are unknown.
   static var ofAnyNames: MatrixScope {
     var scope = MatrixScope(owner: .instance)
     scope.hasAnyName = true
@@ -182,7 +178,7 @@ struct ScopedNames: ExpressionNames {
     return empty
   }
 
-  /// Reports that an expression reads a secret, which would end up in the plan.
+  /// The secret would end up in the plan.
   private func secret(_ name: ByteView, at offset: Int) -> ByteView {
     let variable = name.part(4..<name.count).string
     refuse(
@@ -191,7 +187,7 @@ struct ScopedNames: ExpressionNames {
     return ByteView.empty
   }
 
-  /// Records a reference to a value that is not known yet, or reports that it is not allowed.
+  /// The value is not known yet.
   private func noteValue(_ name: ByteView, at offset: Int) {
     switch scope.valuePlace {
     case .late: scope.valuesRead.append((name, offset))
@@ -256,7 +252,7 @@ struct ScopedNames: ExpressionNames {
   }
 }
 
-/// The environment of opflow. It records which variables expressions read.
+/// Records the variables that expressions read.
 final class InheritedEnvironment {
   private lazy var values = Dictionary(
     entries.map { ($0.name, store.copy($0.value)) }, uniquingKeysWith: { first, _ in first })
@@ -275,7 +271,7 @@ final class InheritedEnvironment {
 
   func hasRead(_ name: ByteView) -> Bool { readNames.contains(name.string) }
 
-  /// The variables that were read, sorted by name; nil for one that is not set.
+  /// Sorted; nil if not set.
   var read: [(name: String, value: String?)] {
     readNames.sorted().map { ($0, values[$0]?.string) }
   }

@@ -1,21 +1,19 @@
 internal import OpflowPlan
 
-/// The secrets of all files.
 final class SecretScope {
-  /// Secrets that are not available, by name.
   var missing: [String: MissingSecret] = [:]
   private(set) var listed = TextTable()
   private var lastTasks: [Int: Int] = [:]
   private var taskCount = 0
-  /// The variables that any `env` or `env_file` sets.
+  /// Variables that any `env` or `env_file` sets.
   private var variables = TextMap<Place>()
   private var sources = TextMap<ByteView>()
   private var read: [ByteView] = []
   private var documents: [YAMLDocument] = []
   private var names = TextTable()
-  /// The secrets of the run that the manifest is for, if any.
+  /// The secrets of the run that the manifest is for.
   private(set) var ofRun: TextTable?
-  /// Whether the manifest is added to a run, whose secrets it must not set.
+  /// An addition must not set the run's secrets.
   private var isAddition = false
   private let store: TextStore
 
@@ -43,14 +41,14 @@ final class SecretScope {
 
   func add(_ document: YAMLDocument) { documents.append(document) }
 
-  /// Whether any file uses the name as a secret or as the source of one.
+  /// True if a file uses the name as a secret, or as the source of one.
   func contains(_ name: ByteView) -> Bool {
     for document in documents { SecretNames.collect(from: document, into: &names) }
     documents.removeAll()
     return names.index(of: name) != nil
   }
 
-  /// Returns the run's secret that must not be set, on the first call for a variable.
+  /// On the first call for a variable, returns the run's secret that it must not set.
   func noteSet(_ variable: ByteView, at place: Place) -> ByteView? {
     guard variables[variable] == nil else { return nil }
     variables.set(variable, place)
@@ -63,8 +61,7 @@ final class SecretScope {
     if sources[name] == nil { sources.set(name, variable) }
   }
 
-  /// Returns the variable of a secret, or its source, if a file sets it: the plan would contain the
-  /// value.
+  /// If a file sets the variable of a secret or its source, the plan would contain the value.
   func whereSet(_ name: ByteView) -> (variable: ByteView, place: Place)? {
     if isAddition { return nil }
     if let place = variables[name] { return (name, place) }
@@ -74,7 +71,7 @@ final class SecretScope {
 
   func beginTask() { taskCount += 1 }
 
-  /// Returns the stored name; nil if the task lists it twice.
+  /// Nil if the task lists the name twice.
   func listedFirst(_ name: ByteView) -> ByteView? {
     let number = listed.insert(name, keptIn: store)
     return lastTasks.updateValue(taskCount, forKey: number) == taskCount
@@ -100,9 +97,9 @@ final class SecretScope {
   }
 }
 
-/// Collects the names in `secrets` of a file, since expressions must not read them.
+/// Expressions must not read these names.
 private enum SecretNames {
-  /// Searches the whole file, because a task may be merged from anywhere.
+  /// A task may be merged from anywhere in the file.
   static func collect(from document: YAMLDocument, into names: inout TextTable) {
     for record in 0..<Int32(max(0, document.nodeCount - 1)) {
       let key = Node(record)
@@ -118,7 +115,7 @@ private enum SecretNames {
     }
   }
 
-  /// Adds the variables that secrets come from, which are as secret.
+  /// Sources are as secret.
   private static func addSources(_ node: Node, _ document: YAMLDocument, _ names: inout TextTable) {
     var children = document.children(node)
     while let key = children.next(), let source = children.next() {
@@ -134,12 +131,12 @@ private enum SecretNames {
   }
 }
 
-/// A secret that is not available; an error where tasks list it.
+/// An error where tasks list it.
 package struct MissingSecret: Sendable {
-  /// The error message, which follows the name.
+  /// Follows the name.
   package var detail: String
   package var help: String?
-  /// The selected tasks that list it.
+  /// Selected tasks that list it.
   package var tasks: Set<String>
 
   package init(detail: String, help: String?, tasks: Set<String>) {
@@ -166,7 +163,7 @@ enum SecretText {
   }
 }
 
-/// Stands for the value of a secret until the request is sent.
+/// The placeholder for a secret until the request is sent.
 enum SecretMark {
   /// Encloses the name in NULs, which no manifest contains.
   static func text(_ name: ByteView, _ store: TextStore) -> ByteView {

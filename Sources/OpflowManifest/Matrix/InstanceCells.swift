@@ -1,5 +1,5 @@
-/// Finds the cells and lines whose values a text uses, because errors must be fixed there. It does
-/// nothing before the first error.
+/// Errors must be fixed in the cells and lines whose values a text uses. Does nothing before the
+/// first error.
 final class InstanceCells {
   var instance = 0
 
@@ -8,14 +8,14 @@ final class InstanceCells {
   private let texts: MatrixTexts
   private let diagnostics: Diagnostics
   private let store = TextStore()
-  /// The names that the text at a place uses and whose values are from files.
+  /// The names at a place whose values are from files.
   private var namesAt: [Place: [Int]] = [:]
-  /// The files that were read again, by file number.
+  /// Files that were read again, by file number.
   private var tables: [UInt32: Table] = [:]
 
   private struct Table {
     var valueTable: ValueTable?
-    /// By value, the row of a table or the offset of a line.
+    /// The row of a table or the offset of a line, by value.
     var rows: [Int32: Int] = [:]
   }
 

@@ -1,15 +1,13 @@
 internal import OpflowBase
 
-/// Makes IDs of matrix tasks: `build[arch=x86_64,mode=debug]`.
-///
-/// In values, bytes that IDs may not contain become `%XX`. An ID above 200 bytes is shortened and
-/// ends in `~`, a hash of 16 digits, and `]`; the ID of the matrix stays whole. `~` does not occur
-/// otherwise.
+/// Makes IDs of matrix tasks: `build[arch=x86_64,mode=debug]`. In values, bytes that IDs may not
+/// contain become `%XX`. An ID above 200 bytes is shortened and ends in `~`, a hash of 16 digits,
+/// and `]`; the matrix's ID stays whole. No other ID contains `~`.
 struct InstanceName {
   let store: TextStore
 
   static let mostBytes = 200
-  /// The length of `~`, the hash and `]`.
+  /// `~`, the hash and `]`.
   private static let endBytes = 18
 
   func make(_ matrixGroup: ByteView, _ values: some Sequence<(name: ByteView, value: ByteView)>)
@@ -45,7 +43,7 @@ struct InstanceName {
     }
   }
 
-  /// Whether an ID is shortened and so lacks some values.
+  /// A shortened ID lacks some values.
   static func isCut(_ id: ByteView) -> Bool {
     id.count > endBytes && id[id.count - endBytes] == UInt8(ascii: "~")
   }

@@ -30,7 +30,7 @@ struct Matrix {
 
   /// The names that `matrix.NAME` may use, in order.
   var names = TextTable()
-  /// Indices of the names that are part of IDs.
+  /// Indices of names in IDs.
   var namingNames: [Int] = []
   var factors: [Factor] = []
   /// Items with values for some names.
@@ -38,17 +38,17 @@ struct Matrix {
   /// Items with a value for each name, in order.
   var included: [Values] = []
   var files: [File] = []
-  /// Whether a file is invalid, which is reported once.
+  /// True if a file is invalid, which is reported once.
   var isWrong = false
-  /// Whether files decide the number of matrix tasks.
+  /// Files decide the number of matrix tasks.
   var isOfFiles = false
   var excludeNode: Node?
   /// The tasks in `after`, without duplicates.
   var after: [TaskWord] = []
-  /// Whether reading must wait for the tasks in `after`.
+  /// Reading must wait for the tasks in `after`.
   var isLater = false
   var laterSources: [ByteView] = []
-  /// Whether `names` is complete.
+  /// True if `names` is complete.
   var knowsNames = true
 
   struct TaskWord {
@@ -56,7 +56,7 @@ struct Matrix {
     var node: Node
   }
 
-  /// The number of combinations; nil on overflow, 0 without factors.
+  /// Nil on overflow, 0 without factors.
   var productCount: Int? {
     var product = factors.isEmpty ? 0 : 1
     for factor in factors {
@@ -68,9 +68,8 @@ struct Matrix {
   }
 }
 
-/// A matrix with its matrix tasks.
 struct MatrixGroup {
-  /// The limit on matrix tasks of a manifest.
+  /// The limit for a manifest.
   static let mostInstances = 1_000_000
 
   enum Emptiness {
@@ -82,23 +81,20 @@ struct MatrixGroup {
     case later
   }
 
-  /// The names that `matrix.NAME` may use.
   var names = TextTable()
-  /// Indices of the names that are part of IDs.
   var namingNames: [Int] = []
   var ids: [ByteView] = []
-  /// For each matrix task, a value per name, as numbers of `MatrixTexts`.
+  /// A value per name and matrix task, as numbers of `MatrixTexts`.
   var values: [Int32] = []
   var files: [Matrix.File] = []
-  /// Why there are no matrix tasks; nil if there are any.
+  /// Nil if there are matrix tasks.
   var emptiness: Emptiness?
-  /// The tasks that must succeed before matrix tasks are made.
+  /// These must succeed before matrix tasks are made.
   var after: [Matrix.TaskWord] = []
   var laterSources: [ByteView] = []
-  /// Whether `names` is complete.
   var knowsNames = true
 
-  /// The number of tasks; an empty matrix counts as one.
+  /// Counts an empty matrix as one task.
   var taskCount: Int { max(1, ids.count) }
 
   func values(of instance: Int) -> ArraySlice<Int32> {
@@ -108,7 +104,7 @@ struct MatrixGroup {
   func value(_ name: Int, of instance: Int) -> Int32 { values[instance * names.count + name] }
 }
 
-/// The values of all matrices. Equal values have the same number.
+/// Equal values have the same number.
 final class MatrixTexts {
   private var table = TextTable()
 
@@ -124,7 +120,7 @@ final class MatrixTexts {
   subscript(number: Int32) -> ByteView { table.texts[Int(number)] }
 }
 
-/// A set of tuples of one length. Equal tuples have the same number.
+/// Tuples have one length. Equal ones have the same number.
 struct TupleTable {
   /// A trie: maps a prefix's number and the next item to the number of the longer prefix.
   private var longer: [UInt64: Int32] = [:]

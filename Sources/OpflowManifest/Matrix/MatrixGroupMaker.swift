@@ -60,14 +60,14 @@ struct MatrixGroupMaker: Reporter {
 
   /// The memory limit for values of combinations, beyond 1 KiB each.
   private static let mostBytes = 64 << 20
-  /// The memory for one value in `MatrixGroup` and in the plan.
+  /// The memory for one value, in `MatrixGroup` and in the plan.
   private static let valueBytes = MemoryLayout<Int32>.stride + MemoryLayout<TextRef>.stride
 
-  /// Whether combinations are much larger than their values; a single factor never is.
+  /// A single factor is never too long.
   private func isTooLong(_ matrix: Matrix, _ product: Int) -> Bool {
     if matrix.factors.count < 2 { return false }
     let naming = Set(matrix.namingNames)
-    // This cannot overflow: there are at most a million matrix tasks, and the texts are in memory.
+    // No overflow: at most a million matrix tasks, and the texts are in memory.
     let instanceBytes = matrix.factors.reduce(0) { sum, factor in
       let width = factor.names.count
       let named = factor.values.indices.reduce(0) { sum, place in
@@ -155,7 +155,7 @@ struct MatrixGroupMaker: Reporter {
   }
 }
 
-/// The items of `exclude`, grouped by their names, for one lookup per group.
+/// Grouped by names, for one lookup per group.
 private final class ExcludedValues {
   private struct Group {
     var names: [Int]
@@ -186,7 +186,7 @@ private final class ExcludedValues {
     }
   }
 
-  /// Whether a combination is excluded; marks matching items.
+  /// Marks matching items.
   func take(_ instance: [Int32]) -> Bool {
     var isTaken = false
     for group in groups {
@@ -202,7 +202,7 @@ private final class ExcludedValues {
   var unused: [Matrix.Values] { zip(items, isUsed).filter { !$1 }.map(\.0) }
 }
 
-/// Finds and expands matrices before tasks are read, because a task may need a later one.
+/// Matrices are read before tasks, because a task may need a later one.
 struct MatrixGroupReader: NodeReader {
   let values: ValueReader
   private var reader: MatrixReader
@@ -220,7 +220,7 @@ struct MatrixGroupReader: NodeReader {
       store: values.scratch)
   }
 
-  /// - Parameter declarations: Those of one file.
+  /// - Parameter declarations: All of one file.
   mutating func read(
     _ declared: TaskDeclarations, in declarations: Range<Int>, room: inout Int
   ) -> [(declaration: Int, matrixGroup: MatrixGroup)] {
@@ -269,7 +269,7 @@ struct MatrixGroupReader: NodeReader {
     return matrixGroup
   }
 
-  /// Returns the value of `matrix`, which may be merged in.
+  /// The key may be merged in.
   private func matrixNode(of key: Node) -> Node? {
     guard document.kind(key.value) == .mapping else { return nil }
     var mayHave = false

@@ -6,7 +6,7 @@ struct MatrixReader: NodeReader {
   let texts: MatrixTexts
   /// The base of file names; absolute.
   let folder: ByteView
-  /// Whether the tasks in `after` have succeeded.
+  /// The tasks in `after` have succeeded.
   let makesInstances: Bool
   var matrix = Matrix()
 
@@ -175,7 +175,7 @@ struct MatrixReader: NodeReader {
   }
 
   /// - Parameter key: The key that names files.
-  /// - Returns: Whether the files must not be read yet.
+  /// - Returns: True if the files must not be read yet.
   mutating func readAfter(_ fields: Fields<AxisKey>, of key: AxisKey) -> Bool {
     guard let after = fields.key(.after) else { return false }
     if key == .range {
@@ -472,7 +472,7 @@ extension MatrixReader {
     }
   }
 
-  /// Reads the names of a matrix that has only `include`. All are part of IDs.
+  /// Reads the names of a matrix that has only `include`. All names are part of IDs.
   mutating func readNames(ofFirst node: Node) {
     guard document.kind(node) == .sequence,
       let first = document.children(node).first(where: { document.kind($0) == .mapping })
@@ -514,7 +514,7 @@ extension MatrixReader {
   }
 }
 
-/// The files and names that matrices read, which are inputs of the plan.
+/// Matrices read these; they are inputs of the plan.
 final class ReadSources {
   /// Opens a file by its path in a manifest, relative to a folder.
   let file: (_ path: ByteView, _ folder: ByteView) -> Result<SourceFile, FileFault>

@@ -1,15 +1,15 @@
 internal import OpflowPlan
 
-/// The tasks in declaration order, with matrices expanded. The run's tasks follow, from number
-/// `count` on.
+/// Tasks in declaration order, with matrices expanded. The run's tasks follow, from number `count`
+/// on.
 struct TaskList {
   let declared: TaskDeclarations
   private(set) var run: RunTasks?
   private(set) var matrixGroups: [MatrixGroup] = []
-  /// For each declaration, the index of its matrix or -1. Empty without matrices; tasks and
-  /// declarations then have the same numbers.
+  /// The matrix of each declaration, or -1. Empty without matrices: tasks and declarations then
+  /// have the same numbers.
   private var matrixGroupNumbers: [Int32] = []
-  /// For each declaration its first task, then the number of tasks.
+  /// The first task of each declaration, then the number of tasks.
   private var firstTasks: [Int32] = []
 
   init(_ declared: TaskDeclarations) { self.declared = declared }
@@ -37,7 +37,7 @@ struct TaskList {
 
   var count: Int { firstTasks.last.map { Int($0) } ?? declared.count }
 
-  /// Returns nil for a task of the manifest.
+  /// Nil for a task of the manifest.
   @inline(__always)
   func ofRun(_ task: Int) -> (tasks: RunTasks, id: TaskID)? {
     guard let run, task >= count else { return nil }
@@ -88,19 +88,19 @@ struct TaskList {
     return matrixGroup.ids[task - Int(firstTasks[declaration])]
   }
 
-  /// Returns the declared ID: for a matrix task, that of its matrix.
+  /// A matrix task's matrix.
   func declaredName(_ task: Int) -> ByteView {
     if let (run, id) = ofRun(task) { return run.declaredName(id) }
     return declared.name(declaration(of: task))
   }
 }
 
-/// The tasks of the run that a manifest is added to.
+/// The run that a manifest is added to.
 final class RunTasks {
   let plan: Plan
   /// Declared IDs that the run already has with the same definition.
   let unchanged: Set<String>
-  /// The generator, if a task adds them. Every added task needs it.
+  /// A task that adds the manifest. Every added task needs it.
   let generator: TaskID?
   /// The matrix that a generator expands; nil for other additions.
   let matrixGroup: ByteView?
@@ -131,7 +131,6 @@ final class RunTasks {
     }
   }
 
-  /// The flags of the generator that expands a matrix.
   var maker: TaskFlags? { matrixGroup == nil ? nil : generator.map { plan.flags($0) } }
 
   enum Member {
@@ -139,7 +138,7 @@ final class RunTasks {
     case matrixGroup(MatrixGroupID)
   }
 
-  /// Returns nil for an unknown ID, and for the ID of a matrix task.
+  /// Nil for an unknown ID, and for the ID of a matrix task.
   func member(named name: ByteView) -> Member? {
     if let matrixGroup = matrixGroupNames.index(of: name) {
       return .matrixGroup(MatrixGroupID(matrixGroup))
@@ -150,8 +149,7 @@ final class RunTasks {
 
   func name(_ task: TaskID) -> ByteView { plan.nameBytes(task) }
 
-  /// Returns the generator that a task needs by default. A task that the run already has keeps the
-  /// generator that first added it.
+  /// The default need. A task that the run already has keeps the generator that first added it.
   func needImplied(in declared: ByteView) -> TaskID? {
     guard matrixGroup == nil, let member = member(named: declared) else { return generator }
     let task =
@@ -163,7 +161,6 @@ final class RunTasks {
     return plan.declaredNeeds(of: task).last { plan.flags($0).contains(.control) }
   }
 
-  /// Returns the declared ID: for a matrix task, that of its matrix.
   func declaredName(_ task: TaskID) -> ByteView {
     plan.matrixGroup(of: task).map { plan.text(plan.matrixGroups[$0.index].name) } ?? name(task)
   }

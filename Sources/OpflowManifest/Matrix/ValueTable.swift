@@ -71,7 +71,7 @@ struct ValueTable {
     for cell in row { cells.append(cell.text) }
   }
 
-  /// Reads a row and returns where the next one starts.
+  /// Returns where the next row starts.
   private mutating func readRow(from start: Int) -> Int {
     let text = file.text
     var position = start
@@ -97,7 +97,7 @@ struct ValueTable {
     return file.text.part(begin..<(isReturn ? end - 1 : end))
   }
 
-  /// Reads a quoted value and returns where its column ends.
+  /// Returns where the column of the quoted value ends.
   private mutating func readQuoted(from begin: Int) -> Int {
     let text = file.text
     let quote = UInt8(ascii: "\"")
@@ -127,9 +127,9 @@ struct ValueTable {
   }
 }
 
-/// A file whose lines are values, except empty ones.
+/// Lines are values, except empty ones.
 enum TextFile {
-  /// Calls `body` with each line and its offset, until it returns false.
+  /// Stops when `body` returns false.
   static func forEachLine(_ text: ByteView, _ body: (ByteView, Int) -> Bool) {
     var position = start(of: text)
     while position < text.count {

@@ -44,7 +44,7 @@ struct ActionReader: NodeReader {
       help: "give it `run` or `download`; one that is but a name for others has `needs` alone")
   }
 
-  /// Whether a task only groups its needs, without a key about running.
+  /// The task has no key about running.
   private func isName(_ needs: Node, _ keys: Fields<TaskKey>) -> Bool {
     if document.kind(needs) == .sequence {
       var items = document.children(needs)
@@ -53,7 +53,7 @@ struct ActionReader: NodeReader {
     return TaskKey.allCases.allSatisfy { keys.key($0) == nil || TaskKey.ofNames.contains($0) }
   }
 
-  /// Makes such a task succeed at once. It is up to date if all of its needs are.
+  /// Such a task succeeds at once. It is up to date if all of its needs are.
   private func beName(_ needs: Node, _ task: inout TaskValues) {
     task.kind = .command
     task.words = CommandReader.scalars(Plan.commandOfNames, needs, scratch)
@@ -91,7 +91,7 @@ struct ActionReader: NodeReader {
     warning(node, found.message, help: found.help)
   }
 
-  /// Reads an approval. It runs nothing, so `defaults` about running do not apply.
+  /// An approval runs nothing, so `defaults` about running do not apply.
   private func readQuestion(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     task.kind = .approve
     if keys[.timeout] == nil { task.settings.policy.timeoutMilliseconds = 0 }
@@ -113,7 +113,7 @@ struct ActionReader: NodeReader {
     task.script = values.filledString(node, Subject(TaskKey.approve))
   }
 
-  /// Reads an external task. It has no process, so `defaults` about processes do not apply.
+  /// An external task has no process, so `defaults` about processes do not apply.
   private func readBlock(_ node: Node, _ keys: Fields<TaskKey>, into task: inout TaskValues) {
     task.kind = .block
     for key in TaskKey.notOfExternalTasks {
@@ -136,7 +136,7 @@ extension NodeReader {
 struct CommandReader: NodeReader {
   let values: ValueReader
 
-  /// Reads a script. Unquoted `true` and `false` are commands here.
+  /// Unquoted `true` and `false` are commands here.
   func readScript(_ node: Node, _ subject: Subject) -> Scalar? {
     if let scalar = values.scalarIfBoolean(node, subject) { return scalar }
     return values.filledString(node, subject, help: "write the command: `run: make test`")
@@ -159,7 +159,6 @@ struct CommandReader: NodeReader {
     return Self.scalars(words, node, scratch)
   }
 
-  /// Makes scalars of strings that are not in the manifest.
   static func scalars(_ words: [String], _ node: Node, _ store: TextStore) -> [Scalar] {
     words.map { word in
       let text = store.copy(word)
@@ -167,7 +166,7 @@ struct CommandReader: NodeReader {
     }
   }
 
-  /// Reads the arguments of a command. Any scalar counts as text: `1` in `[sleep, 1]`.
+  /// Any scalar is text: `1` in `[sleep, 1]`.
   func readWords(_ node: Node, _ subject: Subject) -> [Scalar]? {
     guard case .key(let name) = subject else { return nil }
     var words: [Scalar] = []
@@ -227,10 +226,9 @@ struct CommandReader: NodeReader {
   }
 }
 
-/// How known shells take a script.
 enum ShellName {
-  /// Returns the command line before the script; nil for unknown shells. Scripts stop at the first
-  /// failure (`-e`), also within a pipeline where `pipefail` exists.
+  /// The command line before the script; nil for unknown shells. Scripts stop at the first failure
+  /// (`-e`), also within a pipeline where `pipefail` exists.
   static func words(_ shell: String) -> [String]? {
     let name = shell.split(separator: "/").last.map(String.init) ?? shell
     switch name {

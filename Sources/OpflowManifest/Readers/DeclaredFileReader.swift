@@ -3,14 +3,14 @@ internal import OpflowPlan
 struct DeclaredFileReader: NodeReader {
   let values: ValueReader
 
-  /// Requires the task's action to be read already.
+  /// Must be called after the task's action is read.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     if let key = keys.key(.inputs) { readInputs(key, into: &task) }
     if let key = keys.key(.outputs) { readOutputs(key, into: &task) }
     if let key = keys.key(.cache) { readCache(key, into: &task) }
   }
 
-  /// Requires the task's inputs and secrets to be read already.
+  /// Must be called after the task's inputs and secrets are read.
   private func readCache(_ key: Node, into task: inout TaskValues) {
     let place = document.place(key)
     switch task.kind {
@@ -46,7 +46,7 @@ struct DeclaredFileReader: NodeReader {
     task.flags.insert(.cached)
   }
 
-  /// Returns whether results may contain secrets; nil without a cache.
+  /// True if results may contain secrets; nil without a cache.
   private func readCacheValue(_ node: Node) -> Bool? {
     guard document.kind(node) == .mapping else {
       return values.boolean(node, Subject(TaskKey.cache)) == true ? false : nil
@@ -142,7 +142,7 @@ struct DeclaredFileReader: NodeReader {
         + " and a path as it is")
   }
 
-  /// Whether a map has unknown keys, which are already reported.
+  /// Unknown keys are already reported.
   private func hasOtherKeys(_ map: Node) -> Bool {
     var children = document.children(map)
     while let key = children.next(), children.next() != nil {
@@ -225,7 +225,7 @@ struct DeclaredFileReader: NodeReader {
 
   private static let helpForBraces = "write an item for each; the character itself is `[{]`"
 
-  /// Finds braces that a shell would expand.
+  /// A shell would expand such braces.
   private static func braces(in path: ByteView) -> String? {
     guard let open = path.firstIndex(of: UInt8(ascii: "{")),
       let close = path[open...].firstIndex(of: UInt8(ascii: "}")),

@@ -3,7 +3,6 @@ internal import OpflowBase
 struct DownloadReader: NodeReader {
   let values: ValueReader
 
-  /// Reads a download, and records its target as a written file.
   func read(_ node: Node, into task: inout TaskValues) {
     guard
       let fields = fields(
@@ -98,7 +97,6 @@ struct DownloadReader: NodeReader {
     return error(node, "\(subject.description) must be an http, https or file URL", help: help)
   }
 
-  /// Hides a password in a URL.
   private func hideCredentials(in node: Node) {
     guard document.kind(node) == .scalar else { return }
     let text = document.text(node)

@@ -1,6 +1,5 @@
 internal import OpflowPlan
 
-/// Reads flags, conditions and descriptions.
 struct FlagReader: NodeReader {
   let values: ValueReader
 
@@ -18,7 +17,7 @@ struct FlagReader: NodeReader {
     }
   }
 
-  /// Reads descriptions and tags. `SecretReader` reads names of secrets.
+  /// `SecretReader` reads names of secrets.
   private func readTexts(
     _ node: Node, _ key: TaskKey, as text: TaskText, into texts: inout TaskValues.TextValues
   ) {
@@ -32,7 +31,7 @@ struct FlagReader: NodeReader {
     }
   }
 
-  /// Requires `finally` to be read already.
+  /// Must be called after `finally` is read.
   @inline(never)
   private func readManual(_ node: Node, into task: inout TaskValues) {
     guard task.flags.contains(.finally) else {
@@ -153,11 +152,10 @@ struct FlagReader: NodeReader {
   }
 }
 
-/// Reads the keys of `TaskKey.ofProcesses`.
 struct ProcessReader: NodeReader {
   let values: ValueReader
 
-  /// Requires the task's action and demands to be read already.
+  /// Must be called after the task's action and demands are read.
   func read(_ keys: Fields<TaskKey>, _ defaults: Demands, into task: inout TaskValues) {
     for (name, rule, use) in TaskKey.ofProcesses {
       guard let key = keys.key(name), let number = readNumber(key.value, name, rule),

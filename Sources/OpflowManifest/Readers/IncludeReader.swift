@@ -1,7 +1,7 @@
 struct IncludeEntry {
   let node: Node
   let path: ByteView
-  /// The value of `as`; nil if IDs get no prefix.
+  /// Nil if IDs get no prefix.
   let name: ByteView?
   /// The node of `as`, or of the path.
   let nameNode: Node
@@ -18,7 +18,7 @@ struct PassedVariable {
 struct IncludeReader: NodeReader {
   let values: ValueReader
 
-  /// Reads the valid items. `isWhole` is false if any is invalid.
+  /// `isWhole` is false if an item is invalid.
   func read(_ keys: Fields<ManifestKey>) -> (entries: [IncludeEntry], isWhole: Bool) {
     guard let key = keys.key(.include) else { return ([], true) }
     guard document.kind(key.value) != .mapping else {
@@ -75,7 +75,6 @@ struct IncludeReader: NodeReader {
     return scope.store.copy(path.text)
   }
 
-  /// Whether it is a URL or `git@host:…`.
   private static func isAddress(_ path: ByteView) -> Bool {
     path.hasPrefix("https://") || path.hasPrefix("http://") || path.hasPrefix("git@")
       || path.hasPrefix("ssh://") || path.hasPrefix("git://")

@@ -2,13 +2,13 @@ internal import OpflowPlan
 
 /// The generator of a matrix with `after`: a task that adds the matrix tasks during the run.
 package enum InstanceMaker {
-  /// The subcommand of opflow that it runs; the ID of the matrix follows.
+  /// The subcommand of opflow that the generator runs; the matrix's ID follows.
   package static let word = "legs"
 
-  /// What is known before matrix tasks exist.
+  /// Known before matrix tasks exist.
   struct Instances {
     var sources: [ByteView]
-    /// Whether the matrix tasks use the cache, and a memory limit.
+    /// True if the matrix tasks use the cache, and a memory limit.
     var areCached: Bool
     var areLimited: Bool
   }
@@ -16,7 +16,7 @@ package enum InstanceMaker {
   /// Turns a matrix's template into its generator. Other keys apply to the matrix tasks; secrets
   /// stay, because the run needs them from the start.
   ///
-  /// - Parameter hasOwnFate: Whether `if` is already decided for all matrix tasks.
+  /// - Parameter hasOwnFate: True if `if` is already decided for all matrix tasks.
   static func turn(
     _ task: inout TaskValues, reading sources: [ByteView], folder: ByteView, hasOwnFate: Bool,
     _ store: TextStore
@@ -58,7 +58,7 @@ package enum InstanceMaker {
 }
 
 extension TaskFlags {
-  /// Takes over the flags of the generator, except that it was selected.
+  /// The generator's selection does not apply.
   mutating func takeFromMaker(_ maker: TaskFlags) {
     formUnion(maker.intersection([.leavesValues, .decidesOthers]))
     remove(.manual)

@@ -15,7 +15,7 @@ struct NeedReader: NodeReader {
     }
   }
 
-  /// Advice for a map: one need, or IDs as keys.
+  /// One need, or IDs as keys.
   private func helpForMap(_ node: Node) -> String {
     var names: [String] = []
     var children = document.children(node)
@@ -69,13 +69,10 @@ struct NeedReader: NodeReader {
   }
 }
 
-/// A task's needs by the IDs that expressions use: each need's ID, and the matrix's ID for matrix
-/// tasks.
+/// Needs by the IDs that expressions use: each need's ID, and the matrix's ID for matrix tasks.
 struct WrittenNeeds {
-  /// The needs as written, in the task's order.
   let texts: [ByteView]
   private var ids = TextTable()
-  /// For each ID, the needs that it names.
   private var needs: [[Int32]] = []
 
   /// - Parameter needs: Only `written` is used.
@@ -101,7 +98,7 @@ struct WrittenNeeds {
 
   func needs(_ number: Int) -> [Int32] { needs[number] }
 
-  /// Whether a need is exactly that ID.
+  /// True if a need is exactly that ID.
   func names(_ id: ByteView) -> Bool {
     number(of: id).map { needs[$0].contains { texts[Int($0)].count == id.count } } ?? false
   }

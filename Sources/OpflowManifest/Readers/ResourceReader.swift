@@ -29,7 +29,7 @@ struct CapacityReader: NodeReader {
         entries.keys[index], "`\(name.string)` is no name of a resource",
         help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
     }
-    // Declared despite the error; otherwise every use would be one too.
+    // Declared despite the error, or every use would be an error too.
     guard let capacity = values.readAmount(node, name, atLeast: 1) else {
       if manifest.resources.index(of: name) == nil {
         manifest.resources.declare(name, capacity: .max)
@@ -51,8 +51,8 @@ struct CapacityReader: NodeReader {
 }
 
 extension ValueReader {
-  /// Reads an amount in the resource's unit: a whole number of `cpu` and `download`, a size of
-  /// `memory`, or for others a size or a number with up to three decimals.
+  /// Reads an amount in the resource's unit: a whole number for `cpu` and `download`, a size for
+  /// `memory`, else a size or a number with up to three decimals.
   func readAmount(_ node: Node, _ name: ByteView, atLeast minimum: Int64) -> UInt64? {
     let subject = Subject.entry("resources", name)
     if name == "cpu" || name == "download" {
@@ -146,17 +146,17 @@ struct DemandReader: NodeReader {
   }
 }
 
-/// The resources, built-in ones first, as in `ResourceEntry`.
+/// Built-in ones first, as in `ResourceEntry`.
 struct ResourceTable {
   private(set) var names = TextTable()
-  /// Capacities in the plan; 0 lets the computer decide.
+  /// 0 lets the computer decide.
   private var declared: [UInt64] = []
   private var machine: [UInt64]
 
   private static let downloadCapacity: UInt64 = 4
 
   private let gpu: ByteView
-  /// Whether these are the fixed resources of a run.
+  /// The resources of a run are fixed.
   let isOfRun: Bool
 
   init(cpu: UInt64, memory: UInt64, store: TextStore) {
@@ -187,7 +187,7 @@ struct ResourceTable {
 
   func index(of name: ByteView) -> UInt32? { names.index(of: name).map { UInt32($0) } }
 
-  /// Whether larger demands are reduced to the capacity.
+  /// Larger demands are reduced to the capacity.
   static func isCut(_ resource: UInt32) -> Bool {
     resource == ResourceEntry.cpu || resource == ResourceEntry.memory
   }
@@ -197,12 +197,12 @@ struct ResourceTable {
     if isNew { declared.append(capacity) } else { declared[index] = capacity }
   }
 
-  /// Ends the declarations. Each node counts its own `gpu` if it is undeclared.
+  /// Each node counts its own `gpu` if it is undeclared.
   mutating func endDeclaring() {
     if !isOfRun, names.index(of: gpu) == nil { declare(gpu, capacity: 0) }
   }
 
-  /// Whether it is an undeclared `gpu`, of which tasks get whole devices.
+  /// Tasks get whole devices of an undeclared `gpu`.
   func isGPUOfMachine(_ resource: UInt32) -> Bool {
     Int(resource) >= machine.count && declared[Int(resource)] == 0
   }

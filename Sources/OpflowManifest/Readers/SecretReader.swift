@@ -14,7 +14,7 @@ struct DeclaredSecret {
 struct SecretReader: NodeReader {
   let values: ValueReader
   private var secrets: SecretScope { scope.secrets }
-  /// The limit on names, which messages to workers contain.
+  /// Messages to workers contain the names.
   private static let longestNameBytes = 255
 
   // MARK: - Sources
@@ -72,7 +72,7 @@ struct SecretReader: NodeReader {
     return commands.readWords(node, Subject(SecretKey.run)).map { .command($0) }
   }
 
-  /// Copies a text, because it may come from an expression.
+  /// The text may come from an expression.
   private func kept(_ text: ByteView) -> ByteView { scope.store.copy(text) }
 
   // MARK: - Uses
@@ -100,7 +100,7 @@ struct SecretReader: NodeReader {
       for variable in task.lists.environment.variables { _ = set.insert(variable.name) }
     }
     for name in names where isName(name.text, at: name.node) {
-      // Catches reads before the list was known, and names from expressions.
+      // Finds reads before the list was known, and names from expressions.
       let isSet = secrets.whereSet(name.text) != nil
       if !isSet, scope.inherited.hasRead(name.text) {
         error(
@@ -160,7 +160,7 @@ struct SecretReader: NodeReader {
 }
 
 extension ValueReader {
-  /// Records a variable set by `env` or `env_file`; a secret of the run is an error.
+  /// A secret of the run cannot be set.
   func noteSet(_ variable: EnvironmentList.Variable) {
     let place = document.place(variable.value.node)
     guard let secret = scope.secrets.noteSet(variable.name, at: place) else { return }

@@ -10,7 +10,7 @@ struct ServiceValues {
   var timeoutMilliseconds = ServiceReadiness.standardTimeoutMilliseconds
   var intervalMilliseconds = ServiceReadiness.standardIntervalMilliseconds
   var restarts: UInt32 = 0
-  /// The names of ports, each of which has a variable.
+  /// Each has a variable.
   var ports: [Scalar] = []
 
   var portVariables: [String] { ports.map { ServicePorts.variable($0.text.string) } }
@@ -19,7 +19,7 @@ struct ServiceValues {
 struct ServiceReader: NodeReader {
   let values: ValueReader
 
-  /// Requires all other keys of the task to be read already.
+  /// Must be called after all other keys of the task are read.
   func read(_ keys: Fields<TaskKey>, into task: inout TaskValues) {
     guard let key = keys.key(.service) else { return }
     guard let service = readValue(key.value) else { return }

@@ -29,7 +29,7 @@ struct SettingsReader: NodeReader {
     return result
   }
 
-  /// Reads keys over the given settings, and returns which of them may now differ.
+  /// Returns the settings that may now differ.
   func read(
     _ keys: Fields<TaskKey>, into settings: inout TaskSettings, _ lists: inout TaskLists
   ) -> OwnSettings {
@@ -69,7 +69,7 @@ struct SettingsReader: NodeReader {
 struct PolicyReader: NodeReader {
   let values: ValueReader
 
-  /// Returns whether the policy may differ from the defaults.
+  /// True if the policy may differ from the defaults.
   func read(_ keys: Fields<TaskKey>, into settings: inout TaskSettings) -> Bool {
     if let node = keys[.priority] { readPriority(node, into: &settings) }
     if let node = keys[.onInterrupted] { readOnInterrupted(node, into: &settings) }

@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// Reads the tasks of a file. A class, because a value this large would be copied for each task.
+/// A class, because a value this large would be copied for each task.
 final class TaskReader: NodeReader {
   let values: ValueReader
   let defaults: TaskDefaults
@@ -39,8 +39,7 @@ final class TaskReader: NodeReader {
     }
   }
 
-  /// Reads the declaration as task `name`, which may be a matrix task with values in the scope's
-  /// `matrix`.
+  /// `name` may be a matrix task with values in the scope's `matrix`.
   func read(_ key: Node, as name: ByteView, into task: inout TaskValues) {
     scratch.removeAll()
     scope.taskID = name

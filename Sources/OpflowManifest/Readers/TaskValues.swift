@@ -1,7 +1,7 @@
 internal import OpflowPlan
 
-/// One task with all values. One large record serves all tasks: do not copy it, and do not keep its
-/// texts beyond the next task.
+/// One large record serves all tasks: do not copy it, and do not keep its texts beyond the next
+/// task.
 struct TaskValues: ~Copyable {
   /// Also the task's place.
   var key: Node
@@ -21,12 +21,12 @@ struct TaskValues: ~Copyable {
   /// Names of secrets live as long as the compilation.
   var texts = TextValues()
   var needs: [Need] = []
-  /// What remains of an `if` with values of other tasks.
+  /// The rest of an `if` with values of other tasks.
   var lateCondition: ByteView?
   var readsValues = false
-  /// The tasks whose values it reads, and whether its `if` does.
+  /// `decides` if the task's `if` reads the values.
   var valueReads: [(id: ByteView, place: Place, decides: Bool)] = []
-  /// The inputs that decide, with the definition, whether the task must run.
+  /// With the definition, these decide if the task must run.
   var inputs: [Input] = []
   var hasInputs = false
   /// The declared outputs, or the download's target.
@@ -44,7 +44,7 @@ struct TaskValues: ~Copyable {
     var instancesDigest: UInt64?
     /// The name as written; `name` becomes the full ID.
     var written: ByteView
-    /// The range of resolved needs that it stands for.
+    /// The range of resolved needs.
     var firstEdge = 0
     var edgeCount = 0
 
@@ -99,7 +99,7 @@ struct TaskValues: ~Copyable {
   @inline(__always)
   var declaresFiles: Bool { !written.isEmpty || !inputs.isEmpty }
 
-  /// Whether to pass the task to `NeededTasks.note`, which copies it.
+  /// `NeededTasks.note` copies such tasks.
   @inline(__always)
   var isOfNote: Bool {
     switch kind {
@@ -144,7 +144,7 @@ struct Download {
   var to: Scalar?
   /// Lower-case hexadecimal.
   var sha256: ByteView?
-  /// What remains of a `sha256` with values of other tasks.
+  /// The rest of a `sha256` with values of other tasks.
   var lateSHA256: ByteView?
   var sha512: ByteView?
   var sizeBytes: UInt64?
@@ -187,7 +187,6 @@ struct EnvironmentList {
 struct Demands {
   /// An amount of 0 cancels a default.
   private(set) var items: [DemandItem] = []
-  /// Indices into `items`.
   private var places: [UInt32: Int] = [:]
 
   mutating func set(_ resource: UInt32, _ amount: UInt64) {
@@ -200,7 +199,7 @@ struct Demands {
     }
   }
 
-  /// Returns the demands with the default: one CPU, or one download.
+  /// The default is one CPU, or one download.
   func resolved(for kind: ActionKind, isService: Bool = false) -> [DemandItem] {
     let standard = kind == .download ? ResourceEntry.download : ResourceEntry.cpu
     var result = items
@@ -214,14 +213,14 @@ struct Demands {
   }
 }
 
-/// The values of keys in `defaults`; each task starts from a copy.
+/// Set by `defaults`; each task starts from a copy.
 struct TaskSettings {
   var shell: [Scalar]
   var directory: Directory
-  /// The retried exit codes are in `retryCodes`.
+  /// `retryCodes` has the retried exit codes.
   var policy = TaskPolicy()
   var retryCodes: [Int32] = []
-  /// Whether `retry` sets `max`; downloads have another default.
+  /// True if `retry` sets `max`; downloads have another default.
   var hasRetryMax = false
   var priority: Int16 = 0
   var failsWhenInterrupted = false
@@ -232,7 +231,7 @@ struct TaskSettings {
     return policy
   }
 
-  /// The exit codes to retry; downloads have none.
+  /// Downloads have no exit codes.
   func retryCodes(for kind: ActionKind) -> [Int32] { kind == .download ? [] : retryCodes }
 }
 
@@ -246,7 +245,7 @@ struct TaskDefaults {
   var lists = TaskLists()
 }
 
-/// The settings of a task that may differ from `TaskDefaults`.
+/// May differ from `TaskDefaults`.
 struct OwnSettings: OptionSet {
   let rawValue: UInt8
 

@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-/// Reads top-level keys except `include`, `defaults` and `tasks`.
+/// All keys except `include`, `defaults` and `tasks`.
 struct TopLevelReader: NodeReader {
   let values: ValueReader
   private let variables: VariableReader
@@ -15,7 +15,7 @@ struct TopLevelReader: NodeReader {
     files = VariableFileReader(values: values, open: open)
   }
 
-  /// Reads `vars`, `env_file` and `env` in this order; each sees those before it.
+  /// `vars`, `env_file` and `env` in this order; each sees those before it.
   func readScope(_ keys: Fields<ManifestKey>, into environment: inout EnvironmentList) {
     readVersion(keys)
     variables.read(keys[.vars])
@@ -31,8 +31,6 @@ struct TopLevelReader: NodeReader {
     scope.position = .top
   }
 
-  /// Reads the settings of the whole run.
-  ///
   /// - Parameter wantedParallel: `-j`.
   func readSettings(
     _ keys: Fields<ManifestKey>, wantedParallel: Int?, into manifest: inout ManifestValues
@@ -53,7 +51,7 @@ struct TopLevelReader: NodeReader {
     CapacityReader(values: values).read(keys, wanted: wantedParallel, into: &manifest)
   }
 
-  /// Checks a file that is included or added to a run, where settings of the whole run are errors.
+  /// In a file that is included or added to a run, settings of the whole run are errors.
   func refuseSettings(_ keys: Fields<ManifestKey>, of detail: String, root: String) {
     _ = filled(keys, .name)
     _ = readDescription(keys)
@@ -70,7 +68,7 @@ struct TopLevelReader: NodeReader {
     error(node, "this opflow reads version 1 of the format, not \(version)", help: Self.versionHelp)
   }
 
-  /// Returns the version. A quoted one is accepted only to reject `"3"` with a better message.
+  /// Accepts a quoted version only to reject `"3"` with a better message.
   private func version(_ node: Node) -> Int64? {
     if !document.isPlain(node), let text = document.scalarText(node),
       let version = CoreSchema.integer(text), version != 1
@@ -129,7 +127,7 @@ struct TopLevelReader: NodeReader {
   }
 }
 
-/// Top-level values except `defaults` and `tasks`. Texts live as long as the compilation.
+/// Texts live as long as the compilation.
 struct ManifestValues {
   var name: String
   var description = ByteView.empty

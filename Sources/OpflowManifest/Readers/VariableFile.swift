@@ -1,22 +1,20 @@
 /// The variables of an `env_file`.
 ///
 ///     # a comment
-///     NAME=value          # spaces around the value and this comment do not count
+///     NAME=value          # spaces around the value and this comment are ignored
 ///     export PLACE: here  `export` and `:` are for files of other tools
 ///     WITH="a \"quoted\" value, with \n, \t, \\ and ${NAME}"
 ///     AS_IT_IS='no $NAME, and "no" escape but \''
 ///     INHERITED
 ///
-/// A quoted value may span lines. Outside of single quotes, `$NAME`, `${NAME}`, `${NAME:-other}`,
-/// `${NAME:+instead}` and `${NAME:?complaint}` are expanded; without the colon, an empty variable
-/// is set. `$$`, `\$` and any other `$` are literal. A name without `=` takes the inherited value.
-/// The last definition wins.
-///
-/// The inherited environment wins over the file, also inside values, as in docker compose, just,
-/// go-task and Node.js. Unlike there, only a comment may follow a closing quote, and names must be
-/// valid in a shell.
-///
-/// These files contain secrets, so errors never show values.
+/// - A quoted value may span lines. Outside single quotes, `$NAME`, `${NAME}`, `${NAME:-other}`,
+///   `${NAME:+instead}` and `${NAME:?complaint}` are expanded; without the colon, an empty variable
+///   is set. `$$`, `\$` and any other `$` are literal.
+/// - A name without `=` takes the inherited value. The last definition wins.
+/// - The inherited environment wins over the file, also inside values, as in docker compose, just,
+///   go-task and Node.js. Unlike there, only a comment may follow a closing quote, and names must
+///   be valid in a shell.
+/// - These files contain secrets, so errors never show values.
 struct VariableFile {
   let file: SourceFile
   let diagnostics: Diagnostics
@@ -38,11 +36,11 @@ struct VariableFile {
     variables = before?.variables ?? TextMap()
   }
 
-  /// Reads all lines. Invalid lines are reported and skipped.
+  /// Reports and skips invalid lines.
   mutating func read() {
     if let (place, detail) = foreignByte {
       diagnostics.error(file.place(place), detail, help: "a file of variables is text")
-      // The byte may be inside a value, so its whole line is hidden.
+      // The byte may be inside a value: hide its whole line.
       hide(0, at: place)
       return
     }
@@ -144,7 +142,7 @@ struct VariableFile {
 
   // MARK: Values
 
-  /// Reads a value and skips the rest of its last line; returns nil after an error.
+  /// Skips the rest of the last line. Returns nil after an error.
   private mutating func readValue() -> ByteView? {
     let start = position
     switch peek {
@@ -253,7 +251,7 @@ struct VariableFile {
     diagnostics.error(file.place(place), message, help: help)
   }
 
-  /// Hides text from `start` on in diagnostics, or the whole line of `place` if that is later.
+  /// Hides text from `start` on, or the whole line of `place` if that is later.
   private func hide(_ start: Int, at place: Int? = nil) {
     var start = start
     if let place {
@@ -280,10 +278,10 @@ struct VariableFileEntry {
 struct VariableFileReader: NodeReader {
   /// Its texts must live as long as the scope.
   let values: ValueReader
-  /// Opens a file, and reports an error if there is none.
+  /// Reports an error if the file is missing.
   let open: (VariableFileEntry) -> SourceFile?
 
-  /// Adds the variables to the scope and to a layer of `list`. The inherited environment wins.
+  /// The inherited environment wins over the files.
   func read(_ node: Node, into list: inout EnvironmentList) {
     guard let items = values.items(node, Subject(ManifestKey.envFile), expected: "a list of paths")
     else { return }
@@ -337,12 +335,11 @@ struct VariableFileReader: NodeReader {
   }
 }
 
-/// Expands `$NAME`, `${NAME…}` and escapes in variable files.
 struct VariableExpansion {
   let text: ByteView
   private(set) var position: Int
   let end: Int
-  /// Whether the value is in double quotes, where escapes are expanded.
+  /// True in double quotes, where escapes are expanded.
   let isQuoted: Bool
   let store: TextStore
   let value: (ByteView) -> ByteView?
@@ -369,7 +366,7 @@ struct VariableExpansion {
     return store.finish()
   }
 
-  /// - Parameter isWritten: Whether to write the result or skip it.
+  /// - Parameter isWritten: False to skip the result.
   private mutating func expand(until close: UInt8?, isWritten: Bool) throws(ExpressionError) {
     while position < end {
       let byte = text[position]

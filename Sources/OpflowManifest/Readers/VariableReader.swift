@@ -9,7 +9,7 @@ final class GivenVariables {
     values = Dictionary(given.map { ($0.name, $0.value) }) { $1 }
   }
 
-  /// Returns the value for a declared variable, and marks it as known.
+  /// Marks a declared variable as known.
   func value(of name: ByteView) -> String? {
     guard !given.isEmpty, let value = values[name.string] else { return nil }
     known.insert(name.string)
@@ -27,7 +27,7 @@ final class GivenVariables {
   }
 }
 
-/// Variables that a file gets from outside, weakest first.
+/// Variables from outside the file, weakest first.
 struct OuterVariables {
   /// The including file, whose values win if there is no `as`.
   var winning: (scope: NameScope, file: String)?
@@ -39,7 +39,7 @@ struct VariableReader: NodeReader {
   let values: ValueReader
   let outer: OuterVariables
 
-  /// Reads the variables. A value sees those from outside and those above it.
+  /// Values see variables from outside and those above them.
   func read(_ node: Node?) {
     scope.position = .variables
     scope.outer = outer.winning?.scope
@@ -67,7 +67,7 @@ struct VariableReader: NodeReader {
         warn(name, other, winning.file, entries, index)
       }
     } else {
-      // Declared despite the error; otherwise every use would be one too.
+      // Declared despite the error, or every use would be an error too.
       scope.setVariable(name, scope.store.copy(value?.text ?? ByteView.empty))
     }
   }
@@ -91,7 +91,7 @@ extension ValueReader {
   }
 }
 
-/// Reads `env`. It is a class because of its buffer, so that its owners stay immutable.
+/// A class because of its buffer, so that its owners stay immutable.
 final class EnvironmentReader: NodeReader {
   let values: ValueReader
   private var entries: Entries
@@ -101,7 +101,7 @@ final class EnvironmentReader: NodeReader {
     entries = Entries(document: values.document)
   }
 
-  /// Adds variables, which override those in `list`.
+  /// Overrides variables in `list`.
   func read(_ node: Node, into list: inout EnvironmentList) {
     guard document.kind(node) == .mapping else {
       return values.wrongType(

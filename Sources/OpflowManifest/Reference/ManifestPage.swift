@@ -41,7 +41,6 @@ package enum ManifestPage {
 
 /// The manual's key tables in Markdown.
 package enum KeyTableText {
-  /// The names of all tables.
   package static var names: [String] { KeyMap.allCases.map(\.rawValue) }
 
   /// Returns nil for an unknown name.

@@ -1,6 +1,4 @@
-/// Help about a manifest's keys.
 package enum ManifestReference {
-  /// All keys, one per line.
   package static var list: String {
     var lines = HelpLines()
     lines.line("The keys of a manifest. `opflow help manifest KEY` tells all about one.")
@@ -12,7 +10,7 @@ package enum ManifestReference {
     return lines.text
   }
 
-  /// Returns the help about all keys with a name, or about one, as in `retry.max`.
+  /// All keys with a name, or one, as in `retry.max`.
   package static func help(on word: String) throws(UnknownKey) -> String {
     let parts = word.split(separator: ".", omittingEmptySubsequences: false)
     let name = parts.last.map(String.init) ?? ""
@@ -26,7 +24,6 @@ package enum ManifestReference {
     return lines.text
   }
 
-  /// The names of all keys.
   package static var names: [String] {
     var names: [String] = []
     for name in KeyMap.allCases.flatMap({ $0.keys.map(\.name.description) })
@@ -34,7 +31,7 @@ package enum ManifestReference {
     return names
   }
 
-  /// A key, and the maps where it means the same.
+  /// The same meaning in several maps.
   private struct Meaning {
     let row: KeyRow
     var maps: [KeyMap]
@@ -72,9 +69,7 @@ package enum ManifestReference {
   }
 }
 
-/// A word that is not a key.
 package struct UnknownKey: Error, Equatable, Sendable {
-  /// The error message with a suggestion.
   package let message: String
 
   fileprivate init(_ word: String, _ name: String) {
@@ -129,7 +124,7 @@ struct HelpLines {
 
   mutating func line(_ line: String = "") { text += line + "\n" }
 
-  /// Adds a word, and its wrapped description from `column` on.
+  /// The description is wrapped from `column` on.
   mutating func row(_ left: String, _ column: Int, _ right: String) {
     var line = left.padded(to: column - 1) + " "
     var isEmpty = true

@@ -1,7 +1,5 @@
-/// The JSON Schema of a manifest.
-///
-/// It uses draft 7, which editors support best. It accepts everything that opflow does, and also
-/// errors that need the whole manifest, such as an unknown task in `needs`.
+/// The JSON Schema of a manifest, in draft 7, which editors support best. Accepts every valid
+/// manifest, and errors that need the whole manifest, such as an unknown task in `needs`.
 package enum ManifestSchema {
   package static var text: String {
     var members: [(String, JSONNode)] = [
@@ -38,8 +36,8 @@ package enum ManifestSchema {
     return map == .need ? ["anyOf": [schema, needByOldReaders]] : schema
   }
 
-  /// A need for YAML 1.1 readers, to whom the key `on` is the boolean true. JSON has no such key,
-  /// but validators in Python see it.
+  /// For YAML 1.1 readers, the key `on` is the boolean true. JSON has no such key, but validators
+  /// in Python see it.
   private static var needByOldReaders: JSONNode {
     [
       "doNotSuggest": true, "type": "object", "required": ["task"],
@@ -242,7 +240,6 @@ enum ShapeSchema {
   private static var sizePattern: String { "\(number)( ?(B|[kKMGTP]B|[KMGTP]iB))?" }
 }
 
-/// A JSON value for readable output.
 indirect enum JSONNode {
   case members(names: [String], values: [JSONNode])
   case array([JSONNode])

@@ -1,5 +1,5 @@
 enum ForeignKeys {
-  /// Words of other tools by the key that they mean, with blanks between them.
+  /// Words of other tools for each key, separated by spaces.
   private static let table: [(key: StaticString, foreign: String)] = [
     ("needs", "depends_on depends-on dependsOn deps depends dependencies dependency requires"),
     ("needs", "require require_tasks after wait_for upstream prerequisites need on_failure"),
@@ -60,7 +60,6 @@ enum ForeignKeys {
     ("concurrency", "maxActiveRuns"),
   ]
 
-  /// Returns the one of `names` that `text` means.
   static func key(for text: ByteView, among names: [ByteView]) -> ByteView? {
     for (key, foreign) in table where has(foreign, text) {
       if let name = names.first(where: { $0 == key }) { return name }
@@ -73,7 +72,7 @@ enum ForeignKeys {
   }
 
   static func help(for text: ByteView, key: ByteView, isList: Bool) -> String {
-    // These keys name a command elsewhere; here it is a separate task.
+    // These keys hold a command in other tools; here it is a separate task.
     if text == "on_failure" || text == "on_success" || text == "on_error" {
       return "let another task need this one: `needs: [{ task: ID, on: failure }]`"
     }
@@ -84,9 +83,8 @@ enum ForeignKeys {
   }
 }
 
-/// Says what to write instead of other tools' keys.
 enum ForeignAdvice {
-  /// Words for which the help is the same are in one row, with blanks between them.
+  /// Words with the same help share a row.
   private typealias Advices = [(foreign: String, help: StaticString)]
 
   private static let clock: StaticString =
@@ -99,7 +97,7 @@ enum ForeignAdvice {
     "what decides is what the files in `inputs` hold; leave it out"
   private static let quiet: StaticString = "`opflow run --output quiet` shows failures only"
 
-  // Advice by key. The first keys of tasks do have a counterpart.
+  // The first keys of tasks do have a counterpart.
 
   private static let ofTasks: Advices = [
     ("timeout-minutes timeout_minutes", "the key is `timeout` here, with a unit: `timeout: 10m`"),
@@ -252,7 +250,6 @@ enum LaterKeys {
     )
   ]
 
-  /// Returns nil for any other key.
   static func help(_ name: ByteView, in map: KeyMap) -> String? {
     all.first { name == $0.name && map == $0.map }?.help
   }

@@ -6,7 +6,6 @@ enum KeyMap: String, CaseIterable {
   var keys: [KeyRow] { row.keys }
   /// Where its keys occur; follows the word "in".
   var place: String { row.place }
-  /// Constraints between its keys.
   var rules: [KeyRule] { row.rules }
 
   private var row: (keys: [KeyRow], place: String, rules: [KeyRule]) {
@@ -38,7 +37,6 @@ enum KeyMap: String, CaseIterable {
     }
   }
 
-  /// Other names that it may have, and their values; nil if none.
   var others: (names: NameShape, take: ValueShape?)? {
     if self == .manifest { return (.extra, nil) }
     if self != .matrix { return nil }
@@ -67,13 +65,13 @@ enum KeyMap: String, CaseIterable {
 
 enum KeyRule {
   case oneOf([String])
-  /// The map has exactly one of these; or it has the second (not an empty list) and otherwise only
-  /// keys of the last list.
+  /// Exactly one of the first keys; or the second (not an empty list) and otherwise only keys of
+  /// the last list.
   case oneOfOrOnly([String], String, [String])
-  /// The map has at least one of these, and it is not empty.
+  /// At least one of the keys, with a value that is not empty.
   case anyOf([String])
   case without(String, [String])
-  /// The first, if true or a map, excludes the others.
+  /// Unless the first key is false, it excludes the others.
   case unlessFalse(String, [String])
   case withoutTrue(String, [String])
   case withoutList(String, String)
@@ -84,7 +82,7 @@ enum KeyRule {
 struct KeyRow: Sendable {
   let name: StaticString
   let takes: ValueShape
-  /// The default as shown to users; may be empty.
+  /// As shown to users; may be empty.
   let standard: String
   let meaning: String
   let example: String
@@ -101,7 +99,6 @@ struct KeyRow: Sendable {
   }
 }
 
-/// The ranges of numbers, for readers and key tables.
 enum KeyBounds {
   static var maxParallel: ClosedRange<Int64> { 1...1_000_000 }
   static var maxFailures: ClosedRange<Int64> { 0...1_000_000_000 }

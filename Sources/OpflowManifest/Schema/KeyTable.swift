@@ -1,4 +1,4 @@
-/// The keys of a map, numbered from 0.
+/// Numbered from 0.
 protocol SchemaKey: RawRepresentable<Int>, CaseIterable, Sendable {
   /// In the order of the cases.
   static var table: [KeyRow] { get }
@@ -28,7 +28,7 @@ struct KeyTable<Key: SchemaKey> {
 
 struct Fields<Key: SchemaKey> {
   private var keys = InlineArray<64, Int32>(repeating: -1)
-  /// One bit per key. It is tested first, because indexing `keys` with a variable copies the array.
+  /// One bit per key. Tested first, because indexing `keys` with a variable copies the array.
   private var present: UInt64 = 0
   private var meant: UInt64 = 0
 
@@ -47,7 +47,7 @@ struct Fields<Key: SchemaKey> {
     present |= Self.bit(key)
   }
 
-  /// Whether an unknown key was reported as probably this one.
+  /// An unknown key was reported as probably this one.
   func isMeant(_ key: Key) -> Bool { meant & Self.bit(key) != 0 }
 
   mutating func noteMeant(_ key: Key) { meant |= Self.bit(key) }

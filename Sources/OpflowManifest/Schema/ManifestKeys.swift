@@ -1,11 +1,10 @@
-// The keys of the run and of included files: their only definition.
+// The only definition of the keys of the run and of included files.
 
 enum ManifestKey: Int, SchemaKey {
   case version, name, desc, maxParallel, maxFailures, vars, env, resources, defaults, include
   case envFile, secrets, keepRuns, concurrency, ifRunning
   case tasks
 
-  /// The keys that are not allowed in included files.
   static let ofRootOnly: [ManifestKey] = [
     .maxParallel, .maxFailures, .resources, .secrets, .keepRuns, .concurrency, .ifRunning,
   ]

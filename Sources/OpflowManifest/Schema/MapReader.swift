@@ -1,5 +1,3 @@
-/// Reads maps: known keys or entries, duplicates, merge keys.
-///
 /// Explicit keys win over merged ones, and earlier maps of a `<<` list over later ones
 /// (https://yaml.org/type/merge.html).
 struct MapReader: Reporter {
@@ -41,7 +39,7 @@ struct MapReader: Reporter {
     if hasMerge { mergeFields(of: node, table, ignoring: isIgnored, into: &fields) }
   }
 
-  /// Reports unknown keys, and notes which keys were probably meant.
+  /// Notes the keys that were probably meant.
   private func reportUnknown<Key>(
     of node: Node, _ table: KeyTable<Key>, ignoring isIgnored: (ByteView) -> Bool,
     _ fields: inout Fields<Key>
@@ -81,7 +79,7 @@ struct MapReader: Reporter {
     collect(node, into: &entries)
   }
 
-  /// Adds the entries of a map. A name that occurs twice in the map is an error.
+  /// Reports a name that occurs twice in the map.
   func collect(_ node: Node, into entries: inout some EntryList) {
     // Merged maps may repeat names.
     let merged = entries.count
@@ -131,8 +129,7 @@ struct MapReader: Reporter {
       notes: [.init(place: document.place(first), message: "the first `\(name.string)`")])
   }
 
-  /// Reports an unknown key. Returns the one that was probably meant, unless errors are only
-  /// counted.
+  /// Returns the key that was probably meant, unless errors are only counted.
   private func reportUnknown<Key>(_ key: Node, _ table: KeyTable<Key>) -> Key? {
     if diagnostics.isFull {
       diagnostics.count()
@@ -161,7 +158,7 @@ struct MapReader: Reporter {
     return nearest.flatMap { table.key($0) }
   }
 
-  /// Advice for a key that only carries an anchor, such as `.name` in GitLab CI.
+  /// Advice for a key with an anchor, such as `.name` in GitLab CI.
   private func misplacedAnchor(_ key: Node, _ name: ByteView) -> String? {
     guard name.count < 100 else { return nil }
     let start = document.place(key).offset + name.count
@@ -172,13 +169,13 @@ struct MapReader: Reporter {
     return "a key that is there for its anchor begins with `x-`: `x-\(letters)`"
   }
 
-  /// Advice for a task at the top, as in GitLab CI.
+  /// Advice for a top-level task, as in GitLab CI.
   private func misplacedTask(_ key: Node, _ name: ByteView) -> String? {
     guard TaskName.problem(name) == nil, document.kind(key.value) == .mapping else { return nil }
     return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
   }
 
-  /// Returns the maps named by merge keys, nearest first.
+  /// Returns the merged maps, nearest first.
   private func mergedMaps(of node: Node) -> [Node] {
     var maps: [Node] = []
     var children = document.children(node)
@@ -205,7 +202,7 @@ struct MapReader: Reporter {
 protocol EntryList {
   var count: Int { get }
   func key(_ index: Int) -> Node
-  /// Adds a key. Returns the number of the key that already has the name, if any.
+  /// Returns the number of an earlier key with that name, if any.
   mutating func insert(_ key: Node, _ name: ByteView) -> Int?
 }
 

@@ -41,7 +41,7 @@ enum TaskName {
 }
 
 enum VariableName {
-  /// Whether the name is valid for an environment variable (environ(7)), if not for a shell.
+  /// True for a name that environ(7) allows, even if shells do not.
   static func isEnvironment(_ text: ByteView) -> Bool {
     !text.isEmpty && text.allSatisfy { $0 > 32 && $0 != 127 && $0 != UInt8(ascii: "=") }
   }
@@ -51,7 +51,7 @@ enum VariableName {
     return text.allSatisfy { ASCII.beginsName($0) || ASCII.isDigit($0) }
   }
 
-  /// Whether `${{ vars.NAME }}` can contain the name.
+  /// True if `${{ vars.NAME }}` can contain the name.
   static func isExpressionName(_ text: ByteView) -> Bool {
     guard let first = text.first, ASCII.beginsName(first) else { return false }
     return text.allSatisfy(ASCII.continuesName)
@@ -65,7 +65,7 @@ enum StopSignal {
     ("ALRM", 14), ("TERM", 15), ("WINCH", 28), ("PWR", 30),
   ]
 
-  /// Returns a signal by its name, with or without `SIG`, or by its number.
+  /// Accepts a name, with or without `SIG`, or a number.
   static func number(_ text: ByteView) -> UInt32? {
     if let number = CoreSchema.integer(text) {
       return KeyBounds.signal.contains(number) ? UInt32(number) : nil

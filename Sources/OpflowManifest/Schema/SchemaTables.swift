@@ -1,4 +1,4 @@
-/// The tables of keys; rarely used ones are made on demand.
+/// Rarely used tables are made on demand.
 final class SchemaTables {
   let manifest = KeyTable<ManifestKey>(.manifest, "the manifest")
   let task = KeyTable<TaskKey>(.task, "a task")

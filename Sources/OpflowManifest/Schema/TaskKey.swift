@@ -1,6 +1,6 @@
 internal import OpflowPlan
 
-// The keys of a task: their only definition.
+// The only definition of a task's keys.
 
 enum TaskKey: Int, SchemaKey {
   case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
@@ -8,34 +8,31 @@ enum TaskKey: Int, SchemaKey {
   case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local, block
   case clean
 
-  /// The keys that say what a task does. A task has exactly one of them.
+  /// A task has at most one action.
   static let actions: [TaskKey] = [.run, .download, .approve, .block]
 
-  /// The keys of a task without an action, which groups its `needs`.
+  /// Keys of a task without an action, which groups its `needs`.
   static let ofNames: [TaskKey] = [
     .needs, .desc, .tags, .manual, .condition, .priority, .matrix, .finally,
   ]
 
-  /// The keys that approvals cannot have.
   static let notOfApprovals: [TaskKey] =
     [
       .env, .dir, .shell, .retry, .stop, .resources, .inputs, .outputs, .finally, .onInterrupted,
       .secrets, .interactive, .control, .cache,
     ] + ofPrograms
 
-  /// The keys that external tasks cannot have.
   static let notOfExternalTasks: [TaskKey] =
     [
       .env, .dir, .shell, .inputs, .outputs, .finally, .secrets, .interactive, .control, .cache,
     ] + ofPrograms
 
-  /// The keys that services cannot have.
   static let notOfServices: [TaskKey] = [
     .timeout, .retry, .inputs, .outputs, .cache, .finally, .allowFailure, .onInterrupted,
     .interactive, .jobserver, .clean,
   ]
 
-  /// The flags of the plan by key. Some flags only say that the plan has more data of the key.
+  /// Some flags only say that the plan has more data of the key.
   static let ofFlags: [(key: TaskKey, flag: TaskFlags)] = [
     (.finally, .finally), (.condition, .conditionFalse), (.allowFailure, .allowAnyFailure),
     (.onInterrupted, .failWhenInterrupted), (.matrix, .emptyMatrix), (.manual, .manual),
@@ -43,12 +40,12 @@ enum TaskKey: Int, SchemaKey {
     (.inputs, .checked), (.outputs, .declaresOutputs), (.cache, .cached), (.service, .service),
   ]
 
-  /// The keys that are texts. `FlagReader` reads them, except `secrets`.
+  /// `FlagReader` reads them, except `secrets`.
   static let ofTexts: [(key: TaskKey, text: TaskText)] = [
     (.desc, .description), (.tags, .tags), (.secrets, .secrets),
   ]
 
-  /// The keys about processes, read by `ProcessReader`. `use` completes an error message.
+  /// Keys that `ProcessReader` reads. `use` completes an error message.
   static let ofProcesses: [(key: TaskKey, rule: ProcessRule, use: StaticString)] = [
     (.jobserver, .jobserver, "take jobs from it"), (.memoryLimit, .memoryLimit, "use it up"),
     (.local, .local, ""), (.clean, .clean, "leave more than its `to`"),
@@ -58,7 +55,7 @@ enum TaskKey: Int, SchemaKey {
     ofProcesses.filter(\.rule.isOfPrograms).map(\.key)
   }
 
-  /// The keys that downloads cannot have; those of `ifTrue` only if they are true.
+  /// Keys of `ifTrue` are errors only if true.
   static var notOfDownloads: (always: [TaskKey], ifTrue: [TaskKey]) {
     var keys: (always: [TaskKey], ifTrue: [TaskKey]) = (
       [.inputs, .outputs, .cache, .service], [.interactive, .control]
@@ -72,7 +69,7 @@ enum TaskKey: Int, SchemaKey {
     return keys
   }
 
-  /// The keys that `defaults` may set, in help's order.
+  /// In help's order.
   static let ofDefaults: [TaskKey] = [
     .shell, .dir, .env, .timeout, .retry, .stop, .priority, .resources, .onInterrupted,
   ]

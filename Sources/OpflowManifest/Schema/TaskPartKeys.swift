@@ -1,4 +1,4 @@
-// The keys of maps within a task: their only definition.
+// The only definition of the keys of maps within a task.
 
 enum NeedKey: Int, SchemaKey {
   case task, on
@@ -75,8 +75,6 @@ enum InputKey: Int, SchemaKey {
   ]
 }
 
-// The keys of services: their only definition.
-
 enum ServiceKey: Int, SchemaKey {
   case ready, restart, ports
 
@@ -127,8 +125,6 @@ enum ReadyKey: Int, SchemaKey {
   ]
 }
 
-// The keys of a download: their only definition.
-
 enum DownloadKey: Int, SchemaKey {
   case url, mirrors, to, sha256, sha512, size, headers, mode, resume, maxSpeed
 
@@ -167,11 +163,8 @@ enum DownloadKey: Int, SchemaKey {
       "max_speed", .speed, "bytes a second at most", example: Self.whole + "max_speed: 2MiB"),
   ]
 
-  /// The required keys.
   private static let whole = "url: https://example.org/sdk.tgz\nto: cache/sdk.tgz\n"
 }
-
-// The keys of a matrix: their only definition.
 
 enum MatrixKey: Int, SchemaKey {
   case rows, exclude, include

@@ -22,7 +22,7 @@ indirect enum ValueShape: Sendable {
   case expression
   case id
   case word([String])
-  /// One of some words or a number, which may be quoted.
+  /// The number may be quoted.
   case wordOrNumber([String], ClosedRange<Int64>)
   case command
   /// A string without spaces.
@@ -30,9 +30,9 @@ indirect enum ValueShape: Sendable {
   case name(NameShape)
   case list(ValueShape, mayBeEmpty: Bool)
   case pair(ValueShape)
-  /// A list, possibly nested, or one item. The name is that of the items in the JSON schema.
+  /// Possibly nested, or one item. The name is for the items in the JSON schema.
   case nested(String, ValueShape)
-  /// A map with user-defined names, some of which have a special meaning.
+  /// Some user-defined names have a special meaning.
   case entries(NameShape, ValueShape, known: [(name: String, takes: ValueShape)], mayBeEmpty: Bool)
   case map(KeyMap)
   case either([ValueShape])
@@ -102,7 +102,7 @@ indirect enum ValueShape: Sendable {
     }
   }
 
-  /// A bound of a million or more is not shown.
+  /// Hides a bound of a million or more.
   private static func words(_ range: ClosedRange<Int64>) -> String {
     if range.lowerBound == range.upperBound { return "\(range.lowerBound)" }
     if range.upperBound < 1_000_000 {

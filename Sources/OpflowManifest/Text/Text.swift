@@ -1,8 +1,8 @@
 internal import CYAML
 
-/// Bytes that keep their address during compilation: a part of the manifest, of the texts that
+/// Bytes at an address that stays valid during compilation: part of the manifest, of text that
 /// libyaml decoded, or of a `TextStore`.
-// SAFETY: the compilation owns all three, and no `ByteView` outlives it.
+/// SAFETY: the compilation owns all three, and no `ByteView` outlives it.
 typealias ByteView = UnsafeRawBufferPointer
 
 extension UnsafeRawBufferPointer {
@@ -53,7 +53,6 @@ extension UnsafeRawBufferPointer {
     count >= word.count && part((count - word.count)..<count).isSame(as: word)
   }
 
-  /// The bytes without whitespace at both ends.
   var trimmed: ByteView {
     var start = 0
     var end = count
@@ -66,7 +65,7 @@ extension UnsafeRawBufferPointer {
 /// Owns texts made during compilation, at stable addresses.
 final class TextStore {
   private var chunks: [UnsafeMutableRawBufferPointer] = []
-  /// The bounds of the text under construction in the last chunk.
+  /// Bounds of the text under construction in the last chunk.
   private var start = 0
   private var end = 0
 
@@ -75,7 +74,7 @@ final class TextStore {
   func append(_ bytes: ByteView) {
     guard let source = bytes.baseAddress, bytes.count > 0 else { return }
     let chunk = room(for: bytes.count)
-    // SAFETY: `room` made at least `bytes.count` bytes free behind `end`.
+    // SAFETY: `room` made at least `bytes.count` bytes free after `end`.
     chunk.baseAddress.map { ($0 + end).copyMemory(from: source, byteCount: bytes.count) }
     end += bytes.count
   }
@@ -137,16 +136,14 @@ enum ASCII {
   static func isHexadecimal(_ byte: UInt8) -> Bool {
     isDigit(byte) || (byte >= 97 && byte <= 102) || (byte >= 65 && byte <= 70)
   }
-  /// Whether the byte can start a name.
   static func beginsName(_ byte: UInt8) -> Bool { isLetter(byte) || byte == 95 }
-  /// Whether the byte can follow the first one of a name.
   static func continuesName(_ byte: UInt8) -> Bool {
     beginsName(byte) || isDigit(byte) || byte == 45
   }
 }
 
 extension Array {
-  /// Removes all elements. For a few, `removeAll(keepingCapacity:)` takes several times as long.
+  /// For a few elements, `removeAll(keepingCapacity:)` takes several times as long.
   @inline(__always)
   mutating func removeEach() {
     while popLast() != nil {}

@@ -1,12 +1,12 @@
 internal import OpflowBase
 
-/// A set of texts, numbered in insertion order. The texts must outlive it.
+/// Numbers texts in insertion order; does not own them.
 struct TextTable {
   private(set) var texts: [ByteView] = []
-  /// Open addressing, at most half full. A slot holds a text's number plus one in the bits of
-  /// `mask` and bits of its hash above; 0 is free.
+  /// Open addressing, at most half full. A slot has a text's number plus one in the bits of `mask`
+  /// and bits of its hash above; 0 is free.
   private var slots: [UInt32] = []
-  /// Kept so that growing does not read the texts again.
+  /// Saves reading the texts again in `grow`.
   private var hashes: [UInt32] = []
 
   var count: Int { texts.count }
@@ -28,7 +28,7 @@ struct TextTable {
     return (count - 1, true)
   }
 
-  /// Adds a text; returns the number of an equal one that is there.
+  /// Returns the number of an equal text.
   mutating func add(_ text: ByteView) -> Int? {
     let (index, isNew) = insert(text)
     return isNew ? nil : index
@@ -38,7 +38,7 @@ struct TextTable {
     index(of: text) ?? insert(store.copy(text)).index
   }
 
-  /// Removes all texts, and keeps the memory for a few.
+  /// Keeps a small table's memory.
   mutating func removeAll() {
     if texts.isEmpty { return }
     if slots.count > 64 { return self = TextTable() }

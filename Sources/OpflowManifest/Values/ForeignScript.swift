@@ -5,7 +5,7 @@ struct ForeignScript {
   let message: String
   let help: String
 
-  /// Whether a file may contain such a part. Asked once per file, as most do not.
+  /// Most files have no foreign syntax, which saves a search of each script.
   static func mayStand(in source: ByteView, marks: SourceMarks = SourceMarks()) -> Bool {
     func any(of byte: UInt8, _ begins: (_ next: Int) -> Bool) -> Bool {
       var place = 0
@@ -30,7 +30,7 @@ struct ForeignScript {
         of: UInt8(ascii: "$"),
         { next in
           source[next] == UInt8(ascii: "(")
-            // This is `${vars.NAME}`.
+            // The text is `${vars.NAME}`.
             || source[next] == UInt8(ascii: "{") && isName(at: next + 1, of: source)
         })
     {
@@ -71,8 +71,8 @@ struct ForeignScript {
       help: "write `${{ \(name) }}`")
   }
 
-  /// Finds go-task's `{{.NAME}}` and just's `{{NAME}}` with known names. Others may be docker
-  /// templates.
+  /// Finds go-task's `{{.NAME}}` and just's `{{NAME}}` if the name is known: others may be
+  /// docker's.
   private static func braces(at offset: Int, of script: ByteView, _ scope: NameScope)
     -> ForeignScript?
   {
@@ -103,7 +103,6 @@ struct ForeignScript {
     return ForeignScript(rest.part(0..<(end + 1)), meaning: name)
   }
 
-  /// Finds typographic quotes and no-break spaces that are not quoted.
   private static func letter(_ rest: ByteView, isAtStart: Bool) -> ForeignScript? {
     if rest.hasPrefix("\u{A0}") {
       return ForeignScript(
@@ -117,7 +116,7 @@ struct ForeignScript {
       help: "put `\(quote == "“" ? "\"" : "'")` in its place")
   }
 
-  /// Returns the name to use in an expression, if the manifest has it.
+  /// The name to use in an expression, if the manifest has it.
   private static func meant(_ inner: ByteView, _ scope: NameScope) -> String? {
     if isName(at: 0, of: inner), inner.allSatisfy({ isPart($0) }) { return inner.string }
     guard inner.count <= 60, inner.allSatisfy(ASCII.continuesName) else { return nil }
@@ -144,7 +143,7 @@ extension ByteView {
 }
 
 extension ValueReader {
-  /// Warns about `$NAME`, `${NAME}` and a leading `~/`, except in text made by an expression.
+  /// Not in text made by an expression.
   @inline(__always)
   func warnOfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
     guard document.marks.hasDollars || value.text.first == UInt8(ascii: "~") else { return }
@@ -171,7 +170,7 @@ struct ShellText {
   let text: ByteView
   let variable: String
 
-  /// Finds the first variable. Only upper-case names count, because a password may contain `$`.
+  /// Names must be upper-case, because a password may contain `$`.
   init?(in value: ByteView) {
     if value == "~" || value.hasPrefix("~/") {
       (text, variable) = (value.part(0..<1), "HOME")

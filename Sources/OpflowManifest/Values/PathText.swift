@@ -1,6 +1,6 @@
 enum PathText {
-  /// Makes `path` absolute, without `.`, `..` and empty parts. `folder` must be normalized. Links
-  /// are not resolved: `a/../b` becomes `b`.
+  /// Removes `.`, `..` and empty parts. `folder` must be normalized. Links are not resolved:
+  /// `a/../b` becomes `b`.
   static func absolute(_ path: ByteView, from folder: ByteView, store: TextStore) -> ByteView {
     if isNormal(path) {
       store.append(folder)
@@ -19,8 +19,7 @@ enum PathText {
     return store.finish()
   }
 
-  /// Returns `path` relative to `folder` if it is inside, `.` if they are equal, otherwise `path`.
-  /// Both must be absolute and normalized.
+  /// `.` if they are equal; `path` if it is outside. Both must be normalized.
   static func relative(_ path: ByteView, to folder: ByteView) -> ByteView {
     if path.isSame(as: folder) || path.elementsEqual(folder) { return ByteView(".") }
     let count = folder.count > 1 ? folder.count + 1 : 1
@@ -30,7 +29,7 @@ enum PathText {
     return ByteView(rebasing: path[count...])
   }
 
-  /// Whether a path is relative and normalized. False for hidden files too.
+  /// False for some normalized paths too, such as hidden files.
   private static func isNormal(_ path: ByteView) -> Bool {
     var previous = UInt8(ascii: "/")
     for byte in path {

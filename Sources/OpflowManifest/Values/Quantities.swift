@@ -1,12 +1,11 @@
 package import OpflowPlan
 
-/// Durations: `500ms`, `10s`, `5m`, `2h`, `1h30m`, `1d`, or seconds without a unit. Numbers may
-/// have decimals.
+/// Durations: `500ms`, `1.5s`, `5m`, `2h`, `1h30m`, `1d`, or seconds without a unit.
 enum DurationText {
   /// Ten years. A longer duration is probably a typo.
   static let maximumMilliseconds: UInt64 = 10 * 366 * 86_400_000
 
-  /// Rounds up; returns nil for any other text.
+  /// Rounds up. Returns nil for invalid text.
   static func milliseconds(_ text: ByteView) -> UInt64? {
     if text.isEmpty { return nil }
     var position = 0
@@ -38,9 +37,8 @@ enum DurationText {
   }
 }
 
-/// Parses durations as in a manifest.
 package enum WrittenDuration {
-  /// Rounds up; returns nil for any other text.
+  /// Rounds up. Returns nil for invalid text.
   package static func milliseconds(_ text: String) -> UInt64? {
     let store = TextStore()
     return withExtendedLifetime(store) { DurationText.milliseconds(store.copy(text)) }
@@ -111,7 +109,6 @@ package enum AmountText {
   }
 }
 
-/// An exact decimal number without a sign.
 private struct Decimal {
   private var whole: UInt64 = 0
   /// The fraction, cut after nine digits.
@@ -141,7 +138,7 @@ private struct Decimal {
     if end == fraction { return nil }
   }
 
-  /// Returns the product rounded up; nil if it does not fit.
+  /// Rounds up; nil if the product does not fit.
   func times(_ factor: UInt64) -> UInt64? {
     let (product, overflow) = whole.multipliedReportingOverflow(by: factor)
     let wide = numerator.multipliedFullWidth(by: factor)
@@ -152,9 +149,9 @@ private struct Decimal {
   }
 }
 
-/// Parses command-line values with the manifest's syntax.
+/// Command-line values with the manifest's syntax.
 package enum AskedValues {
-  /// Parses a number of a control request, which may be given as a word.
+  /// A control request may have a word for a number.
   package static func number(_ text: String, of kind: RequestNumber) -> Int64? {
     with(text) { text in
       if let level = kind.words.first(where: { text == $0.word }) { return Int64(level.value) }
@@ -162,8 +159,8 @@ package enum AskedValues {
     }
   }
 
-  /// Parses an amount in the resource's unit (`ResourceEntry`): a whole number of `cpu` and
-  /// `download`, a size of `memory`, or a size or number with up to three decimals.
+  /// Parses an amount in the resource's unit (`ResourceEntry`): a whole number for `cpu` and
+  /// `download`, a size for `memory`, else a size or a number with up to three decimals.
   package static func amount(_ text: String, ofResource resource: UInt32) -> UInt64? {
     with(text) { text in
       switch resource {

@@ -1,7 +1,6 @@
 internal import OpflowBase
 internal import OpflowPlan
 
-/// Reads some keys with the values of one file.
 protocol NodeReader: Reporter {
   var values: ValueReader { get }
 }
@@ -14,7 +13,6 @@ extension NodeReader {
   var maps: MapReader { values.maps }
   var scratch: TextStore { values.scratch }
 
-  /// Reads a map with known keys; nil after an error.
   func fields<Key>(
     _ node: Node, _ subject: Subject, _ table: KeyTable<Key>, help: @autoclosure () -> String? = nil
   ) -> Fields<Key>? {
@@ -45,21 +43,20 @@ extension NodeReader {
   }
 }
 
-/// Reads nodes as values of the types that keys take. Methods return nil after an error.
+/// Methods return nil after an error.
 final class ValueReader: Reporter {
   let document: YAMLDocument
   let diagnostics: Diagnostics
   let scope: NameScope
   let tables: SchemaTables
-  /// Owns evaluated texts.
   let scratch: TextStore
   let maps: MapReader
   var valuesAs = ExpressionTemplate.Values.asTheyAre
   private(set) var valueReadings: [ValueReading] = []
   private(set) var readsValues = false
 
-  /// - Parameter scratch: Owns evaluated texts until its owner empties it. It must not be the
-  ///   scope's store, which copies names while a text is built.
+  /// - Parameter scratch: Owns evaluated texts until its owner empties it. Cannot be the scope's
+  ///   store, which copies names while a text is built.
   init(
     document: YAMLDocument, diagnostics: Diagnostics, scope: NameScope, tables: SchemaTables,
     scratch: TextStore
@@ -88,7 +85,7 @@ final class ValueReader: Reporter {
     readsValues = false
   }
 
-  /// Whether a task's `if` uses its `matrix`.
+  /// True if a task's `if` uses its `matrix`.
   func decidesByInstance(_ key: Node) -> Bool {
     guard document.kind(key.value) == .mapping else { return false }
     // The task is read and reported later.
@@ -107,7 +104,7 @@ final class ValueReader: Reporter {
     return scalar
   }
 
-  /// Accepts the result of an expression as a string, even if it is empty.
+  /// The result of an expression is a string, even if it is empty.
   @inline(never)
   private func null(_ scalar: Scalar, _ subject: Subject, expected: StaticString) -> Scalar? {
     if hasExpression(scalar.node) {
@@ -125,7 +122,7 @@ final class ValueReader: Reporter {
           : "`\(scalar.text.string)` without quotes is no text")
   }
 
-  /// The end of an error message about an empty value. It names the expression, if any.
+  /// Names the expression, if any.
   func emptiness(_ node: Node) -> String {
     guard hasExpression(node) else { return "is empty" }
     return "came out empty from `\(Self.excerpt(document.text(node)))`"
@@ -137,7 +134,7 @@ final class ValueReader: Reporter {
     return text.part(0..<end).string + (end < text.count ? "…" : "")
   }
 
-  /// Reads a string. Other scalars are errors, since their text may differ from what is meant.
+  /// Other scalars are errors, since YAML may change their text.
   func string(_ node: Node, _ subject: Subject) -> Scalar? {
     guard let scalar = scalar(node, subject, expected: "a string") else { return nil }
     guard scalar.type == .string || !document.isPlain(node) || hasExpression(node) else {
@@ -152,7 +149,7 @@ final class ValueReader: Reporter {
     _ node: Node, _ subject: Subject, help: @autoclosure () -> String? = nil
   ) -> Scalar? {
     guard let scalar = string(node, subject) else { return nil }
-    // A value may be the name of a file, which spaces alone can be.
+    // A value may be a file name, which can consist of spaces.
     if (hasExpression(node) ? scalar.text : scalar.text.trimmed).isEmpty {
       return error(
         node, "\(subject.description) \(emptiness(node))",
@@ -161,7 +158,7 @@ final class ValueReader: Reporter {
     return scalar
   }
 
-  /// Reads an unquoted boolean; returns nil, without an error, for other values.
+  /// Returns nil, without an error, for other values.
   func scalarIfBoolean(_ node: Node, _ subject: Subject) -> Scalar? {
     guard document.isPlain(node), CoreSchema.boolean(document.text(node)) != nil else { return nil }
     return possiblyNull(node, subject, expected: "a string")
@@ -300,7 +297,6 @@ final class ValueReader: Reporter {
     return items.compactMap { filledString($0, .item(of: key)) }
   }
 
-  /// Reads exit codes from 1 to 255 (0 is success).
   func exitCodes(_ node: Node, _ subject: Subject, items name: StaticString) -> [Int32]? {
     guard let items = items(node, subject, expected: "a list of exit codes") else { return nil }
     if items.isEmpty { return error(node, "\(subject.description) is empty") }
@@ -353,7 +349,7 @@ final class ValueReader: Reporter {
       ? "write a list: [\(text.string)]" : "write a list: [\"\(text.string)\"]"
   }
 
-  /// Advice for variables in a list: `- NAME=VALUE` (docker compose), `- name: NAME` (Kubernetes).
+  /// Advice for `- NAME=VALUE` (docker compose) and `- name: NAME` (Kubernetes).
   func mapHelp(_ node: Node) -> String? {
     let first: Node?
     switch document.kind(node) {
@@ -440,7 +436,7 @@ extension ValueReader {
     return Scalar(node: node, text: value, stable: stable, isTyped: !isLate, isLate: isLate)
   }
 
-  /// Evaluates expressions. `stable` has a constant for `run.id`.
+  /// `stable` has a constant for `run.id`.
   private func expand(_ text: ByteView, of node: Node) -> (
     value: ByteView, stable: ByteView, isLate: Bool
   )? {
@@ -471,14 +467,14 @@ extension ValueReader {
     return isWrong ? nil : (value, stable, isLate)
   }
 
-  /// Reads a path or pattern. Values of expressions are literal names.
+  /// Values of expressions are literal names.
   func pathText(_ node: Node, _ subject: Subject) -> Scalar? {
     valuesAs = .asNames
     defer { valuesAs = .asTheyAre }
     return filledString(node, subject)
   }
 
-  /// Returns the text without its expressions, which must be valid.
+  /// The expressions must be valid.
   func textWithoutValues(_ node: Node) -> ByteView {
     let text = document.text(node)
     if !hasExpression(text) { return text }
@@ -505,7 +501,7 @@ extension ValueReader {
 
   func report(_ problem: ExpressionError, in node: Node) {
     if diagnostics.isFull { return diagnostics.count() }
-    // The error does not depend on what names stand for.
+    // The error does not depend on the values of names.
     diagnostics.sparingNothing {
       diagnostics.error(
         document.place(node, textOffset: problem.offset), problem.message, help: problem.help)
@@ -527,13 +523,12 @@ extension ValueReader {
   }
 }
 
-/// A scalar with its expressions evaluated. It has four words to be passed in registers; passing it
-/// through memory took longer than reading one.
+/// Its four machine words fit in registers; passing it through memory took longer than reading one.
 struct Scalar {
   let node: Node
-  /// Whether the text decides the type, as for plain scalars and those with expressions.
+  /// True for plain scalars and those with expressions: the text decides the type.
   let isTyped: Bool
-  /// Whether expressions are left for the start of the task (`LateText`).
+  /// Expressions are left for the start of the task (`LateText`).
   let isLate: Bool
   let text: ByteView
   /// The text with a constant for `run.id`, for fingerprints. Mostly the same bytes as `text`.
@@ -572,9 +567,9 @@ enum Subject {
   }
 }
 
-/// The key table's example of a key, as advice for a wrong value.
+/// Advice for a wrong value.
 enum KeyExample {
-  /// Returns nil if maps have different examples for the key, or it has several lines.
+  /// Nil if maps have different examples of the key, or the example has several lines.
   static func help(for subject: Subject) -> String? {
     let name: String
     switch subject {

@@ -9,7 +9,6 @@ enum PriorityName {
     return PriorityLevels.all.first { text == $0.word }?.value
   }
 
-  /// Advice for words of other tools.
   static func help(for text: ByteView) -> String? {
     let meant: [(words: [StaticString], help: StaticString)] = [
       (
@@ -41,7 +40,6 @@ extension NeedCondition {
     }
   }
 
-  /// Advice for words of other tools.
   static func help(for text: ByteView) -> String? {
     let meant: [(words: [StaticString], help: StaticString)] = [
       (
@@ -69,7 +67,7 @@ enum Digest {
     Hash.combine(Hash.xxh3(first), Hash.xxh3(second))
   }
 
-  /// Hashes one entry of `needs`. The caller adds up the hashes of all.
+  /// The caller adds up the hashes.
   static func need(_ name: ByteView, _ condition: NeedCondition) -> UInt64 {
     Hash.combine(Hash.xxh3(name), UInt64(condition.rawValue))
   }

@@ -1,4 +1,4 @@
-/// The types of plain scalars by the core schema (YAML 1.2.2, 10.3.2).
+/// Plain scalars in the core schema (YAML 1.2.2, 10.3.2).
 enum CoreSchema {
   enum ScalarType: Equatable {
     case null
@@ -39,7 +39,7 @@ enum CoreSchema {
     }
   }
 
-  /// Returns nil for other text, or if the value does not fit.
+  /// Nil if the text is not an integer or does not fit.
   static func integer(_ text: ByteView) -> Int64? {
     guard isInteger(text) else { return nil }
     if text.hasPrefix("0o") { return Int64(text.part(2..<text.count).string, radix: 8) }

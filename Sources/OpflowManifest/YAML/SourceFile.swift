@@ -1,5 +1,5 @@
 final class SourceFile {
-  /// Counts files in order of discovery; the root is 0.
+  /// Numbers files in order of discovery; the root is 0.
   let number: UInt32
   let displayPath: String
   /// Valid as long as this object.
@@ -10,12 +10,12 @@ final class SourceFile {
     self.number = number
     self.displayPath = displayPath
     self.bytes = bytes
-    // SAFETY: an array's elements keep their address until it is changed or released, and `bytes`
-    // is constant and lives as long as `self`.
+    // SAFETY: an array's elements keep their address until the array changes or is released, and
+    // `bytes` is constant and lives as long as `self`.
     text = bytes.withUnsafeBytes { $0 }
   }
 
-  /// The offset of the first byte that is not UTF-8.
+  /// The offset of the first byte that is not valid UTF-8.
   var firstWrong: Int? {
     let bytes = bytes
     do throws(UTF8.ValidationError) {
@@ -30,9 +30,8 @@ final class SourceFile {
 }
 
 struct Place: Hashable, Comparable {
-  /// `SourceFile.number`.
   var file: UInt32
-  /// Offset in bytes; files are below 1 GiB.
+  /// Files are below 1 GiB.
   private var bytes: UInt32
 
   init(file: UInt32, offset: Int) {
@@ -42,6 +41,5 @@ struct Place: Hashable, Comparable {
 
   var offset: Int { Int(bytes) }
 
-  /// Sorts by file number, which is the order of discovery.
   static func < (a: Place, b: Place) -> Bool { (a.file, a.bytes) < (b.file, b.bytes) }
 }

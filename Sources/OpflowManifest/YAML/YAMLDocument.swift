@@ -1,6 +1,6 @@
 internal import CYAML
 
-/// A node, by the number of its record.
+/// The number of a record.
 struct Node: Equatable {
   var record: Int32
 
@@ -15,8 +15,7 @@ enum NodeKind: Equatable {
   case scalar, mapping, sequence
 }
 
-/// A YAML document as a flat table of records. An alias behaves like its target, except for its
-/// place.
+/// A YAML document as a flat table of records. An alias is like its target, except for its place.
 final class YAMLDocument {
   let file: SourceFile
   let hasExpressions: Bool
@@ -27,10 +26,9 @@ final class YAMLDocument {
   private let texts: UnsafeBufferPointer<cyaml_text>
   private let textBytes: ByteView
   private var tables: cyaml_document
-  /// The last result of `place(_:textOffset:)`, which speeds up the next call.
+  /// The last result of `place(_:textOffset:)`, where the next search starts.
   var lastExpression = ExpressionPlace.none
 
-  /// - Parameter problems: Receives problems that do not stop the reader.
   init(reading file: SourceFile, problems: (YAMLProblem) -> Void = { _ in }) throws(YAMLFailure) {
     self.file = file
     tables = cyaml_document()
@@ -58,7 +56,7 @@ final class YAMLDocument {
 
   var root: Node { Node(0) }
 
-  /// The number of nodes; aliases are not expanded.
+  /// Aliases are not expanded.
   var nodeCount: Int { records.count }
 
   @inline(__always)
@@ -92,20 +90,19 @@ final class YAMLDocument {
     return textBytes.part(Int(text.offset)..<(Int(text.offset) + Int(text.length)))
   }
 
-  /// Returns nil if libyaml had to decode the text.
+  /// Nil if libyaml had to decode the text.
   func textStart(_ node: Node) -> Int? {
     let record = records[Int(target(node).record)]
     return record.has(CYAML_OWN_TEXT) ? nil : record.textStart
   }
 
-  /// Whether the text of a scalar decides its type.
+  /// The text decides the type.
   @inline(__always)
   func isPlain(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind == UInt32(CYAML_SCALAR) && record.has(CYAML_PLAIN)
   }
 
-  /// Whether a collection is written in brackets or braces.
   func isFlow(_ node: Node) -> Bool {
     let record = records[Int(target(node).record)]
     return record.kind != UInt32(CYAML_SCALAR) && record.has(CYAML_FLOW)
@@ -117,7 +114,7 @@ final class YAMLDocument {
   @inline(__always)
   func offset(_ node: Node) -> Int { Int(records[Int(node.record)].start) }
 
-  /// Returns items, or alternately keys and values.
+  /// Returns items, or keys and values in turn.
   @inline(__always)
   func children(_ node: Node) -> Children {
     let target = target(node)
@@ -128,7 +125,7 @@ final class YAMLDocument {
     return Children(records: records, position: Node(target.record + 1), end: Node(record.value))
   }
 
-  /// The sequence must not outlive the document.
+  /// Must not outlive the document.
   struct Children: Sequence, IteratorProtocol {
     fileprivate let records: UnsafeBufferPointer<cyaml_record>
     fileprivate(set) var position: Node
@@ -151,7 +148,7 @@ final class YAMLDocument {
 
   func isEmpty(_ node: Node) -> Bool { children(node).isEmpty }
 
-  /// Whether the rest of the line contains `matrix.`.
+  /// True if the rest of the line contains `matrix.`.
   func speaksOfMatrix(at offset: Int) -> Bool {
     guard offset < source.count else { return false }
     let end = source[offset...].firstIndex(of: 10) ?? source.count
@@ -161,7 +158,7 @@ final class YAMLDocument {
   }
 }
 
-/// Facts about a document that save searching each value.
+/// Facts that save a search of each value.
 struct SourceMarks {
   var hasDollars = true
   var hasBracePairs = true
@@ -175,8 +172,7 @@ extension cyaml_record {
   fileprivate var textStart: Int { Int(start) + (has(CYAML_QUOTED) ? 1 : 0) }
 }
 
-/// A `${{` of a decoded scalar, in its text and in the source. The last one is kept, because errors
-/// mostly come in order.
+/// A `${{` of a decoded scalar. The last one is kept, because errors mostly come in order.
 struct ExpressionPlace {
   var node: Node
   var inText: Int
@@ -186,8 +182,7 @@ struct ExpressionPlace {
 }
 
 extension YAMLDocument {
-  /// Finds the place by counting `${{` in text that libyaml decoded (folded lines, escapes,
-  /// blocks).
+  /// Counts `${{` in text that libyaml decoded (folded lines, escapes, blocks).
   func place(_ node: Node, textOffset: Int) -> Place {
     file.place(offset(node, textOffset: textOffset))
   }
@@ -209,7 +204,7 @@ extension YAMLDocument {
     lastExpression = pair
     let start = pair.inSource
     let opening = pair.inText
-    // Both are equal, unless a line was folded or a character escaped.
+    // The bytes differ if a line was folded or a character escaped.
     let end = start + textOffset - opening
     return end <= source.count
       && source.part(start..<end).isSame(as: text.part(opening..<textOffset)) ? end : start
@@ -222,7 +217,7 @@ extension YAMLDocument {
     return found < rest.count ? start + found : nil
   }
 
-  /// The text of a block scalar starts behind its first line.
+  /// The text of a block scalar starts after its first line.
   private func bodyStart(_ node: Node) -> Int {
     var position = offset(node)
     guard position < source.count,
@@ -236,10 +231,9 @@ extension YAMLDocument {
 struct YAMLFailure: Error {
   enum Reason: Equatable {
     case empty
-    /// - Parameter beginning: The start of the construct that libyaml was reading.
+    /// - Parameter beginning: The construct that libyaml was reading.
     case syntax(problem: String, context: String, beginning: Int?)
     case notUTF8
-    /// A code point that YAML forbids.
     case forbiddenCharacter(UInt32)
     case secondDocument
     case tooDeep, tooExpanded, tooManyRecords, tooLong, tooManyDirectives, longDirective
@@ -251,7 +245,7 @@ struct YAMLFailure: Error {
 
   static let mostLevels = CYAML_MAX_DEPTH
 
-  /// Whether more input could not change the failure.
+  /// More input could not change the failure.
   var isFinal: Bool {
     switch reason {
     case .tooDeep, .tooExpanded, .tooLong, .tooManyDirectives, .longDirective: true
