@@ -188,6 +188,12 @@ package struct NodeEntry: Sendable, Equatable {
     self.host = host
   }
 
+  /// In thousandths, like all resources of a manifest. A journal may hold any number.
+  package var gpuAmount: UInt64 {
+    let (amount, overflow) = gpus.multipliedReportingOverflow(by: 1000)
+    return overflow ? .max : amount
+  }
+
   mutating func list(_ pass: inout FieldPass) {
     node.list(&pass)
     pass.text(.state, &state, NodeState.init(rawValue:), \.rawValue)

@@ -595,7 +595,7 @@ struct MachineReasons {
     }
     let wanted = wanted(by: task)
     let gpus = wanted.first { Int($0.resource) == plan.gpuResource }?.amount ?? 0
-    if gpus > (inUse.map { $0.offer.gpus * 1000 }.max() ?? 0) {
+    if gpus > (inUse.map { $0.offer.gpuAmount }.max() ?? 0) {
       let amount = ResourceEntry.text(gpus, of: UInt32(clamping: plan.gpuResource ?? 0))
       return TaskReason(.machine, "wants \(amount) of gpu, which no machine has")
     }

@@ -19,8 +19,7 @@ package struct NodeRecord: Sendable, Equatable {
     switch resource {
     case ResourceEntry.cpu: offer.cores == 0 ? .max : offer.cores
     case ResourceEntry.memory: offer.memoryBytes == 0 ? .max : offer.memoryBytes
-    // GPUs are counted in thousandths, like all resources of a manifest.
-    default: offer.gpus * 1000
+    default: offer.gpuAmount
     }
   }
 }

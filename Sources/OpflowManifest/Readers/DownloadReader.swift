@@ -177,7 +177,9 @@ struct DownloadReader: NodeReader {
   private func readMode(_ node: Node) -> UInt32? {
     let subject = Subject(DownloadKey.mode)
     guard let mode = values.string(node, subject) else { return nil }
-    guard (3...4).contains(mode.text.count), let bits = UInt32(mode.text.string, radix: 8) else {
+    guard (3...4).contains(mode.text.count), mode.text.allSatisfy(ASCII.isDigit),
+      let bits = UInt32(mode.text.string, radix: 8)
+    else {
       return error(
         node, "\(subject.description) must be three or four octal digits", help: "such as \"0644\"")
     }

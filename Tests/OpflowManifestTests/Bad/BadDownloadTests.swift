@@ -65,6 +65,9 @@ struct BadDownloadTests {
       "a mode without quotes", task: "download: { url: https://h/x, to: y, mode: 0644 }",
       "3:48: `mode` must be a string, not a number"),
     BadManifest(
+      "a mode with a sign", task: "download: { url: https://h/x, to: y, mode: '+644' }",
+      "3:48: `mode` must be three or four octal digits"),
+    BadManifest(
       "a mode that is no octal number", task: "download: { url: https://h/x, to: y, mode: '0899' }",
       "3:48: `mode` must be three or four octal digits"),
     BadManifest(
