@@ -105,8 +105,9 @@ write_page() {
   {
     sed '/<!-- table -->/q' "$1"
     printf '\nMeasured on %s, %s rounds: %s.\n%s.\n\n' "$(date -u +%F)" "$rounds" "$(machine)" "$(versions)"
-    awk -F '\t' -v form=markdown -f "$own/table.awk" "$place/table.tsv"
-    printf '\n'
+    printf '<!-- not run: a table of measurements -->\n```\n'
+    awk -F '\t' -v form=page -f "$own/table.awk" "$place/table.tsv"
+    printf '```\n\n'
     sed -n '/<!-- end of table -->/,$p' "$1"
   } >page.md
   cp page.md "$1"

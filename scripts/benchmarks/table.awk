@@ -1,4 +1,4 @@
-# The rows of the table as text, as Markdown or as JSON (`form`).
+# The rows of the table as text, for the manual or as JSON (`form`).
 # Fields: what, unit, peer, ours, theirs, ratio, least ratio, greatest ratio, goal.
 
 function short(value) {
@@ -9,17 +9,25 @@ function short(value) {
 }
 function ratio(value) { return value == "" ? "" : sprintf("%.3f", value) }
 function spread() { return $7 == "" ? "" : sprintf("%.2f to %.2f", $7, $8) }
+function range() { return $7 == "" ? "" : sprintf("%.2f-%.2f", $7, $8) }
 function wanted() { return $9 == "" ? "" : "at most " $9 }
+# A value with a unit that keeps it short.
+function measured(value) {
+  if (value == "") return ""
+  if ($2 == "us" && value >= 1e6) return short(value / 1e6) " s"
+  if ($2 == "us" && value >= 1e3) return short(value / 1e3) " ms"
+  if ($2 == "KiB" && value >= 1048576) return short(value / 1048576) " GiB"
+  if ($2 == "KiB" && value >= 1024) return short(value / 1024) " MiB"
+  return short(value) " " $2
+}
+# A goal is a ratio where there is a peer.
+function limit() { return $9 == "" ? "" : "goal " ($3 == "" ? measured($9) : $9) }
 function quoted(text) { gsub(/[\\"]/, "\\\\&", text); return "\"" text "\"" }
 function number(value) { return value == "" ? "null" : value }
 
 BEGIN {
   if (form == "text")
     printf "%-44s %-9s %12s %12s %8s %-16s %s\n", "", "peer", "opflow", "peer", "ratio", "spread", "goal"
-  if (form == "markdown") {
-    print "| what | unit | opflow | peer | of the peer | ratio | spread | goal |"
-    print "| --- | --- | --- | --- | --- | --- | --- | --- |"
-  }
   if (form == "json")
     printf "{\"date\": %s, \"machine\": %s, \"versions\": %s, \"rows\": [", quoted(date), quoted(machine), quoted(versions)
 }
@@ -27,8 +35,12 @@ BEGIN {
 form == "text" {
   printf "%-44s %-9s %12s %12s %8s %-16s %s\n", $1 " (" $2 ")", $3, short($4), short($5), ratio($6), spread(), wanted()
 }
-form == "markdown" {
-  printf "| %s | %s | %s | %s | %s | %s | %s | %s |\n", $1, $2, short($4), $3, short($5), ratio($6), spread(), wanted()
+# Figures that compare with nothing are for --json.
+form == "page" && $3 $9 != "" {
+  line = sprintf("%-48s %9s  %-9s %5s  %-9s  ", $1 == last ? "" : $1, $1 == last ? "" : measured($4), $3, ratio($6), range()) limit()
+  sub(/ +$/, "", line)
+  print line
+  last = $1
 }
 form == "json" {
   printf "%s\n  {\"what\": %s, \"unit\": %s, \"peer\": %s, \"opflow\": %s, \"other\": %s, \"ratio\": %s, \"least\": %s, \"greatest\": %s, \"goal\": %s}",
