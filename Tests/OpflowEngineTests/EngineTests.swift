@@ -42,7 +42,7 @@ import Testing
     mutating func handle(_ fact: EngineFact) { engine.handle(fact, at: now, wall: 1) }
 
     /// The sync that was asked for last is over.
-    mutating func takeSync() { take(.synced(upTo: place)) }
+    mutating func takeSync() { handle(.synced(upTo: place)) }
 
     /// The words of the next steps, until one must be answered.
     mutating func steps() -> [String] {
@@ -97,7 +97,7 @@ import Testing
         let next = steps()
         all += next
         if next.last == "write" {
-          take(.wrote)
+          handle(.wrote)
         } else if next.last?.hasPrefix("sync") == true {
           takeSync()
         } else {
