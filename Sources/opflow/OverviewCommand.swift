@@ -12,7 +12,7 @@ enum OverviewCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     guard let path = try ManifestLookup.nearest() else {
-      try Console.write(HelpText.text(nil))
+      try Console.write(HelpText.program())
       return ExitCode.success.rawValue
     }
     return try show(try ManifestLookup.read(path), arguments, console)
