@@ -178,8 +178,6 @@ package enum Glossary {
 
   /// The placeholders of usage lines.
   static let placeholders: [Term] = [
-    ("SEL", selector),
-    ("TASK", "TASK selects tasks as SEL does."),
     (
       "FILE",
       "FILE is the manifest: a name that ends in .yaml or .yml, DIR/ for the opflow.yaml in DIR, or"
@@ -190,6 +188,8 @@ package enum Glossary {
       "RUN names a run: its ID, the start of its ID, the NAME of `opflow serve --name`, or a"
         + " manifest for its newest run."
     ),
+    ("TASK", "TASK selects tasks as SEL does."),
+    ("SEL", selector),
     (
       "NODES",
       "NODES says where tasks run: local, slurm[:OPTIONS], ssh:HOST,HOST or exec:COMMAND. All nodes"

@@ -26,7 +26,7 @@ extension CommandRow {
       summary: "Write a first manifest that runs as it is",
       examples: [
         ("opflow init", "Write opflow.yaml"),
-        ("opflow init -C site", "Write site/opflow.yaml"),
+        ("opflow init -C docs", "Write docs/opflow.yaml"),
         ("opflow init -f -", "Print the manifest"),
       ],
       details: "opflow does not overwrite a file: if there is one, it exits with 2.")

@@ -135,6 +135,7 @@ enum HelpCommand {
     }
     guard let topic = arguments.topic else { return HelpText.program(isLong: arguments.verbose) }
     let command = HelpText.command(topic, isLong: arguments.verbose)
+    if arguments.verbose, let command { return command }
     let key = try? ManifestReference.help(on: topic)
     let term = HelpText.term(topic, isBelow: command != nil)
     if command == nil, term == nil, let found = key ?? HelpText.flag(topic) { return found }

@@ -96,7 +96,7 @@ enum CheckCommand {
     let tasks = taskCount == 1 ? "1 task" : "\(taskCount) tasks"
     let path = CleanText.string(manifest.displayPath)
     let manual = manualCount > 0 ? ", \(manualCount) of them manual" : ""
-    try Console.write("\(path): \(tasks)\(manual), no mistakes\n")
+    try Console.write("\(path): \(tasks)\(manual), no errors\n")
     return ExitCode.success.rawValue
   }
 }
