@@ -167,7 +167,7 @@ package enum Glossary {
     ("trace", "A JSON file with the timing of each task, for ui.perfetto.dev."),
     (
       "up to date",
-      "Said of a task whose inputs and outputs have not changed since it succeeded. It does not run."
+      "Said of a task whose inputs and outputs have not changed since its success. It does not run."
     ),
     ("worker", "A process of opflow that starts tasks and collects their output."),
   ]
@@ -198,7 +198,8 @@ package enum Glossary {
     ("D", "D is a duration, such as 500ms, 30s, 10m, 12h or 7d."),
   ]
 
-  /// Returns the term for a word in any case, in the plural or with hyphens; `isExact` for the name.
+  /// Returns the term for a word in any case, in the plural or with hyphens; if `isExact`, for its
+  /// name only.
   static func term(_ word: String, isExact: Bool) -> Term? {
     if isExact { return terms.first { $0.name == word } }
     if let placeholder = placeholders.first(where: { $0.name == word }) { return placeholder }

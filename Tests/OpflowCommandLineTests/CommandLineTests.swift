@@ -316,8 +316,8 @@ import Testing
       ("run --max-failures 1.5", "--max-failures needs a number from 0 to 2147483647, not `1.5`"),
       (
         "run --output lines",
-        "--output must be one of live, line, group, github, gitlab, quiet, not `lines`; did you mean "
-          + "line?"
+        "--output must be one of live, line, group, github, gitlab, quiet, not `lines`; did you "
+          + "mean line?"
       ),
       ("run --color blue", "--color must be one of auto, always, never, not `blue`"),
       ("run --durability all", "--durability must be one of none, group, each, not `all`"),

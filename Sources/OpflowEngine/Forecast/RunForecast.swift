@@ -115,7 +115,8 @@ private struct ForecastPlayer: ~Copyable {
         ] { engine.handle(.scheduler(event), at: clock, wall: 0) }
       case .order(let worker, .stop(let task, let attempt, let reason)):
         let outcome = Outcome(status: .unknown, reason: .stopped(reason))
-        engine.handle(.scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
+        engine.handle(
+          .scheduler(.ended(worker, task, attempt: attempt, outcome)), at: clock, wall: 0)
       case .order(let worker, .run(let task, let attempt)):
         running.push(
           ForecastEnd(
@@ -140,7 +141,8 @@ private struct ForecastPlayer: ~Copyable {
     case nil: break
     case .fresh(let origin, let values):
       for value in values {
-        engine.handle(.scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
+        engine.handle(
+          .scheduler(.keptValue(worker, task, serial: serial, value)), at: clock, wall: 0)
       }
       result = .fresh(origin: origin)
     case .stale(let why, let isCached):

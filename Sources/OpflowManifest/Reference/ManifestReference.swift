@@ -6,8 +6,8 @@ package enum ManifestReference {
   package static var list: String {
     var lines = HelpLines()
     lines.paragraphs(
-      "A manifest is a YAML file that declares tasks. `opflow help manifest KEY` explains a key, with"
-        + " an example.")
+      "A manifest is a YAML file that declares tasks. `opflow help manifest KEY` explains a key, "
+        + "with an example.")
     for map in KeyMap.allCases where map != .defaults {
       lines.line("\n\(map.heading)")
       for row in map.keys {
