@@ -11,10 +11,10 @@ package enum Command: Hashable, CaseIterable, Sendable {
   /// In the order of the help.
   package static let allCases: [Command] =
     [
-      .run, .serve, .resume, .check, .plan, .tasks, .status, .why, .wait, .logs, .runs, .graph,
-      .report, .journal,
+      .run, .resume, .plan, .check, .serve, .status, .logs, .why, .tasks, .report, .runs, .wait,
+      .graph, .journal,
     ] + ControlAction.allCases.filter { $0 != .close }.map { .request($0) }
-    + [.add, .request(.close), .clean, .initialize, .schema, .completion, .version, .help]
+    + [.add, .request(.close), .initialize, .clean, .help, .schema, .completion, .version]
 
   package var word: String {
     switch self {
@@ -88,54 +88,82 @@ package enum Command: Hashable, CaseIterable, Sendable {
 
 struct CommandRow {
   let group: CommandGroup
-  /// For the program's help.
-  let meaning: String
-  /// The arguments in that help; by default those of the usage line without FILE.
-  var label: String?
+  /// `opflow help` lists the command without `--all`.
+  var isCommon = false
   let words: Words
   var flags: [Flag] = []
+  /// The flags of the short help; by default all.
+  var common: [Flag]?
   /// For programs; the help does not show them.
   var unlisted: [Flag] = []
   /// Runs after all flags are read.
   var rule: (inout Invocation) throws(Complaint) -> Void = { (_) throws(Complaint) in }
+  /// A sentence without a period.
   let summary: String
-  var description = ""
-  var examples = ""
+  /// The three of the short help.
+  let examples: [Example]
+  /// For the long help.
+  var details = ""
+  var exits = HelpPhrases.exits("0", "2")
+
+  typealias Example = (command: String, meaning: String)
 }
 
 enum CommandGroup: String, CaseIterable {
-  case running = "Running"
-  case looking = "Looking"
-  case steering = "Steering a live run"
-  case other = "Else"
+  case running = "Run"
+  case inspecting = "Inspect"
+  case controlling = "Control"
+  case managing = "Manage"
 }
 
 enum HelpPhrases {
-  static let selector = """
-    SEL is a task's id, the name of a family or some of its legs (build[arch=x86_64]), a pattern on ids
-    with `*` and `?`, or tag:NAME. One that fits no task is a mistake.
-    """
-
-  static let manifest = """
-    FILE is the manifest: what ends in .yaml or .yml, `DIR/` for the opflow.yaml in that folder, `-`
-    for standard input; -f takes a file of any name. Default: opflow.yaml here or in the nearest folder
-    above that has one. TASK is a task's id, a pattern on ids with `*` and `?`, or tag:NAME.
-    """
-
   /// As in `RunLookup.defaultRun`.
-  static let run = """
-    \(namedRun) Default: within a task, the run of that task; else the live run of `.opflow` here or
-    in the nearest folder above that has one, the newest of several; else the newest run there.
+  static let defaultRun = """
+    Without RUN, opflow uses the first of these: within a task, the run of that task; the newest live run
+    in the nearest .opflow here or above; the newest run there.
     """
 
   static let resumedRun = """
-    \(namedRun) Default: the newest run of `.opflow` here or in the nearest folder above that has one.
+    Without RUN, opflow resumes the newest run in the nearest .opflow here or above.
     """
 
-  private static let namedRun = """
-    RUN is a run's id, the start of one that fits no other, or a manifest's path, which stands for its
-    newest run.
+  static let liveRun = """
+    Without `--run`, opflow controls the live run in the nearest .opflow here or above. If several runs
+    are live, it lists them and exits with 2. Within a task, it controls the run of the task, if that has
+    `control: true`.
     """
+
+  static let request = """
+    If opflow cannot do all of a request, it refuses the request and changes nothing. A task that you
+    name by its ID must be in a state that allows the request; a glob, a matrix or a tag skips tasks that
+    are not.
+
+    \(liveRun)
+    """
+
+  typealias Exit = (code: String, meaning: String)
+
+  static let exitsOfRuns: [Exit] = [
+    ("0", "all tasks succeeded, were up to date or skipped, or had `allow_failure`"),
+    ("1", "a task failed"), ("2", "wrong usage"), ("3", "the manifest has errors"),
+    ("4", "the journal is damaged or belongs to another program"),
+    ("5", "another process holds the run"), ("6", "the run was cancelled; you can resume it"),
+    ("70", "internal error"),
+    ("74", "I/O error, such as a full disk; you can resume the run"),
+    ("129, 130, 143", "ended by SIGHUP, SIGINT or SIGTERM; you can resume the run"),
+  ]
+
+  private static let exitsOfViews: [Exit] = [
+    ("0", "success"), ("1", "a task failed"),
+    ("2", "wrong usage, or the run or task does not exist"),
+    ("3", "the manifest has errors"), ("4", "the journal is damaged"),
+    ("5", "another process holds the run"), ("6", "the run, or the task, was cancelled"),
+    ("137", "the process of the run was killed or crashed"),
+  ]
+
+  static func exits(_ codes: String...) -> [Exit] {
+    exitsOfViews.filter { codes.contains($0.code) }
+  }
 }
 
 package enum CompletionShell: String, CaseIterable, Sendable {

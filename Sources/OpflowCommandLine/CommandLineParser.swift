@@ -10,7 +10,7 @@ package enum CommandLineParser {
       early.append(rest.removeFirst())
       if word == "-C", !rest.isEmpty { early.append(rest.removeFirst()) }
     }
-    if let command = rest.popFirst() { return try parse(command, early + rest) }
+    if let command = rest.popFirst() { return try parse(command, early, Array(rest)) }
     var invocation = Invocation(nil)
     invocation.view.directory = try directory(early)
     return invocation
@@ -24,31 +24,32 @@ package enum CommandLineParser {
     return String(value.first == "=" ? value.dropFirst() : value)
   }
 
-  private static func parse(_ name: String, _ words: [String]) throws(UsageError) -> Invocation {
+  private static func parse(
+    _ name: String, _ early: [String], _ words: [String]
+  ) throws(UsageError) -> Invocation {
     switch name {
-    case "-h", "--help": return Invocation(.help)
+    case "-h", "--help", Command.help.word: return help(words)
     case "-V", "--version": return Invocation(.version)
     default: break
     }
     guard let command = Command(named: name) else { throw unknown(name) }
-    let invocation: Invocation
     do throws(Complaint) {
-      invocation = try read(command, words)
+      return try read(command, early + words)
     } catch {
       throw UsageError(error.message, command: command)
     }
-    if case .help = command, let word = invocation.tasks.first { return try help(on: word) }
-    return invocation
   }
 
   private static func read(_ command: Command, _ words: [String]) throws(Complaint) -> Invocation {
     let row = command.row
     let scanner = try WordScanner(words, of: command, taking: row.flags + row.unlisted)
-    if scanner.flags.contains(where: { $0.flag == .help }) { return help(command) }
+    if scanner.flags.contains(where: { $0.flag == .help }) {
+      let isLong = scanner.flags.contains { $0.flag.row.letter == "v" }
+      return help([command.word] + (isLong ? ["-v"] : []))
+    }
     var invocation = Invocation(command)
-    for (flag, value) in scanner.flags {
-      let row = flag.row
-      try row.takes.read(value, row.spelled, into: &invocation)
+    for (flag, spelled, value) in scanner.flags {
+      try flag.row.takes.read(value, spelled, into: &invocation)
     }
     invocation.set = SetValues.normal(invocation.set)
     try row.words.read(scanner, into: &invocation)
@@ -56,25 +57,25 @@ package enum CommandLineParser {
     return invocation
   }
 
-  private static func help(_ topic: Command) -> Invocation {
+  /// Flags are topics too, so that no flag but these can be read.
+  private static func help(_ words: [String]) -> Invocation {
     var invocation = Invocation(.help)
-    invocation.topic = topic
-    return invocation
-  }
-
-  private static func help(on word: String) throws(UsageError) -> Invocation {
-    guard let topic = Command(named: word) else {
-      if word == "keys" || word == "yaml" || word == "opflow.yaml" {
-        throw UsageError("help: `opflow help manifest` is about the keys of a manifest")
+    var topic: [String] = []
+    for word in words {
+      switch word {
+      case "-v", "--all": invocation.verbose = true
+      case "--verbose" where words.count > 1: invocation.verbose = true
+      case "-h", "--help": if words.count == 1 { topic = [Command.help.word] }
+      default: topic.append(word)
       }
-      let hint =
-        ForeignWords.help(command: word).map { "; \($0)" }
-        ?? nearest(word).map { "; did you mean `opflow help \($0)`?" } ?? ""
-      throw UsageError(
-        "help: no help on `\(word.clean)`"
-          + (hint.isEmpty ? "; `opflow tasks \(word.clean)` tells of a task of that name" : hint))
     }
-    return help(topic)
+    if let first = topic.first, ["manifest", "keys", "yaml", "opflow.yaml"].contains(first) {
+      invocation.manifestKey = topic.dropFirst().joined(separator: ".")
+    } else if !topic.isEmpty {
+      // Some terms are several words.
+      invocation.topic = topic.joined(separator: " ")
+    }
+    return invocation
   }
 
   private static func unknown(_ word: String) -> UsageError {
@@ -84,7 +85,7 @@ package enum CommandLineParser {
         return UsageError("unknown flag \(shown); \(help)")
       }
       return UsageError(
-        "unknown flag \(shown); flags stand after the command: `opflow run \(shown)`")
+        "unknown flag \(shown); flags follow the command: `opflow run \(shown)`")
     }
     if word.hasSuffix(".yaml") || word.hasSuffix(".yml") || word.hasSuffix("/") {
       return UsageError("unknown command \(shown); did you mean `opflow run \(shown)`?")
@@ -108,8 +109,8 @@ package enum CommandLineParser {
 /// Splits arguments as getopt_long(3) does: `--flag=value`, `--flag value`, `-j4`, `-j 4`, `-kn`,
 /// and no flags after `--`.
 struct WordScanner {
-  /// The value may be empty.
-  typealias Found = (flag: Flag, value: String)
+  /// The spelling is the user's; the value may be empty.
+  typealias Found = (flag: Flag, spelled: String, value: String)
 
   private(set) var flags: [Found] = []
   private(set) var positionals: [String] = []
@@ -120,7 +121,9 @@ struct WordScanner {
 
   init(_ words: [String], of command: Command, taking flags: [Flag]) throws(Complaint) {
     self.command = command
-    known = flags + [.help]
+    let asksForHelp = words.contains { ["-h", "--help", "-hv", "-vh"].contains($0) }
+    let isWithoutVerbose = asksForHelp && !flags.contains { $0.row.letter == "v" }
+    known = flags + [.help] + (isWithoutVerbose ? [.verbose] : [])
     var rest = words[...]
     while let word = rest.popFirst() {
       if word == "--" {
@@ -152,13 +155,14 @@ struct WordScanner {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts.first ?? "")
     guard let flag = known.first(where: { $0.row.long == name }) else { throw unknown(name) }
+    let spelled = "--\(name)"
     if !flag.row.takes.isThere {
-      if parts.count > 1 { throw Complaint("\(flag.spelled) takes no value") }
-      flags.append((flag, ""))
+      if parts.count > 1 { throw Complaint("\(spelled) takes no value") }
+      flags.append((flag, spelled, ""))
     } else if parts.count > 1 {
-      flags.append((flag, String(parts[1])))
+      flags.append((flag, spelled, String(parts[1])))
     } else {
-      flags.append((flag, try nextValue(of: flag, &rest)))
+      flags.append((flag, spelled, try nextValue(of: flag, spelled, &rest)))
     }
   }
 
@@ -170,24 +174,25 @@ struct WordScanner {
       guard let flag = known.first(where: { $0.row.letter == letter }) else {
         throw unknown(letter: letter, in: word)
       }
+      let spelled = "-\(letter)"
       guard flag.row.takes.isThere else {
-        flags.append((flag, ""))
+        flags.append((flag, spelled, ""))
         continue
       }
       if letters.isEmpty {
-        flags.append((flag, try nextValue(of: flag, &rest)))
+        flags.append((flag, spelled, try nextValue(of: flag, spelled, &rest)))
       } else {
-        flags.append((flag, String(letters.first == "=" ? letters.dropFirst() : letters)))
+        flags.append((flag, spelled, String(letters.first == "=" ? letters.dropFirst() : letters)))
       }
       return
     }
   }
 
   private func nextValue(
-    of flag: Flag, _ rest: inout ArraySlice<String>
+    of flag: Flag, _ spelled: String, _ rest: inout ArraySlice<String>
   ) throws(Complaint) -> String {
     guard let value = rest.popFirst() else {
-      throw Complaint("\(flag.spelled) needs a value (\(flag.row.takes.name))")
+      throw Complaint("\(spelled) needs a value (\(flag.row.takes.name))")
     }
     return value
   }
@@ -196,8 +201,8 @@ struct WordScanner {
     if let help = ForeignWords.help(flag: name, of: command) {
       return Complaint("unknown flag --\(name.clean); \(help)")
     }
-    if let other = Flag.allCases.first(where: { $0.row.long == name }) {
-      return Complaint("takes no \(other.spelled)\(takers(of: other))")
+    if let other = Flag.listed.first(where: { $0.row.long == name }) {
+      return Complaint("unknown flag \(other.spelled)\(takers(of: other))")
     }
     let nearest = NearestName.of(name, among: known.compactMap { $0.row.long })
     let hint = nearest.map { "; did you mean --\($0)?" } ?? ""
@@ -214,15 +219,16 @@ struct WordScanner {
     if let help = ForeignWords.help(flag: String(letter), of: command) {
       return Complaint("unknown flag -\(shown); \(help)")
     }
-    if let other = Flag.allCases.first(where: { $0.row.letter == letter }) {
-      return Complaint("takes no -\(shown)\(takers(of: other))")
+    if let other = Flag.listed.first(where: { $0.row.letter == letter }) {
+      return Complaint("unknown flag -\(shown)\(takers(of: other))")
     }
     return Complaint("unknown flag -\(shown)")
   }
 
+  /// Empty if too many commands have the flag.
   private func takers(of flag: Flag) -> String {
     let names = Command.allCases.filter { $0.flags.contains(flag) }.map { $0.word }
-    return names.isEmpty ? "" : " (that is a flag of \(names.joined(separator: ", ")))"
+    return names.count > 4 ? "" : "; it is a flag of \(names.joined(separator: ", "))"
   }
 }
 
@@ -264,7 +270,7 @@ struct Complaint: Error {
   init(_ message: String) { self.message = message }
 
   static func superfluous(_ word: String) -> Complaint {
-    Complaint("one argument too many: `\(word.clean)`")
+    Complaint("unexpected argument `\(word.clean)`")
   }
 }
 
@@ -272,41 +278,41 @@ struct Complaint: Error {
 enum RunRules {
   private static func checkArguments(_ invocation: Invocation) throws(Complaint) {
     guard let first = invocation.arguments.first else { return }
-    let detail = "`-- \(first.clean)`: arguments go to one task"
+    let detail = "`-- \(first.clean)`: only one task can get arguments"
     guard let task = invocation.tasks.first else {
-      throw Complaint("\(detail), and none is named: `opflow run TASK -- \(first.clean)`")
+      throw Complaint("\(detail); name it: `opflow run TASK -- \(first.clean)`")
     }
     if invocation.tasks.count > 1 {
       let names = invocation.tasks.map(\.clean).joined(separator: ", ")
-      throw Complaint("\(detail), and \(invocation.tasks.count) are named: \(names)")
+      throw Complaint("\(detail), but you named \(invocation.tasks.count): \(names)")
     }
     if Glob.isPattern(task) || task.hasPrefix("tag:") {
-      throw Complaint("\(detail), and `\(task.clean)` may be several: name it by its id")
+      throw Complaint("\(detail), but `\(task.clean)` can select several; name its ID")
     }
   }
 
   static func check(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.command == .plan { invocation.isDryRun = true }
     if invocation.cache != nil, !invocation.usesCache {
-      throw Complaint("\(Flag.cache.spelled) and \(Flag.noCache.spelled) make no sense together")
+      throw Complaint("\(Flag.cache.spelled) and \(Flag.noCache.spelled) exclude each other")
     }
     if invocation.isDryRun {
       let flags = [(invocation.junitFile, Flag.junit), (invocation.notifyCommand, Flag.notify)]
       for case (_?, let flag) in flags {
-        throw Complaint("\(flag.spelled) is for a run, and --dry-run does not run anything")
+        throw Complaint("\(flag.spelled) needs a run, but --dry-run runs nothing")
       }
     }
     if !invocation.capacities.isEmpty, !invocation.isDryRun {
       throw Complaint(
-        "\(Flag.maxParallel.spelled) takes one number; `opflow plan` compares several")
+        "\(Flag.maxParallel.spelled) takes one number here; `opflow plan` compares several")
     }
     if invocation.command == .resume { return }
     try checkArguments(invocation)
     if invocation.watchesFiles, invocation.isDryRun {
-      throw Complaint("--watch is for a run, and --dry-run does not run anything")
+      throw Complaint("--watch needs a run, but --dry-run runs nothing")
     }
     if invocation.watchesFiles, invocation.file == "-" {
-      throw Complaint("--watch: a manifest from standard input does not change")
+      throw Complaint("--watch cannot watch a manifest on standard input")
     }
   }
 }

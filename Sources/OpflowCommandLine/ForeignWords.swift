@@ -19,50 +19,50 @@ enum ForeignWords {
     words.split(separator: " ").contains { $0 == word }
   }
 
-  // Words for which the help is the same are in one row, with blanks between them.
+  // Words with the same help share a row, separated by spaces.
 
   private static let commands: [(words: String, help: StaticString)] = [
-    ("list ls", "`opflow tasks` shows the tasks, `opflow runs` the runs"),
-    ("targets", "`opflow tasks` shows the tasks, `opflow plan` their order"),
+    ("list ls", "`opflow tasks` lists the tasks, `opflow runs` the runs"),
+    ("targets", "`opflow tasks` lists the tasks, `opflow plan` their order"),
     ("show", "`opflow status` shows a run, `opflow tasks` the tasks"),
-    ("ps jobs", "`opflow status` shows what runs, `opflow runs` all runs"),
-    ("top", "`opflow status` shows what runs"),
-    ("info", "`opflow status` shows where a run stands"),
-    ("history", "`opflow runs` shows all runs"),
-    ("validate lint config", "`opflow check` reads and validates a manifest"),
-    ("verify", "`opflow check` looks at a manifest, `opflow journal verify` at a run's journal"),
-    ("dry-run", "`opflow plan` shows what would run"),
+    ("ps jobs", "`opflow status` shows the running tasks, `opflow runs` all runs"),
+    ("top", "`opflow status` shows the running tasks"),
+    ("info", "`opflow status` shows the state of a run"),
+    ("history", "`opflow runs` lists all runs"),
+    ("validate lint config", "`opflow check` checks a manifest"),
+    ("verify", "`opflow check` checks a manifest, `opflow journal verify` the journal of a run"),
+    ("dry-run", "`opflow plan` shows the tasks that would run"),
     ("up", "`opflow run` starts a run"),
     ("start", "`opflow run` starts a run, `opflow resume` continues one"),
-    ("exec do make", "`opflow run TASK` runs a task and what it needs"),
+    ("exec do make", "`opflow run TASK` runs a task and its dependencies"),
     ("all default", "`opflow run` runs all tasks"),
-    ("stop kill down abort terminate", "`opflow cancel` stops a run, or tasks of it"),
-    ("delete rm remove", "`opflow clean` removes old runs, `opflow cancel` stops one"),
+    ("stop kill down abort terminate", "`opflow cancel` cancels a run, or tasks of it"),
+    ("delete rm remove", "`opflow clean` removes old runs, `opflow cancel` cancels a live one"),
     ("prune gc", "`opflow clean` removes old runs"),
-    ("dag deps", "`opflow graph` shows what needs what"),
+    ("dag deps", "`opflow graph` shows the dependency graph"),
     (
-      "describe inspect", "`opflow tasks TASK` tells of a task, `opflow why TASK` what became of it"
+      "describe inspect", "`opflow tasks TASK` shows a task, `opflow why TASK` explains its state"
     ),
     ("new create", "`opflow init` writes a first manifest"),
-    ("edit", "a manifest is a text: `${EDITOR:-vi} opflow.yaml`"),
+    ("edit", "use your editor: `${EDITOR:-vi} opflow.yaml`"),
     (
       "upgrade update self-update",
-      "a newer opflow comes as this one did: by `scripts/install`, or a package"
+      "install a newer opflow as you installed this one: with `scripts/install`, or a package"
     ),
-    ("uninstall", "it goes as it came: `scripts/install --uninstall`, or `apt-get remove opflow`"),
-    ("hold", "`opflow pause` starts nothing new, `opflow suspend SEL` holds tasks"),
-    ("unpause release", "`opflow continue` goes on after `pause` and `suspend`"),
-    ("renice", "`opflow priority SEL N` says what starts first"),
-    ("scale", "`opflow parallel N` says how many run at once"),
-    ("restart", "`opflow run` starts anew, `opflow resume` continues the newest run"),
-    ("rerun", "`opflow resume --rerun TASK` runs tasks again though they are done"),
-    ("log output", "`opflow logs` prints what tasks printed"),
-    ("tail attach", "`opflow logs -f` follows what tasks print"),
+    ("uninstall", "use `scripts/install --uninstall`, or `apt-get remove opflow`"),
+    ("hold", "`opflow pause` pauses a run, `opflow suspend SEL` holds tasks"),
+    ("unpause release", "`opflow continue` continues after `pause` and `suspend`"),
+    ("renice", "`opflow priority SEL N` changes the priority of tasks"),
+    ("scale", "`opflow parallel N` runs at most N tasks at once"),
+    ("restart", "`opflow run` starts a new run, `opflow resume` continues the newest one"),
+    ("rerun", "`opflow resume --rerun TASK` runs finished tasks again"),
+    ("log output", "`opflow logs` prints the output of tasks"),
+    ("tail attach", "`opflow logs -f` follows the output of tasks"),
     (
       "watch",
-      "`opflow run --watch` goes on when files change, `opflow logs -f` follows what tasks print"
+      "`opflow run --watch` runs again when files change, `opflow logs -f` follows output"
     ),
-    ("man", "`opflow help COMMAND` tells all about a command"),
+    ("man", "`opflow help COMMAND -v` explains a command"),
   ]
 
   /// `of` is empty for all commands.
@@ -71,42 +71,45 @@ enum ForeignWords {
       "jobs job parallel parallelism concurrency workers threads procs cores c", [], .maxParallel,
       "did you mean -j?"
     ),
-    ("p", [.run], nil, "tasks run at once by themselves; `-j N` says how many"),
+    ("p", [.run], nil, "tasks run in parallel by default; `-j N` runs at most N at once"),
     ("sequential", [], .maxParallel, "`-j 1` runs one task at a time"),
     ("file manifest config makefile justfile taskfile", [], .file, "did you mean -f?"),
     ("t", [.run, .plan, .check], .file, "did you mean -f?"),
     ("directory dir chdir cwd working-directory", [], nil, "did you mean -C?"),
     (
       "d", [], nil,
-      "a folder to work in is `-C DIR`; a run in the background is `nohup opflow run &`"
+      "`-C DIR` changes the folder; `nohup opflow run &` runs in the background"
     ),
-    ("detach background", [], nil, "a run in the background is `nohup opflow run &`"),
+    ("detach background", [], nil, "`nohup opflow run &` runs in the background"),
     ("just-print dryrun dry recon", [], .dryRun, "did you mean -n?"),
     ("silent s", [], .quiet, "did you mean -q?"),
     ("ignore-errors i continue-on-error no-fail-fast", [], .keepGoing, "did you mean -k?"),
     ("w", [.run], .watchFiles, "did you mean --watch?"),
-    ("until", [.run, .plan], nil, "the task itself: `opflow run TASK` runs it and what it needs"),
-    ("yes y", [.run, .resume], nil, "`opflow approve TASK` answers a task that asks"),
-    ("fail-fast no-keep-going", [], .maxFailures, "a run stops at its first failure by itself"),
+    ("until", [.run, .plan], nil, "name the task: `opflow run TASK` runs it and its dependencies"),
+    (
+      "yes y", [.run, .resume], nil, "`opflow approve TASK` approves a task that waits for approval"
+    ),
+    ("fail-fast no-keep-going", [], .maxFailures, "a run stops at its first failure by default"),
     ("exclude except ignore", [], .skip, "did you mean --skip?"),
-    ("task target", [.run, .plan, .check], nil, "tasks stand without a flag: `opflow run TASK`"),
+    ("task target", [.run, .plan, .check], nil, "name tasks without a flag: `opflow run TASK`"),
     ("tag tags", [], .only, "did you mean `--only tag:NAME`?"),
     ("var vars variable define D", [], .set, "did you mean --set?"),
     (
-      "env e", [], .set, "the environment is inherited: `NAME=VALUE opflow run`; `vars` are `--set`"
+      "env e", [], .set,
+      "tasks inherit the environment: `NAME=VALUE opflow run`; for `vars` use `--set`"
     ),
-    ("env-file dotenv-path", [], nil, "the manifest says it: `env_file: [FILE]` at the top"),
-    ("always-make B", [], .rerun, "`--rerun '*'` runs all tasks, also those that are up to date"),
+    ("env-file dotenv-path", [], nil, "write `env_file: [FILE]` at the top of the manifest"),
+    ("always-make B", [], .rerun, "`--rerun '*'` runs all tasks, even if they are up to date"),
     ("force", [], .rerun, "did you mean --rerun?"),
-    ("list l list-all", [], nil, "`opflow tasks` shows the tasks"),
-    ("a", [.run], nil, "`opflow tasks` shows the tasks"),
-    ("choose", [], nil, "`opflow tasks` shows the tasks; the Tab key completes them"),
+    ("list l list-all", [], nil, "`opflow tasks` lists the tasks"),
+    ("a", [.run], nil, "`opflow tasks` lists the tasks"),
+    ("choose", [], nil, "`opflow tasks` lists the tasks; the Tab key completes them"),
     ("init", [.run], nil, "`opflow init` writes a first manifest"),
-    ("completion completions", [.run], nil, "`opflow completion bash`, `zsh` or `fish`"),
-    ("status", [.run], nil, "`opflow plan` shows what would run, and what is up to date"),
-    ("summary", [.run], nil, "`opflow plan` shows what would run"),
-    ("timeout", [], nil, "the manifest says `timeout` of a task, or of all under `defaults`"),
-    ("retries retry", [], nil, "the manifest says `retry` of a task, or of all under `defaults`"),
+    ("completion completions", [.run], nil, "use `opflow completion bash`, `zsh` or `fish`"),
+    ("status", [.run], nil, "`opflow plan` shows which tasks would run or are up to date"),
+    ("summary", [.run], nil, "`opflow plan` shows the tasks that would run"),
+    ("timeout", [], nil, "write `timeout` in a task, or under `defaults` for all tasks"),
+    ("retries retry", [], nil, "write `retry` in a task, or under `defaults` for all tasks"),
     ("tail lines n", [.logs], nil, "`opflow logs TASK | tail -n 20` shows the last lines"),
     ("head", [.logs], nil, "`opflow logs TASK | head -n 20` shows the first lines"),
     ("grep", [.logs], nil, "`opflow logs TASK | grep WORD` finds lines"),
@@ -115,23 +118,32 @@ enum ForeignWords {
     ("progress", [], .output, "did you mean --output?"),
     ("format", [], .output, "did you mean --output or --json?"),
     ("junitxml junit-xml junitfile", [], .junit, "did you mean --junit?"),
-    ("reporter", [], .junit, "`--junit FILE` writes test results, --output is how progress shows"),
+    (
+      "reporter", [], .junit,
+      "`--junit FILE` writes test results, `--output` changes the format of progress"
+    ),
     (
       "report", [], .junit,
-      "`--junit FILE` writes test results; `opflow report` makes files of a run"
+      "`--junit FILE` writes test results; `opflow report` exports a run"
     ),
     ("log-level", [], .verbose, "did you mean -v or -q?"),
     ("debug", [], .verbose, "did you mean -v?"),
-    ("t timestamps", [.logs], nil, "`opflow journal export` and `opflow report trace` have times"),
-    ("all force", [.clean], nil, "`--keep 0 --older-than 0` removes all that is not live"),
-    ("all", [.logs], nil, "`opflow logs` without a task is of all of them"),
-    ("graph", [.plan], nil, "`opflow graph` shows what needs what"),
+    ("t timestamps", [.logs], nil, "`opflow journal export` and `opflow report trace` print times"),
+    ("all force", [.clean], nil, "`--keep 0 --older-than 0` removes all runs that are not live"),
+    ("all", [.logs], nil, "`opflow logs` without a task prints the output of all tasks"),
+    ("graph", [.plan], nil, "`opflow graph` shows the dependency graph"),
     ("dot", [.graph], .graphFormat, "did you mean `--format dot`?"),
     ("mermaid", [.graph], .graphFormat, "did you mean `--format mermaid`?"),
     ("svg", [.graph], .graphFormat, "did you mean `--format svg`?"),
-    ("png", [.graph], .graphFormat, "`opflow graph --format dot | dot -Tpng -o FILE` draws one"),
-    ("shell", [.completion], nil, "the shell is a word: `opflow completion bash`"),
-    ("output o", [.schema, .completion], nil, "it goes to standard output: `> FILE`"),
+    ("png", [.graph], .graphFormat, "use `opflow graph --format dot | dot -Tpng -o FILE`"),
+    ("shell", [.completion], nil, "name the shell without a flag: `opflow completion bash`"),
+    ("output o", [.schema, .completion], nil, "redirect standard output: `> FILE`"),
     ("all a", [.status], .verbose, "did you mean -v?"),
+    ("json", [.runs], nil, "`opflow status --json` prints one run as JSON"),
+    ("json", [.check], nil, "`opflow tasks --json` prints the tasks as JSON"),
+    (
+      "json", [.logs, .plan, .graph, .report, .clean, .wait], nil,
+      "`opflow status --json` prints the tasks of a run as JSON"
+    ),
   ]
 }

@@ -36,8 +36,8 @@ package struct Invocation: Equatable, Sendable {
   package var notifyCommand: String?
   /// Output may contain commands for the CI server.
   package var passesCommands = true
-  /// Of `help`: the command; nil for the whole program.
-  package var topic: Command?
+  /// Of `help`: a command, flag, term or key; nil for the whole program.
+  package var topic: String?
   /// Of `help manifest`: empty for all keys; nil for other topics.
   package var manifestKey: String?
   /// One `NAME=VALUE` per name, sorted.

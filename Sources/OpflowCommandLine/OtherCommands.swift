@@ -2,100 +2,94 @@
 extension CommandRow {
   static var clean: CommandRow {
     CommandRow(
-      group: .other, meaning: "remove old runs",
-      words: .nothing,
+      group: .managing, isCommon: true, words: .nothing,
       flags: [.keep, .olderThan, .showRemoval, .color, .directory, .stateDirectory],
-      summary: "Remove old runs, with their logs.",
-      description: """
-        Of each manifest the newest runs stay: as many as its `keep_runs` says, 50 where it says nothing,
-        or --keep. The end of each run does the same for its manifest. With --older-than only what is
-        older goes, by its last line; with --older-than and no --keep all of that goes.
+      summary: "Remove old runs and their logs",
+      examples: [
+        ("opflow clean -n", "Show the runs that would be removed"),
+        ("opflow clean --keep 10", "Keep the newest 10 runs of each manifest"),
+        ("opflow clean --older-than 30d", "Remove all runs that ended 30 days ago or earlier"),
+      ],
+      details: """
+        By default, opflow keeps the newest runs of each manifest: as many as its `keep_runs`, or 50. The
+        end of each run does the same for its manifest. With --older-than, opflow removes only older runs;
+        without --keep, it removes all of them.
 
-        What runs now stays, and what cannot be read. Without --older-than a run that did not succeed
-        stays for a week, unless a newer one was begun with the same values and tasks.
-        """,
-      examples: """
-          opflow clean                      what is beyond `keep_runs`
-          opflow clean --keep 10 -n         show what --keep 10 would remove
-          opflow clean --older-than 30d     all that ended 30 days ago or before
-          opflow clean --keep 5 --older-than 7d
-                                            of those only what is beyond the newest five
+        opflow never removes live runs and runs that it cannot read. Without --older-than, it keeps a run
+        that did not succeed for a week, unless a newer run has the same values and tasks.
         """)
   }
 
   static var initialize: CommandRow {
     CommandRow(
-      group: .other, meaning: "write a first manifest",
-      words: .nothing,
-      flags: [.file, .directory],
-      summary: "Write a first manifest, which runs as it is.",
-      description: """
-        It is opflow.yaml in this folder, or FILE. What is there already is left as it is, and the exit
-        code is then 2. With `-f -` it goes to standard output.
-        """,
-      examples: """
-          opflow init                       write opflow.yaml
-          opflow init -C site               the same in another folder
-        """)
+      group: .managing, isCommon: true, words: .nothing, flags: [.newFile, .directory],
+      summary: "Write a first manifest that runs as it is",
+      examples: [
+        ("opflow init", "Write opflow.yaml"),
+        ("opflow init -C docs", "Write docs/opflow.yaml"),
+        ("opflow init -f -", "Print the manifest"),
+      ],
+      details: "opflow does not overwrite a file: if there is one, it exits with 2.")
   }
 
   static var schema: CommandRow {
     CommandRow(
-      group: .other, meaning: "the JSON Schema of a manifest, for editors",
-      words: .nothing,
-      summary: "Print the JSON Schema of a manifest (draft 7), for editors.",
-      description: """
-        An editor that knows it completes keys and values, shows what they mean and marks what is wrong.
-        With yaml-language-server a manifest names it in its first line:
+      group: .managing, words: .nothing,
+      summary: "Print the JSON Schema of manifests, for editors",
+      examples: [
+        ("opflow schema", "Print the schema (draft 7)"),
+        ("opflow schema > opflow.schema.json", "Write the schema to a file"),
+        ("opflow schema | jq .definitions.task", "Print the part about tasks"),
+      ],
+      details: """
+        An editor with the schema completes keys and values, explains them and marks errors. For
+        yaml-language-server, name the schema in the first line of a manifest:
 
           # yaml-language-server: $schema=opflow.schema.json
 
-        It never refuses what opflow reads. What only all of a manifest tells, such as a task in `needs`
-        that is not there, `opflow check` finds.
-        """,
-      examples: """
-          opflow schema > opflow.schema.json
+        The schema accepts every correct manifest. It cannot find errors that need the whole manifest, such
+        as an unknown task under `needs`; `opflow check` finds those, too.
         """)
   }
 
   static var completion: CommandRow {
     CommandRow(
-      group: .other, meaning: "completion of command lines, for a shell to read",
-      words: .shell,
-      summary: "Print what a shell reads to complete command lines of opflow.",
-      description: """
-        It completes commands, flags and their values, manifests, files, tasks, families and their legs,
-        tags and runs. What there is, the shell asks this program each time, so that nothing of it is
-        ever old.
-
-        bash: a line of ~/.bashrc:        eval "$(opflow completion bash)"
-        zsh: a line of ~/.zshrc, behind compinit:
-                                          eval "$(opflow completion zsh)"
-        fish:
-          opflow completion fish > ~/.config/fish/completions/opflow.fish
-        """,
-      examples: """
-          eval "$(opflow completion bash)"  for this shell, at once
+      group: .managing, words: .shell,
+      summary: "Print a script that completes command lines in a shell",
+      examples: [
+        ("eval \"$(opflow completion bash)\"", "For bash: in ~/.bashrc"),
+        ("eval \"$(opflow completion zsh)\"", "For zsh: in ~/.zshrc, after compinit"),
+        ("opflow completion fish | source", "For fish: in config.fish"),
+      ],
+      details: """
+        The Tab key then completes commands, flags and their values, manifests, files, tasks, tags and runs.
+        The shell asks opflow each time, so the answers are never stale.
         """)
   }
 
   static var version: CommandRow {
     CommandRow(
-      group: .other, meaning: "the version of opflow",
-      words: .nothing,
-      summary: "Print the version of opflow.")
+      group: .managing, words: .nothing,
+      summary: "Print the version of opflow",
+      examples: [
+        ("opflow version", "Print the version"),
+        ("opflow --version", "Do the same"),
+        ("opflow -V", "Do the same"),
+      ])
   }
 
   static var help: CommandRow {
     CommandRow(
-      group: .other, meaning: "this text, or all about a command or a key of the manifest",
-      words: .topic,
-      summary: "Print the help of opflow, of one of its commands, or of keys of the manifest.",
-      examples: """
-          opflow help run                   all about a command
-          opflow help manifest              the keys of a manifest
-          opflow help manifest retry        what a key takes and means, with an example
-          opflow help manifest retry.max    a key within another
+      group: .managing, isCommon: true, words: .topic, flags: [.all],
+      summary: "Explain a command, a flag, a manifest key or a term",
+      examples: [
+        ("opflow help run -v", "Explain `run` with all its flags"),
+        ("opflow help manifest retry", "Explain the manifest key `retry`"),
+        ("opflow help --rerun", "Explain a flag"),
+      ],
+      details: """
+        `opflow help control` lists the commands that control a live run, `opflow help manifest` all keys of
+        a manifest. WORD can also be a term, such as `session` or `up to date`.
         """)
   }
 }

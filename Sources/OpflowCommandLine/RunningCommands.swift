@@ -4,138 +4,120 @@ internal import OpflowPlan
 extension CommandRow {
   static var run: CommandRow {
     CommandRow(
-      group: .running,
-      meaning: "run a manifest (default: opflow.yaml), or these tasks and what they need",
+      group: .running, isCommon: true,
       words: .manifestAndTasks(handsOn: true),
       flags: [
-        .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
-        .memory, .dryRun, .watchFiles,
-        .output, .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability,
+        .set, .only, .skip, .resume, .rerun, .dryRun, .maxParallel, .maxFailures, .keepGoing,
+        .ifRunning, .memory, .output, .quiet, .verbose, .json, .color, .junit, .ciCommands,
         .workers, .queueTimeout, .takeOver, .cache, .cacheWrite, .noCache, .file, .directory,
-        .stateDirectory,
+        .stateDirectory, .watchFiles, .notify, .durability,
+      ],
+      common: [
+        .maxParallel, .keepGoing, .dryRun, .only, .skip, .rerun, .resume, .set, .watchFiles,
       ],
       rule: RunRules.check,
-      summary: "Run a manifest, or some tasks of it and what they need.",
-      description: """
-        \(HelpPhrases.manifest)
+      summary: "Run all tasks of a manifest, or some tasks and their dependencies",
+      examples: [
+        ("opflow run", "Run all tasks of opflow.yaml"),
+        ("opflow run -j4 test", "Run `test` and its dependencies, 4 tasks at once"),
+        ("opflow run test -- -v --slow", "Pass arguments to the task `test`"),
+      ],
+      details: """
+        With TASK, opflow runs these tasks and their dependencies, and the `finally` tasks that need one
+        of them. -j sets the limit of the resource `cpu`, of which a task uses 1 by default.
 
-        With TASK these tasks run and what they need, and of the `finally` tasks those that need one of
-        them. Ctrl-C once stops after the tasks that run, which are ended by their stop rules; twice kills
-        them at once. Either way `opflow resume` continues.
+        Ctrl-C sends running tasks their stop signal and ends the run; press it again to kill them. In
+        both cases, `opflow resume` continues the run.
 
-        What stands behind `--` goes to the one task that is named: as `"$@"` to a script, and behind the
-        words of a list. It belongs to the run, and a resume hands it on again.
+        opflow passes the arguments after `--` to the one task that you name: a script gets them as "$@",
+        a list gets them appended. A resume passes them again.
 
-        \(HelpPhrases.selector)
+        With --watch, opflow stays after the end of the run. It resumes the run when the contents of the
+        manifest, of an included file or of an input change. Changed and failed tasks run again.
 
-        With --watch it stays after the end, and resumes the run whenever the manifest, a file that this
-        names or an input of a task has other contents: what changed runs again, and what failed.
-        Ctrl-C leaves.
+        With --on, tasks run on other machines that see the same files: on nodes that Slurm allocates, on
+        hosts by ssh, or where a command starts `opflow agent`. Downloads, `finally` tasks and tasks with
+        `local: true` run on this machine. `opflow resume` and `opflow status` work on each of them.
 
-        With --on tasks run on other machines, which see the same files: on the nodes of a Slurm
-        allocation (`slurm`, and Slurm's own options behind a colon: one is asked for then), on hosts by
-        ssh, or wherever a command reaches an `opflow agent`. Downloads, `local: true` and `finally` stay
-        here. `opflow resume` and `status` work from any of them.
-
-        While the live view is on a terminal, `?` shows its keys: pause, cancel a task, approve, follow a
-        log and so on.
-
-        Exit codes: 0 all went well, 1 a task failed, 2 wrong use, 3 the manifest is wrong, 4 the journal
-        is damaged, 5 another process holds the run, 6 stopped by `opflow cancel`, 70 an internal error,
-        74 an I/O error, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.
+        In the live view, press `?` for its keys: pause, cancel a task, approve, follow a log and more.
         """,
-      examples: """
-          opflow run                        run all tasks of opflow.yaml
-          opflow run test                   the task `test`, and what it needs
-          opflow run test -- -v --slow      the same, with arguments for `test`
-          opflow run -j4 -k build.yaml      four at once, and go on after failures
-          opflow run --only 'test-*'        some tasks, and what they need
-          opflow run --resume ci.yaml       continue if there is something to continue: for CI
-          opflow run --set ver=2 -n         show what would run with another `vars.ver`
-        """)
+      exits: HelpPhrases.exitsOfRuns)
   }
 
   static var resume: CommandRow {
     CommandRow(
-      group: .running, meaning: "continue a run: finished tasks are not run again",
-      words: .run,
+      group: .running, isCommon: true, words: .run,
       flags: [
-        .set, .only, .skip, .rerun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
-        .memory, .dryRun, .output,
-        .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability, .workers,
-        .queueTimeout, .takeOver,
-        .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
+        .set, .only, .skip, .rerun, .dryRun, .maxParallel, .maxFailures, .keepGoing, .ifRunning,
+        .memory, .output, .quiet, .verbose, .json, .color, .junit, .ciCommands, .run, .workers,
+        .queueTimeout, .takeOver, .cache, .cacheWrite, .noCache, .directory, .stateDirectory,
+        .notify, .durability,
+      ],
+      common: [
+        .maxParallel, .keepGoing, .dryRun, .only, .skip, .rerun, .set, .quiet, .verbose, .takeOver,
       ],
       unlisted: [.controlDescriptor, .forQueue],
       rule: RunRules.check,
-      summary: "Continue a run that was interrupted, cancelled or failed.",
-      description: """
-        Tasks that are done are not run again, unless their definition changed, a task that they need
-        ran again, or --rerun names them. The manifest is read anew; --set, --only and --skip are those
-        of the run unless given here.
+      summary: "Continue a run that failed, was cancelled or was interrupted",
+      examples: [
+        ("opflow resume", "Continue the newest run"),
+        ("opflow resume -n", "Show which tasks would run again, and why"),
+        ("opflow resume --rerun 'test-*'", "Also run finished tasks again"),
+      ],
+      details: """
+        Finished tasks do not run again, unless their definition changed, a dependency ran again, or
+        --rerun names them. opflow reads the manifest again. The flags --set, --only and --skip default to
+        those of the run.
 
-        Where a process on another machine holds the run, that is waited for, up to two minutes: the file
-        system may keep the lock of a machine that is gone. --take-over goes on without it. Should it come
-        back after all, it ends what it has.
+        If a process on another machine holds the run, opflow waits up to two minutes, because a file
+        system can keep the lock of a dead machine. --take-over does not wait. If the other machine comes
+        back, opflow there ends its tasks.
 
         \(HelpPhrases.resumedRun)
-
-        \(HelpPhrases.selector)
         """,
-      examples: """
-          opflow resume                     continue the newest run
-          opflow resume -n                  show what would run again, and why
-          opflow resume --rerun 'test-*'    run some tasks again though they are done
-          opflow resume -k 20260102         of that day, and go on after failures
-        """)
+      exits: HelpPhrases.exitsOfRuns)
   }
 
   static var check: CommandRow {
     CommandRow(
-      group: .running, meaning: "read and validate a manifest, run nothing",
-      label: "", words: .manifestAndTasks(handsOn: false),
+      group: .running, isCommon: true, words: .manifestAndTasks(handsOn: false),
       flags: [.set, .color, .file, .directory],
-      summary: "Read and validate a manifest, run nothing.",
-      description: """
-        Every mistake is printed with its line and column; the exit code is then 3.
-
-        \(HelpPhrases.manifest)
-        """,
-      examples: """
-          opflow check                      check opflow.yaml
-          opflow check --set ver=2 ci.yaml  with another `vars.ver`
-        """)
+      summary: "Check a manifest for errors without running it",
+      examples: [
+        ("opflow check", "Check opflow.yaml"),
+        ("opflow check --set ver=2 ci.yaml", "Check ci.yaml with another value of `vars.ver`"),
+        ("opflow check - < generated.yaml", "Check a manifest on standard input"),
+      ],
+      details: "opflow prints every error with its line and column.",
+      exits: HelpPhrases.exits("0", "2", "3"))
   }
 
   static var plan: CommandRow {
     CommandRow(
-      group: .running, meaning: "what would run, in which order, and why",
-      words: .manifestAndTasks(handsOn: false),
+      group: .running, isCommon: true, words: .manifestAndTasks(handsOn: false),
       flags: [
         .set, .only, .skip, .resume, .rerun, .maxParallel, .maxFailures, .keepGoing, .verbose,
         .color, .cache, .noCache, .file, .directory, .stateDirectory,
       ],
+      common: [.maxParallel, .only, .skip, .resume, .rerun, .set, .verbose, .file],
       rule: RunRules.check,
-      summary: "Show what would run, in which order, and why. Nothing is written.",
-      description: """
-        \(HelpPhrases.manifest)
+      summary: "Show which tasks would run, in order, without running them",
+      examples: [
+        ("opflow plan", "Plan a run of all tasks"),
+        ("opflow plan -j 1,2,4,8", "Compare the expected times with 1 to 8 tasks at once"),
+        ("opflow plan --resume", "Show which tasks a resume would run again"),
+      ],
+      details: """
+        opflow lists the tasks in the order in which they would start. It estimates times from earlier runs
+        of the manifest; without earlier runs it assumes that all tasks take equally long. Below the tasks
+        it prints the expected time of the run, a lower bound and the critical path. -j takes several
+        numbers to compare. The tasks of a matrix share a row; with -v each has its own.
 
-        Tasks are listed in the order they would start in if each took as long as in earlier runs of this
-        manifest, or, where there are none, as long as any other. Below them stand how long all of it would
-        take, what no order could beat, and the critical path. -j takes several numbers here, to compare.
-        The legs of a family share a row; -v gives each its own.
-
-        Tasks with `inputs` are looked at as a run would. WHY tells what has one run: `changed: a.c`, or
-        `unless lib leaves the same` where what a task leaves that runs before decides.
-
-        \(HelpPhrases.selector)
+        opflow checks `inputs` as a run does. The column WHY shows the reason that a task would run, such as
+        `changed: a.c`. With `unless lib leaves the same`, the task runs only if its dependency `lib` changes
+        its outputs.
         """,
-      examples: """
-          opflow plan                       all of opflow.yaml
-          opflow plan -j 1,2,4,8            how long it would take on so many processors
-          opflow plan deploy                what `deploy` takes along
-          opflow plan --resume              what a resume would run again
-        """)
+      exits: HelpPhrases.exits("0", "2", "3"))
   }
 }
 
@@ -143,39 +125,42 @@ extension CommandRow {
 extension CommandRow {
   static var serve: CommandRow {
     CommandRow(
-      group: .running, meaning: "a run that stays open for tasks to be added",
-      words: .optionalFile,
+      group: .running, words: .optionalFile,
       flags: [
-        .name, .set, .maxParallel, .maxFailures, .memory,
-        .output, .quiet, .verbose, .json, .color, .junit, .notify, .ciCommands, .durability,
-        .workers, .queueTimeout, .cache, .cacheWrite, .noCache, .file, .directory,
-        .stateDirectory,
+        .set, .name, .maxParallel, .maxFailures, .memory, .output, .quiet, .verbose, .json, .color,
+        .junit, .ciCommands, .workers, .queueTimeout, .cache, .cacheWrite, .noCache, .file,
+        .directory, .stateDirectory, .notify, .durability,
       ],
+      common: [.name, .maxParallel, .maxFailures, .set, .quiet, .verbose, .json, .file],
       unlisted: [.controlDescriptor],
       rule: RunRules.check,
-      summary: "Begin a run that stays open: `opflow add` adds tasks, `opflow close` ends it.",
-      description: """
-        FILE is the manifest that it begins with, which may have no task; without one it has none, and no
-        manifest here is read. What all tasks share stands in it: `resources`, `secrets`, `max_parallel`.
+      summary: "Start a queue: a run that stays open for tasks to be added",
+      examples: [
+        ("opflow serve --name jobs", "Start a queue without tasks"),
+        ("opflow add --run jobs job.yaml", "Add tasks, from another terminal"),
+        ("opflow close --run jobs", "Let the queue end when it is empty"),
+      ],
+      details: """
+        FILE is the first manifest of the queue and may have no tasks. It declares `resources`, `secrets`
+        and `max_parallel` for all tasks that are added. Without FILE opflow reads no manifest.
 
-        It ends when it was closed and nothing is left to run. A task that fails says nothing of those that
-        others added: --max-failures is 0 here. Ctrl-C ends it as any run; `opflow resume` has it wait
-        again. With --name the others say `--run NAME` for it, and two of one name are not live at once.
+        The queue ends when `opflow close` closed it and all its tasks have ended. A failure does not stop
+        other tasks: --max-failures defaults to 0. Ctrl-C ends a queue like any run; `opflow resume` opens it
+        again. With --name, other commands find it by `--run NAME`; only one live run can have a name.
         """,
-      examples: """
-          opflow serve --name queue         without a task, known as `queue`
-          opflow serve base.yaml -j 4       with what base.yaml has, four at once
-          opflow add --run queue job.yaml   from another terminal
-          opflow close --run queue          nothing more comes
-        """)
+      exits: HelpPhrases.exitsOfRuns)
   }
 
   static var close: CommandRow {
-    asking(
-      .close, "let a run of `serve` end when nothing is left",
-      summary: "Let a run end that `opflow serve` keeps open.",
-      description: """
-        What it has is run to its end. Only its own tasks can still add to it, while they run.
+    request(
+      .close, "Stop accepting tasks; the queue ends when it is empty",
+      examples: [
+        ("opflow close", "Close the live queue"),
+        ("opflow close --run jobs", "Close the queue with the name `jobs`"),
+        ("opflow add last.yaml && opflow close", "Add the last tasks, then close"),
+      ],
+      details: """
+        Tasks that are in the queue run to their end. Only they can still add tasks.
 
         \(HelpPhrases.liveRun)
         """)
@@ -183,23 +168,23 @@ extension CommandRow {
 
   static var add: CommandRow {
     CommandRow(
-      group: .steering, meaning: "have the tasks of a manifest join it", words: .file,
-      flags: askedFlags,
-      summary: "Have the tasks of a manifest join a run that goes on.",
-      description: """
-        FILE is a manifest, `-` for standard input. Its tasks may need those of the run, and run as if they
-        had been in its manifest; a resume has them too. All of it is added, or nothing. What the run has
-        already with the same definition is left as it is; the same id with another one is a mistake.
-        `resources`, `secrets`, `max_parallel` and `max_failures` stand in the run's first manifest.
+      group: .controlling, words: .file, flags: requestFlags,
+      summary: "Add the tasks of a manifest to a live run",
+      examples: [
+        ("opflow add more.yaml", "Add tasks to the live run"),
+        ("./list-parts | opflow add -", "Add the tasks that a command prints"),
+        ("opflow add --run jobs job.yaml", "Add tasks to the queue `jobs`"),
+      ],
+      details: """
+        The added tasks may need tasks of the run, and a resume includes them. opflow adds all of the
+        manifest or nothing. If the run has a task with the same ID and definition, opflow keeps it; the
+        same ID with another definition is an error. `resources`, `secrets`, `max_parallel` and
+        `max_failures` belong in the first manifest of the run.
 
-        What a task of the run adds waits for the end of that task, and is skipped where it fails. Nothing
-        is added once the `finally` tasks begin.
+        Tasks that a task of the run adds start after that task, and are skipped if it fails. You cannot
+        add tasks after the `finally` tasks have started.
 
         \(HelpPhrases.liveRun)
-        """,
-      examples: """
-          opflow add more.yaml              to the run that is live here
-          ./list-parts | opflow add -       what a command prints
-        """)
+        """, exits: HelpPhrases.exits("0", "2", "3"))
   }
 }

@@ -10,7 +10,7 @@ enum Words {
   case tasks
   case someTasks
   case run
-  /// A command, or `manifest` and a key.
+  /// Read by the parser.
   case topic
   case shell
   /// Tasks; none if the request may be about the whole run.
@@ -49,10 +49,23 @@ enum Words {
     case .capacity: ("", " N|NAME=N")
     case .file: ("", " FILE")
     case .optionalFile: ("", " [FILE]")
-    case .topic: ("", " [COMMAND | manifest [KEY]]")
+    case .topic: ("", " [WORD | manifest [KEY]]")
     case .shell: (" \(Self.all(CompletionShell.self).joined(separator: "|"))", "")
     case .actionAndRun: (" \(Self.all(JournalAction.self).joined(separator: "|"))", " [RUN]")
     case .kindAndRun: (" \(Self.all(ReportKind.self).joined(separator: "|"))", " [RUN]")
+    }
+  }
+
+  /// Those of `Glossary.placeholders`.
+  var placeholders: [String] {
+    switch self {
+    case .nothing, .topic, .shell, .capacity: []
+    case .manifestAndTasks: ["FILE", "TASK", "SEL"]
+    case .manifestOrRun: ["FILE", "RUN", "TASK", "SEL"]
+    case .tasks, .someTasks: ["TASK", "SEL"]
+    case .run, .actionAndRun, .kindAndRun: ["RUN"]
+    case .asked, .askedAndNumber: ["SEL"]
+    case .file, .optionalFile: ["FILE"]
     }
   }
 
@@ -75,37 +88,43 @@ enum Words {
       (invocation.file, invocation.tasks) = (found.file, found.tasks)
       if let run = invocation.run, let file = invocation.file {
         throw Complaint(
-          "a manifest, `\(file.clean)`, and a run, `\(run.clean)`: the graph is of one of them")
+          "`\(file.clean)` is a manifest and `\(run.clean)` is a run; name only one of them")
       }
     case .tasks: invocation.tasks = words
     case .someTasks:
       if words.isEmpty {
-        throw Complaint("which task? `opflow status` shows where all of them stand")
+        throw Complaint(
+          "which task? For example: `opflow why build`; `opflow status` lists the tasks")
       }
       invocation.tasks = words
     case .run:
       if invocation.command == .resume, let first = scanner.behindDashes.first {
         throw Complaint(
-          "`-- \(first.clean)`: a resume hands on the arguments that the run was started with; "
-            + "others make another run: `opflow run TASK -- \(first.clean)`")
+          "`-- \(first.clean)`: a resume passes the arguments of the run; for others, start a new "
+            + "run: `opflow run TASK -- \(first.clean)`")
       }
-      invocation.run = try Self.single(words[...])
+      try Self.readRun(words[...], into: &invocation)
     case .asked(let mayBeNone):
-      invocation.tasks = try Self.asked(words, mayBeNone: mayBeNone, "SEL...")
+      invocation.tasks = try Self.asked(words, mayBeNone: mayBeNone, of: invocation.command)
     case .askedAndNumber(let number):
-      guard let value = words.last else { throw Complaint("SEL... and N are missing") }
+      let command = "opflow \(invocation.command?.word ?? "")"
+      guard let value = words.last else {
+        throw Complaint("which tasks? For example: `\(command) build \(number.example)`")
+      }
       if words.count == 1, !value.isEmpty, Int(value) == nil,
         !number.words.contains(where: { $0.word.description == value })
       {
-        let example = "opflow \(invocation.command?.word ?? "") \(value.clean) \(number.example)"
         throw Complaint(
-          "N is missing: `\(example)`" + (number.words.isEmpty ? "" : ", or a number"))
+          "which number? For example: `\(command) \(value.clean) \(number.example)`")
       }
-      invocation.tasks = try Self.asked(words.dropLast(), mayBeNone: false, "SEL... N")
+      if words.count == 1 {
+        throw Complaint("which tasks? For example: `\(command) build \(value.clean)`")
+      }
+      invocation.tasks = try Self.asked(words.dropLast(), mayBeNone: true, of: nil)
       invocation.value = value
     case .capacity:
       guard let word = try Self.single(words[...]) else {
-        throw Complaint("N or NAME=N is missing")
+        throw Complaint("how many? For example: `opflow parallel 4`, or `opflow parallel net=1`")
       }
       guard let equals = word.firstIndex(of: "=") else {
         invocation.value = word
@@ -114,54 +133,66 @@ enum Words {
       invocation.resource = String(word[..<equals])
       invocation.value = String(word[word.index(after: equals)...])
       if invocation.resource.isEmpty || invocation.value.isEmpty {
-        throw Complaint("`\(word.clean)` is no NAME=N")
+        throw Complaint("`\(word.clean)` must be N or NAME=N")
       }
     case .file:
       guard let file = try Self.single(words[...]) else {
-        throw Complaint("FILE is missing: the manifest, or `-` for standard input")
+        throw Complaint(
+          "which manifest? For example: `opflow add more.yaml`, or `-` for standard input")
       }
       invocation.file = file
     case .optionalFile: if let file = try Self.single(words[...]) { invocation.file = file }
-    case .topic:
-      guard words.first == "manifest" else {
-        return invocation.tasks = try Self.single(words[...]).map { [$0] } ?? []
-      }
-      invocation.manifestKey = try Self.single(words.dropFirst()) ?? ""
+    case .topic: break
     case .shell:
-      invocation.shell = try Self.choice(words.first)
+      invocation.shell = try Self.choice(words.first, of: "shell", "opflow completion bash")
       if let extra = words.dropFirst().first { throw .superfluous(extra) }
     case .actionAndRun:
-      invocation.action = try Self.choice(words.first)
-      invocation.run = try Self.single(words.dropFirst())
+      invocation.action = try Self.choice(words.first, of: "action", "opflow journal verify")
+      try Self.readRun(words.dropFirst(), into: &invocation)
     case .kindAndRun:
-      invocation.report = try Self.choice(words.first)
-      invocation.run = try Self.single(words.dropFirst())
+      invocation.report = try Self.choice(
+        words.first, of: "report", "opflow report html -o run.html")
+      try Self.readRun(words.dropFirst(), into: &invocation)
     }
   }
 
   private static func noWords(_ word: String, of command: Command?) -> Complaint {
     switch command {
     case .request(.pause):
-      Complaint("it is about the whole run; `opflow suspend \(word.clean)` holds tasks")
+      Complaint("`pause` pauses the whole run; use `opflow suspend \(word.clean)` for tasks")
     case .initialize:
       Complaint(
-        "`-C \(word.clean)` writes it in that folder, `-f \(word.clean)` under that name")
+        "unexpected argument `\(word.clean)`; for a folder write `-C \(word.clean)`, for a file "
+          + "`-f \(word.clean)`")
     default: .superfluous(word)
     }
   }
 
   private static func single(_ words: ArraySlice<String>) throws(Complaint) -> String? {
     if let extra = words.dropFirst().first { throw .superfluous(extra) }
-    if let only = words.first, only.isEmpty { throw Complaint("an empty name") }
+    if let only = words.first, only.isEmpty { throw Complaint("a name is empty") }
     return words.first
   }
 
+  /// RUN is `--run RUN` too.
+  private static func readRun(
+    _ words: ArraySlice<String>, into invocation: inout Invocation
+  ) throws(Complaint) {
+    guard let run = try single(words) else { return }
+    if let other = invocation.run, other != run {
+      throw Complaint("two runs: `\(other.clean)` and `\(run.clean)`; name only one")
+    }
+    invocation.run = run
+  }
+
   private static func asked(
-    _ words: some Sequence<String>, mayBeNone: Bool, _ synopsis: String
+    _ words: some Sequence<String>, mayBeNone: Bool, of command: Command?
   ) throws(Complaint) -> [String] {
     let words = Array(words)
-    if words.contains("") { throw Complaint("an empty name") }
-    if words.isEmpty, !mayBeNone { throw Complaint("it names no task: \(synopsis)") }
+    if words.contains("") { throw Complaint("a name is empty") }
+    if words.isEmpty, !mayBeNone {
+      throw Complaint("which tasks? For example: `opflow \(command?.word ?? "") test`")
+    }
     return words
   }
 
@@ -171,14 +202,17 @@ enum Words {
   }
 
   private static func choice<Word: RawRepresentable & CaseIterable>(
-    _ word: String?
+    _ word: String?, of kind: String, _ example: String
   ) throws(Complaint) -> Word where Word.RawValue == String {
     let words = all(Word.self)
-    let all = words.joined(separator: ", ")
-    guard let word else { throw Complaint("one of \(all) is missing") }
+    guard let word else {
+      let others = words.filter { !example.split(separator: " ").contains(Substring($0)) }
+      throw Complaint("which \(kind)? `\(example)` (or \(others.joined(separator: ", ")))")
+    }
     if let choice = Word(rawValue: word) { return choice }
     let nearest = NearestName.of(word, among: words).map { "; did you mean \($0)?" } ?? ""
-    throw Complaint("`\(word.clean)` is none of \(all)\(nearest)")
+    throw Complaint(
+      "unknown \(kind) `\(word.clean)`; there are \(words.joined(separator: ", "))\(nearest)")
   }
 }
 
@@ -218,20 +252,20 @@ struct ManifestWords {
 
   /// Nil unless the intention is clear.
   private static func noTask(_ word: String) -> Complaint? {
-    if word.isEmpty { return Complaint("an empty name") }
+    if word.isEmpty { return Complaint("a name is empty") }
     // make, just and task set variables like this.
     if let equals = word.firstIndex(of: "="), equals > word.startIndex,
       !word[..<equals].contains("["),
       !word.hasPrefix("tag:"), !Glob.isPattern(word)
     {
       return Complaint(
-        "`\(word.clean)` is no task; a variable is set with `--set \(word.clean)`")
+        "`\(word.clean)` is not a task; to set a variable, write `--set \(word.clean)`")
     }
     // Other tools take lists like this.
     if word.contains(","), !word.contains("["), !word.hasPrefix("tag:"), !Glob.isPattern(word) {
       let words = word.split(separator: ",").joined(separator: " ")
       return Complaint(
-        "`\(word.clean)` is no task; several are words of their own: `\(words.clean)`")
+        "`\(word.clean)` is not a task; separate tasks by spaces: `\(words.clean)`")
     }
     return nil
   }
@@ -239,6 +273,6 @@ struct ManifestWords {
 
 extension Complaint {
   static func two(_ first: String, _ second: String) -> Complaint {
-    Complaint("two manifests: `\(first.clean)` and `\(second.clean)`; one command reads one")
+    Complaint("two manifests: `\(first.clean)` and `\(second.clean)`; name only one")
   }
 }

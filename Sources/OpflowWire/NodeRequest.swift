@@ -33,7 +33,9 @@ package enum NodeRequest: Equatable, Sendable {
       let known = ["local", "slurm", "ssh", "exec"]
       let nearest = NearestName.of(transport, among: known).map { "; did you mean \($0)?" } ?? ""
       throw NodeRequestError(
-        "it is one of \(words.joined(separator: ", ")), not `\(CleanText.string(word))`\(nearest)")
+        "NODES must be one of \(words.joined(separator: ", ")), not `\(CleanText.string(word))`"
+          + nearest
+      )
     }
   }
 

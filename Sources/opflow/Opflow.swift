@@ -29,8 +29,8 @@ enum Opflow {
         .usage,
         "`\(CleanText.string(word))` is not UTF-8: "
           + (isArgument
-            ? "opflow writes arguments down, and can hand on no others. Let a file name it"
-            : "opflow knows no other names. Rename the file or folder, or give a manifest as "
+            ? "opflow records arguments and cannot pass others. Put the value into a file"
+            : "opflow cannot read other names. Rename the file or folder, or pass a manifest on "
               + "standard input: `opflow run - < FILE`"))
     }
     return try rethrowing(CommandLineParser.parse(words)) { CommandError(TaskAsCommand.helped($0)) }
@@ -107,7 +107,7 @@ enum TaskAsCommand {
     }
     guard unknown.nearest == nil else { return error }
     return UsageError(
-      "unknown command \(shown), and no task of that name; `opflow tasks` shows the tasks")
+      "unknown command \(shown), and no task has that name; `opflow tasks` lists the tasks")
   }
 
   private static func plan() -> Plan? {
@@ -127,11 +127,29 @@ enum HelpCommand {
   }
 
   private static func text(_ arguments: Invocation) throws(CommandError) -> String {
-    guard let key = arguments.manifestKey else { return HelpText.text(arguments.topic) }
-    if key.isEmpty { return ManifestReference.list }
-    return try rethrowing(ManifestReference.help(on: key)) { (error: UnknownKey) in
-      CommandError(UsageError("help manifest: \(error.message)"))
+    if let key = arguments.manifestKey {
+      if key.isEmpty { return ManifestReference.list }
+      return try rethrowing(ManifestReference.help(on: key)) { (error: UnknownKey) in
+        CommandError(.usage, error.message)
+      }
     }
+    guard let topic = arguments.topic else { return HelpText.program(isLong: arguments.verbose) }
+    let command = HelpText.command(topic, isLong: arguments.verbose)
+    if arguments.verbose, let command { return command }
+    let key = try? ManifestReference.help(on: topic)
+    let term = HelpText.term(topic, isBelow: command != nil)
+    if command == nil, term == nil, let found = key ?? HelpText.flag(topic) { return found }
+    let parts = [command, term, key == nil ? nil : ManifestReference.summary(of: topic)]
+    let found = parts.compactMap { $0 }
+    if found.isEmpty { throw unknown(topic) }
+    return found.joined(separator: "\n")
+  }
+
+  private static func unknown(_ topic: String) -> CommandError {
+    let shown = CleanText.string(topic.count > 60 ? "\(topic.prefix(60))…" : topic)
+    let hint = HelpText.hint(
+      topic, meantKey: ManifestReference.foreignKey(topic), keys: ManifestReference.names)
+    return CommandError(.usage, "no help for `\(shown)`; \(hint)")
   }
 }
 
@@ -150,12 +168,12 @@ enum InitCommand {
       try file.close()
     } catch .exists {
       throw CommandError(
-        .usage, "\(shown) is there already, and stays as it is; `opflow check` reads it")
+        .usage, "\(shown) exists, and opflow did not change it; `opflow check` checks it")
     } catch {
       throw CommandError(.io, "cannot write \(shown)", error)
     }
     let name = arguments.file == nil ? "" : " \(shown)"
-    try Console.write("\(shown) is written: `opflow run\(name)` runs it\n")
+    try Console.write("wrote \(shown); `opflow run\(name)` runs it\n")
     return ExitCode.success.rawValue
   }
 }

@@ -12,7 +12,7 @@ enum OverviewCommand {
   static func perform(_ arguments: Invocation) throws(CommandError) -> Int32 {
     let console = try Console.enter(arguments.view)
     guard let path = try ManifestLookup.nearest() else {
-      try Console.write(HelpText.text(nil))
+      try Console.write(HelpText.program())
       return ExitCode.success.rawValue
     }
     return try show(try ManifestLookup.read(path), arguments, console)
@@ -96,7 +96,7 @@ enum CheckCommand {
     let tasks = taskCount == 1 ? "1 task" : "\(taskCount) tasks"
     let path = CleanText.string(manifest.displayPath)
     let manual = manualCount > 0 ? ", \(manualCount) of them manual" : ""
-    try Console.write("\(path): \(tasks)\(manual), no mistakes\n")
+    try Console.write("\(path): \(tasks)\(manual), no errors\n")
     return ExitCode.success.rawValue
   }
 }

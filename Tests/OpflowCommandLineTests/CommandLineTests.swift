@@ -164,12 +164,31 @@ import Testing
   @Test func `help and version are found everywhere`() throws {
     for line in ["help", "--help", "-h"] { #expect(try parse(line) == Invocation(.help)) }
     var help = Invocation(.help)
-    help.topic = .run
-    for line in ["help run", "run --help"] { #expect(try parse(line) == help) }
+    help.topic = "run"
+    for line in ["help run", "run --help", "run -h", "--help run", "run x --help --set a=1"] {
+      #expect(try parse(line) == help)
+    }
+    help.verbose = true
+    for line in ["help run -v", "help -v run", "run -h -v", "run -vh", "run --help --verbose"] {
+      #expect(try parse(line) == help)
+    }
+    help.topic = "cancel"
+    for line in ["cancel -h -v", "cancel -hv", "cancel --help --verbose", "help --all cancel"] {
+      #expect(try parse(line) == help)
+    }
+    help.topic = nil
+    for line in ["help --all", "help -v", "-h -v"] { #expect(try parse(line) == help) }
+    #expect(throws: UsageError.self) { try parse("cancel -v") }
     #expect(try parse("help manifest").manifestKey == "")
     #expect(try parse("help manifest retry.max").manifestKey == "retry.max")
     #expect(try parse("help run").manifestKey == nil)
-    #expect(try parse("logs -fh").topic == .logs)
+    #expect(try parse("logs -fh").topic == "logs")
+    #expect(try parse("help --rerun").topic == "--rerun")
+    #expect(try parse("help -k").topic == "-k")
+    #expect(try parse("help up to date").topic == "up to date")
+    #expect(try parse("help --help").topic == "help")
+    #expect(try parse("help keys").manifestKey == "")
+    #expect(try parse("help manifest retry max").manifestKey == "retry.max")
     for line in ["version", "--version", "-V"] { #expect(try parse(line) == Invocation(.version)) }
     var journal = Invocation(.journal)
     journal.action = .export
@@ -185,12 +204,10 @@ import Testing
       ("graphs", "unknown command graphs; did you mean `opflow graph`?"),
       (
         "list",
-        "unknown command list; `opflow tasks` shows the tasks, `opflow runs` the runs"
+        "unknown command list; `opflow tasks` lists the tasks, `opflow runs` the runs"
       ),
-      ("ps", "unknown command ps; `opflow status` shows what runs, `opflow runs` all runs"),
-      (
-        "validate", "unknown command validate; `opflow check` reads and validates a manifest"
-      ),
+      ("ps", "unknown command ps; `opflow status` shows the running tasks, `opflow runs` all runs"),
+      ("validate", "unknown command validate; `opflow check` checks a manifest"),
       ("run --jobs 4", "unknown flag --jobs; did you mean -j?"),
       ("run --jobs=4", "unknown flag --jobs; did you mean -j?"),
       (
@@ -198,121 +215,135 @@ import Testing
         "unknown flag --tail; `opflow logs TASK | tail -n 20` shows the last lines"
       ),
       ("logs -n 20 a", "unknown flag -n; `opflow logs TASK | tail -n 20` shows the last lines"),
-      ("status -j4", "takes no -j (that is a flag of run, serve, resume, plan)"),
-      ("run VER=2", "`VER=2` is no task; a variable is set with `--set VER=2`"),
-      ("run a.yaml b.yaml", "two manifests: `a.yaml` and `b.yaml`; one command reads one"),
-      ("run -f a b.yaml", "two manifests: `a` and `b.yaml`; one command reads one"),
-      ("run -f a -f b", "two manifests: `a` and `b`; one command reads one"),
+      ("status -j4", "unknown flag -j; it is a flag of run, resume, plan, serve"),
+      ("run VER=2", "`VER=2` is not a task; to set a variable, write `--set VER=2`"),
+      ("run a.yaml b.yaml", "two manifests: `a.yaml` and `b.yaml`; name only one"),
+      ("run -f a b.yaml", "two manifests: `a` and `b.yaml`; name only one"),
+      ("run -f a -f b", "two manifests: `a` and `b`; name only one"),
       (
         "run -- -v",
-        "`-- -v`: arguments go to one task, and none is named: `opflow run TASK -- -v`"
+        "`-- -v`: only one task can get arguments; name it: `opflow run TASK -- -v`"
       ),
-      ("run a b -- -v", "`-- -v`: arguments go to one task, and 2 are named: a, b"),
+      ("run a b -- -v", "`-- -v`: only one task can get arguments, but you named 2: a, b"),
       (
         "resume -- -v",
-        "`-- -v`: a resume hands on the arguments that the run was started with; others make "
-          + "another run: `opflow run TASK -- -v`"
+        "`-- -v`: a resume passes the arguments of the run; for others, start a new run: "
+          + "`opflow run TASK -- -v`"
       ),
       (
         "run a* -- -v",
-        "`-- -v`: arguments go to one task, and `a*` may be several: name it by its id"
+        "`-- -v`: only one task can get arguments, but `a*` can select several; name its ID"
       ),
       (
         "run tag:x -- -v",
-        "`-- -v`: arguments go to one task, and `tag:x` may be several: name it by its id"
+        "`-- -v`: only one task can get arguments, but `tag:x` can select several; name its ID"
       ),
       ("build.yaml", "unknown command build.yaml; did you mean `opflow run build.yaml`?"),
-      ("-j4 run", "unknown flag -j4; flags stand after the command: `opflow run -j4`"),
-      ("graph a.yaml --run 1", "a manifest, `a.yaml`, and a run, `1`: the graph is of one of them"),
-      ("graph --format dto", "--format is text, dot, mermaid, svg, not `dto`; did you mean dot?"),
-      ("pause build", "it is about the whole run; `opflow suspend build` holds tasks"),
-      ("skip", "it names no task: SEL..."),
-      ("serve --name ..", "--name has \(RunName.rule), and is not `..`"),
-      ("suspend --json", "it names no task: SEL..."),
-      ("priority", "SEL... and N are missing"),
-      ("priority 5", "it names no task: SEL... N"),
-      ("priority high", "it names no task: SEL... N"),
-      ("priority build", "N is missing: `opflow priority build high`, or a number"),
-      ("init site", "`-C site` writes it in that folder, `-f site` under that name"),
-      ("schema -o x", "unknown flag -o; it goes to standard output: `> FILE`"),
-      ("run a,b", "`a,b` is no task; several are words of their own: `a b`"),
+      ("-j4 run", "unknown flag -j4; flags follow the command: `opflow run -j4`"),
+      ("graph a.yaml --run 1", "`a.yaml` is a manifest and `1` is a run; name only one of them"),
+      (
+        "graph --format dto",
+        "--format must be one of text, dot, mermaid, svg, not `dto`; did you mean dot?"
+      ),
+      ("pause build", "`pause` pauses the whole run; use `opflow suspend build` for tasks"),
+      ("skip", "which tasks? For example: `opflow skip test`"),
+      ("serve --name ..", "--name: `..` is not a valid name; a name has \(RunName.rule)"),
+      ("suspend --json", "which tasks? For example: `opflow suspend test`"),
+      ("priority", "which tasks? For example: `opflow priority build high`"),
+      ("priority 5", "which tasks? For example: `opflow priority build 5`"),
+      ("priority high", "which tasks? For example: `opflow priority build high`"),
+      ("priority build", "which number? For example: `opflow priority build high`"),
+      (
+        "init site",
+        "unexpected argument `site`; for a folder write `-C site`, for a file `-f site`"
+      ),
+      ("schema -o x", "unknown flag -o; redirect standard output: `> FILE`"),
+      ("run a,b", "`a,b` is not a task; separate tasks by spaces: `a b`"),
       (
         "run -j auto",
-        "--max-parallel needs a number from 1 to 2147483647, not `auto`; without it there are as "
-          + "many as processors"
+        "-j needs a number from 1 to 2147483647, not `auto`; the default is the number of CPUs"
       ),
       ("run -w", "unknown flag -w; did you mean --watch?"),
       ("run -t x.yaml", "unknown flag -t; did you mean -f?"),
       ("run --cores 4", "unknown flag --cores; did you mean -j?"),
       (
         "run --until x",
-        "unknown flag --until; the task itself: `opflow run TASK` runs it and what it needs"
+        "unknown flag --until; name the task: `opflow run TASK` runs it and its dependencies"
       ),
       (
         "run --env-file x",
-        "unknown flag --env-file; the manifest says it: `env_file: [FILE]` at the top"
+        "unknown flag --env-file; write `env_file: [FILE]` at the top of the manifest"
       ),
       ("graph --dot", "unknown flag --dot; did you mean `--format dot`?"),
       (
         "clean --all",
-        "unknown flag --all; `--keep 0 --older-than 0` removes all that is not live"
+        "unknown flag --all; `--keep 0 --older-than 0` removes all runs that are not live"
       ),
-      ("plan --graph", "unknown flag --graph; `opflow graph` shows what needs what"),
+      ("plan --graph", "unknown flag --graph; `opflow graph` shows the dependency graph"),
       (
         "completion --shell bash",
-        "unknown flag --shell; the shell is a word: `opflow completion bash`"
+        "unknown flag --shell; name the shell without a flag: `opflow completion bash`"
       ),
       ("priority a -x", "unknown flag -x"),
       ("cancel -5", "unknown flag -5"),
-      ("parallel", "N or NAME=N is missing"),
-      ("parallel 3 4", "one argument too many: `4`"),
-      ("parallel net=", "`net=` is no NAME=N"),
-      ("parallel =3", "`=3` is no NAME=N"),
-      ("stop", "unknown command stop; `opflow cancel` stops a run, or tasks of it"),
+      ("parallel", "how many? For example: `opflow parallel 4`, or `opflow parallel net=1`"),
+      ("parallel 3 4", "unexpected argument `4`"),
+      ("parallel net=", "`net=` must be N or NAME=N"),
+      ("parallel =3", "`=3` must be N or NAME=N"),
+      ("stop", "unknown command stop; `opflow cancel` cancels a run, or tasks of it"),
       ("run --keep-giong", "unknown flag --keep-giong; did you mean --keep-going?"),
       ("run --frobnicate", "unknown flag --frobnicate"),
-      ("run --follow", "takes no --follow (that is a flag of logs)"),
+      ("run --follow", "unknown flag --follow; it is a flag of logs"),
       ("run -x", "unknown flag -x"),
       ("run -dry-run", "unknown flag -dry-run; did you mean --dry-run?"),
-      ("run -j", "--max-parallel needs a value (N)"),
+      ("run -j", "-j needs a value (N)"),
+      ("run --max-parallel", "--max-parallel needs a value (N)"),
       ("run --set", "--set needs a value (NAME=VALUE)"),
       ("run --set a", "--set needs NAME=VALUE, not `a`"),
       ("run --set =a", "--set needs NAME=VALUE, not `=a`"),
       ("run -C", "-C needs a value (DIR)"),
       ("run --only=", "--only needs a value (SEL)"),
       ("run --keep-going=1", "--keep-going takes no value"),
-      ("run -j0", "--max-parallel needs a number from 1 to 2147483647, not `0`"),
-      ("run -j 1,2", "--max-parallel takes one number; `opflow plan` compares several"),
-      ("plan -j 1,", "--max-parallel needs a number from 1 to 2147483647, not ``"),
-      ("run -j many", "--max-parallel needs a number from 1 to 2147483647, not `many`"),
-      ("run -j-1", "--max-parallel needs a number from 1 to 2147483647, not `-1`"),
+      ("run -j0", "-j needs a number from 1 to 2147483647, not `0`"),
+      ("run -j 1,2", "--max-parallel takes one number here; `opflow plan` compares several"),
+      ("plan -j 1,", "-j needs a number from 1 to 2147483647, not ``"),
+      ("run --max-parallel many", "--max-parallel needs a number from 1 to 2147483647, not `many`"),
+      ("run -j-1", "-j needs a number from 1 to 2147483647, not `-1`"),
       (
         "run -j 99999999999",
-        "--max-parallel needs a number from 1 to 2147483647, not `99999999999`"
+        "-j needs a number from 1 to 2147483647, not `99999999999`"
       ),
       ("run --max-failures 1.5", "--max-failures needs a number from 0 to 2147483647, not `1.5`"),
       (
         "run --output lines",
-        "--output is live, line, group, github, gitlab, quiet, not `lines`; did you mean line?"
+        "--output must be one of live, line, group, github, gitlab, quiet, not `lines`; did you "
+          + "mean line?"
       ),
-      ("run --color blue", "--color is auto, always, never, not `blue`"),
-      ("run --durability all", "--durability is none, group, each, not `all`"),
+      ("run --color blue", "--color must be one of auto, always, never, not `blue`"),
+      ("run --durability all", "--durability must be one of none, group, each, not `all`"),
       (
         "run --on moon",
-        "--on: it is one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not `moon`"
+        "--on: NODES must be one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not `moon`"
       ),
       ("run --on ssh:", "--on: ssh: a host is missing, as in ssh:HOST,HOST"),
-      ("resume a b", "one argument too many: `b`"),
-      ("runs a", "one argument too many: `a`"),
-      ("version a", "one argument too many: `a`"),
-      ("journal", "one of verify, export, repair is missing"),
-      ("journal verfy", "`verfy` is none of verify, export, repair; did you mean verify?"),
-      ("journal verify a b", "one argument too many: `b`"),
-      ("resume --resume", "takes no --resume (that is a flag of run, plan)"),
+      ("resume a b", "unexpected argument `b`"),
+      ("resume a --run b", "two runs: `b` and `a`; name only one"),
+      ("runs a", "unexpected argument `a`"),
+      ("runs --json", "unknown flag --json; `opflow status --json` prints one run as JSON"),
+      ("version a", "unexpected argument `a`"),
+      ("journal", "which action? `opflow journal verify` (or export, repair)"),
+      ("completion", "which shell? `opflow completion bash` (or zsh, fish)"),
+      ("why", "which task? For example: `opflow why build`; `opflow status` lists the tasks"),
       (
-        "help nothing",
-        "help: no help on `nothing`; `opflow tasks nothing` tells of a task of that name"
+        "add",
+        "which manifest? For example: `opflow add more.yaml`, or `-` for standard input"
       ),
+      (
+        "journal verfy",
+        "unknown action `verfy`; there are verify, export, repair; did you mean verify?"
+      ),
+      ("journal verify a b", "unexpected argument `b`"),
+      ("resume --resume", "unknown flag --resume; it is a flag of run, plan"),
     ])
   func `a wrong line is told what is wrong`(line: String, message: String) {
     let error = #expect(throws: UsageError.self) { try parse(line) }
@@ -339,18 +370,6 @@ import Testing
     #expect(error?.message == "unknown flag --x")
   }
 
-  @Test func `every command that is there has help that fits a terminal`() {
-    for command in Command.allCases {
-      let text = HelpText.text(command)
-      #expect(text.contains("usage: opflow \(command.synopsis)\n"))
-      #expect(text.hasSuffix("\n"))
-      for line in text.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
-      for other in Command.allCases {
-        #expect(HelpText.text(nil).contains("  \(other.word) "))
-      }
-    }
-  }
-
   @Test func `a report has a kind, a run and a file`() throws {
     var expected = Invocation(.report)
     expected.report = .junit
@@ -359,14 +378,23 @@ import Testing
     #expect(try parse("report -o x.xml junit 2026") == expected)
     #expect(
       throws: UsageError(
-        "`juni` is none of junit, trace, html, otel; did you mean junit?", command: .report)
+        "unknown report `juni`; there are junit, trace, html, otel; did you mean junit?",
+        command: .report)
     ) { try parse("report juni") }
-    #expect(throws: UsageError("one of junit, trace, html, otel is missing", command: .report)) {
-      try parse("report")
+    #expect(
+      throws: UsageError(
+        "which report? `opflow report html -o run.html` (or junit, trace, otel)", command: .report)
+    ) { try parse("report") }
+    expected.outputFile = nil
+    for line in ["report junit --run 2026", "report junit 2026 --run 2026"] {
+      #expect(try parse(line) == expected)
+    }
+    for command in ["resume", "status", "wait", "journal verify"] {
+      #expect(try parse("\(command) --run a") == parse("\(command) a"))
     }
     #expect(
       throws: UsageError(
-        "--junit is for a run, and --dry-run does not run anything", command: .run)
+        "--junit needs a run, but --dry-run runs nothing", command: .run)
     ) { try parse("run -n --junit x.xml") }
   }
 
@@ -381,11 +409,11 @@ import Testing
     #expect(try parse("run --notify mail --ci-commands on --output gitlab") == expected)
     #expect(
       throws: UsageError(
-        "--notify is for a run, and --dry-run does not run anything", command: .resume)
+        "--notify needs a run, but --dry-run runs nothing", command: .resume)
     ) { try parse("resume -n --notify x") }
     #expect(
       throws: UsageError(
-        "--ci-commands is for --watch: without it, status shows nothing of tasks", command: .status)
+        "--ci-commands needs --watch", command: .status)
     ) { try parse("status --ci-commands off") }
   }
 
@@ -400,25 +428,6 @@ import Testing
       let rows = (command.flags + [.help]).map { $0.row }
       #expect(Set(rows.compactMap { $0.long }).count == rows.count { $0.long != nil })
       #expect(Set(rows.compactMap { $0.letter }).count == rows.count { $0.letter != nil })
-    }
-  }
-
-  @Test func `the help of run names each flag once`() {
-    let text = HelpText.text(.run)
-    for flag in [
-      "--set NAME=VALUE", "--only SEL", "--skip SEL", "--resume", "--rerun SEL",
-      "-j, --max-parallel N", "--max-failures N", "-k, --keep-going", "-n, --dry-run",
-      "--output live|line|group|github|gitlab|quiet", "--notify COMMAND", "--ci-commands on|off",
-      "-q, --quiet", "-v, --verbose", "--json",
-      "--color auto|always|never", "--junit FILE", "--durability none|group|each", "--on SITES",
-      "--queue-timeout D", "--take-over",
-      "-f, --file FILE",
-      "-C DIR",
-      "--state-dir DIR", "-h, --help",
-    ] {
-      #expect(
-        text.split(separator: "\n").count { $0.contains("  \(flag) ") || $0.hasSuffix("  \(flag)") }
-          == 1, "\(flag)")
     }
   }
 }

@@ -20,7 +20,7 @@ import Testing
         " [FLAGS]", with: "")
       let line = "\nopflow \(synopsis)"
       #expect(manual.contains(line + "\n") || manual.contains(line + " "), "\(line)")
-      #expect(HelpText.text(nil).contains("\n  \(command.word) "), "\(command)")
+      #expect(HelpText.program(isLong: true).contains("\n  \(command.word) "), "\(command)")
     }
   }
 
@@ -30,22 +30,23 @@ import Testing
         let spellings = [flag.letter.map { "-\($0)" }, flag.long.map { "--\($0)" }].compactMap {
           $0
         }
-        let help = HelpText.text(command)
+        let help = try #require(HelpText.command(command.word, isLong: true))
+        let words = help.split { $0.isWhitespace }.joined(separator: " ")
         for spelling in spellings {
           #expect(
             manual.firstMatch(of: try Regex("`\(spelling)[ `]")) != nil, "\(spelling)")
           #expect(
             help.firstMatch(of: try Regex(" \(spelling)[ ,\n]")) != nil, "\(command) \(spelling)")
         }
-        #expect(help.contains(flag.meaning), "\(command) \(flag.meaning)")
+        #expect(words.contains(flag.meaning), "\(command) \(flag.meaning)")
       }
     }
   }
 
-  @Test func `a command says which of its choices are the default`() {
-    let run = HelpText.text(.run)
+  @Test func `a command says which of its choices are the default`() throws {
+    let run = try #require(HelpText.command("run", isLong: true))
     for mode in OutputMode.allCases { #expect(run.contains(mode.rawValue)) }
-    #expect(
-      run.contains("default: live on a terminal, github and gitlab on theirs, else line"))
+    let words = run.split { $0.isWhitespace }.joined(separator: " ")
+    #expect(words.contains("default: live on a terminal, github and gitlab on CI, else line"))
   }
 }

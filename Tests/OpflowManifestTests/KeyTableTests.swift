@@ -78,16 +78,41 @@ struct KeyTableTests {
     #expect(
       try ManifestReference.help(on: "retry.max") == """
         max, in `retry`:
-          tries after the first
+          Retries after the first attempt
 
           takes     whole number from 0
-          default   0; of a download 3
+          default   0; 3 for a download
           example   max: 3
 
         """)
     #expect(try ManifestReference.help(on: "retry").contains("\n    max_delay "))
     #expect(
       try ManifestReference.help(on: "secrets.env").hasPrefix("env, in an entry of `secrets`"))
+  }
+
+  @Test func `no text about a key has a word that the glossary replaces`() {
+    let banned: Set<Substring> = [
+      "leg", "legs", "family", "families", "mistake", "text", "texts", "words", "ids", "amounts",
+      "sheet", "blank", "otherwise", "anew", "besides", "steer", "looks", "what", "tells",
+    ]
+    for row in KeyMap.allCases.flatMap(\.keys) {
+      for text in [row.meaning, row.standard, row.takes.words] {
+        #expect(text.split { !$0.isLetter }.filter(banned.contains) == [], "\(row.name): \(text)")
+      }
+    }
+  }
+
+  @Test func `a summary of a key has each of its meanings`() {
+    #expect(
+      ManifestReference.summary(of: "timeout") == """
+        Manifest key (`opflow help manifest timeout` shows an example):
+          timeout, in a task or `defaults`: Time limit of an attempt; then opflow stops
+          it, and it has failed
+          timeout, in `ready` of `service`: Time limit for becoming ready
+
+        """)
+    #expect(ManifestReference.foreignKey("depends_on") == "needs")
+    #expect(ManifestReference.foreignKey("needs") == nil)
   }
 
   @Test(arguments: [

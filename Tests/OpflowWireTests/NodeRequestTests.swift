@@ -59,11 +59,11 @@ struct NodeRequestTests {
     ("exec: \t", "exec: a command is missing, as in exec:'ssh HOST opflow agent'"),
     (
       "slrum:-N 4",
-      "it is one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not `slrum:-N 4`;"
+      "NODES must be one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not `slrum:-N 4`;"
         + " did you mean slurm?"
     ),
     ("local:x", "local: nothing may follow it"),
-    ("", "it is one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not ``"),
+    ("", "NODES must be one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not ``"),
   ])
   func `what asks for nothing that is known says what is wrong`(_ word: String, _ text: String) {
     #expect(message(word) == text)

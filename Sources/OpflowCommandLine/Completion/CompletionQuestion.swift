@@ -143,7 +143,10 @@ package struct CompletionQuestion: Equatable, Sendable {
       if positionals.isEmpty {
         words =
           Self.commands
-          + [CompletionCandidate("manifest", "the keys of a manifest")]
+          + [
+            CompletionCandidate(HelpText.controlTopic, "List the commands for a live run"),
+            CompletionCandidate("manifest", "List the keys of a manifest"),
+          ]
       } else if positionals == ["manifest"] {
         kinds = [.manifestKeys]
       }
@@ -175,12 +178,12 @@ extension CompletionQuestion {
   }
 
   private static var commands: [CompletionCandidate] {
-    Command.allCases.map { CompletionCandidate($0.word, $0.row.meaning) }
+    Command.allCases.map { CompletionCandidate($0.word, $0.row.summary) }
   }
 
   private static var flagsOfProgram: [CompletionCandidate] {
     candidates(of: Flag.directory.row) + candidates(of: Flag.help.row)
-      + [CompletionCandidate("--version", Command.version.row.meaning)]
+      + [CompletionCandidate("--version", Command.version.row.summary)]
   }
 
   private static func candidates(of row: FlagRow) -> [CompletionCandidate] {

@@ -1,31 +1,31 @@
 /// The example of `opflow init`.
 package enum FirstManifest {
   package static let text = """
-    # What is here to be done, and in which order.
+    # Tasks of this project, in dependency order.
     #
     #   opflow run            all tasks
-    #   opflow run test       this task, and what it needs
-    #   opflow plan           what would run
-    #   opflow resume         go on after a failure, Ctrl-C or a crash
-    #   opflow help manifest  what else may stand here
+    #   opflow run test       this task and its dependencies
+    #   opflow plan           show the order of tasks, run nothing
+    #   opflow resume         continue after a failure, Ctrl-C or a crash
+    #   opflow help manifest  list all keys
 
     tasks:
       build:
-        desc: put what builds your project in place of this
+        desc: replace this with your build command
         run: |
           echo "building"
 
       test:
-        desc: runs when build has succeeded
+        desc: runs after build has succeeded
         needs: [build]
         timeout: 10m
         run: |
           echo "testing"
 
       lint:
-        desc: needs nothing, and so runs beside build
+        desc: runs in parallel with build
         run: |
-          echo "looking at the style"
+          echo "checking the style"
 
     """
 }

@@ -1,16 +1,26 @@
+internal import OpflowBase
+
+/// Help about a manifest's keys.
 package enum ManifestReference {
+  /// All keys, one per line.
   package static var list: String {
     var lines = HelpLines()
-    lines.line("The keys of a manifest. `opflow help manifest KEY` tells all about one.")
+    lines.paragraphs(
+      "A manifest is a YAML file that declares tasks. `opflow help manifest KEY` explains a key, "
+        + "with an example.")
     for map in KeyMap.allCases where map != .defaults {
-      lines.line()
-      lines.line(map.heading)
-      for row in map.keys { lines.row("  \(row.name)", 18, row.meaning) }
+      lines.line("\n\(map.heading)")
+      for row in map.keys {
+        if map == .task, row.name.description == TaskKey.firstAdvanced.name.description {
+          lines.line("\nAdvanced keys of a task:")
+        }
+        lines.row("  \(row.name)", 18, row.meaning)
+      }
     }
     return lines.text
   }
 
-  /// All keys with a name, or one, as in `retry.max`.
+  /// Returns the help about all keys with a name, or about one, as in `retry.max`.
   package static func help(on word: String) throws(UnknownKey) -> String {
     let parts = word.split(separator: ".", omittingEmptySubsequences: false)
     let name = parts.last.map(String.init) ?? ""
@@ -24,6 +34,7 @@ package enum ManifestReference {
     return lines.text
   }
 
+  /// The names of all keys.
   package static var names: [String] {
     var names: [String] = []
     for name in KeyMap.allCases.flatMap({ $0.keys.map(\.name.description) })
@@ -31,10 +42,31 @@ package enum ManifestReference {
     return names
   }
 
-  /// The same meaning in several maps.
+  /// Returns a line for each meaning of a key.
+  package static func summary(of word: String) -> String {
+    let name = String(word.split(separator: ".").last ?? "")
+    var lines = HelpLines()
+    lines.line("Manifest key (`opflow help manifest \(word)` shows an example):")
+    for meaning in meanings(of: name, in: nil) {
+      lines.row("", 2, "\(name), in \(meaning.places): \(meaning.row.meaning)")
+    }
+    return lines.text
+  }
+
+  /// Returns the key for a word of another tool.
+  package static func foreignKey(_ word: String) -> String? {
+    let store = TextStore()
+    return withExtendedLifetime(store) {
+      ForeignKeys.key(for: store.copy(word), among: names.map { store.copy($0) })?.string
+    }
+  }
+
+  /// A key, and the maps where it means the same.
   private struct Meaning {
     let row: KeyRow
     var maps: [KeyMap]
+
+    var places: String { maps.map(\.place).joined(separator: " or ") }
   }
 
   private static func meanings(of name: String, in owner: String?) -> [Meaning] {
@@ -54,8 +86,7 @@ package enum ManifestReference {
 
   private static func tell(_ meaning: Meaning, into lines: inout HelpLines) {
     let row = meaning.row
-    let places = meaning.maps.map(\.place).joined(separator: ", or ")
-    lines.line("\(row.name), in \(places):")
+    lines.line("\(row.name), in \(meaning.places):")
     lines.row("", 2, row.meaning)
     lines.line()
     lines.row("  takes", 12, row.takes.words)
@@ -69,7 +100,9 @@ package enum ManifestReference {
   }
 }
 
+/// An unknown key.
 package struct UnknownKey: Error, Equatable, Sendable {
+  /// The error message with a suggestion.
   package let message: String
 
   fileprivate init(_ word: String, _ name: String) {
@@ -97,8 +130,7 @@ extension KeyMap {
   }
 
   fileprivate var heading: String {
-    if self == .manifest { return "At the top:" }
-    return self == .task ? "In a task (and in `defaults` those that it takes):" : "In \(place):"
+    self == .manifest ? "At the top level:" : "In \(place):"
   }
 }
 
@@ -116,41 +148,5 @@ extension ValueShape {
       .hexadecimal, .octal, .address, .expression, .id, .word, .wordOrNumber, .command, .tag, .name:
       []
     }
-  }
-}
-
-struct HelpLines {
-  private(set) var text = ""
-
-  mutating func line(_ line: String = "") { text += line + "\n" }
-
-  /// The description is wrapped from `column` on.
-  mutating func row(_ left: String, _ column: Int, _ right: String) {
-    var line = left.padded(to: column - 1) + " "
-    var isEmpty = true
-    for word in right.split(separator: " ") {
-      if !isEmpty, line.count + 1 + word.count > 80 {
-        text += line + "\n"
-        line = String(repeating: " ", count: column)
-        isEmpty = true
-      }
-      line += isEmpty ? word : " " + word
-      isEmpty = false
-    }
-    text += line + "\n"
-  }
-
-  mutating func block(_ left: String, _ column: Int, _ block: String) {
-    var left = left
-    for line in block.split(separator: "\n", omittingEmptySubsequences: false) {
-      text += left.padded(to: column) + line + "\n"
-      left = ""
-    }
-  }
-}
-
-extension String {
-  fileprivate func padded(to count: Int) -> String {
-    self + String(repeating: " ", count: max(0, count - self.count))
   }
 }

@@ -10,7 +10,8 @@ enum KeyMap: String, CaseIterable {
 
   private var row: (keys: [KeyRow], place: String, rules: [KeyRule]) {
     switch self {
-    case .manifest: (ManifestKey.table, "the manifest, at the top", [.anyOf(["tasks", "include"])])
+    case .manifest:
+      (ManifestKey.table, "the top level of a manifest", [.anyOf(["tasks", "include"])])
     case .task: (TaskKey.table, "a task", Self.rulesOfTask)
     case .defaults: (TaskKey.ofDefaults.map(\.row), "`defaults`", [])
     case .retry: (RetryKey.table, "`retry`", [])
@@ -23,7 +24,7 @@ enum KeyMap: String, CaseIterable {
     case .download: (DownloadKey.table, "`download`", [.oneOf(["url"]), .oneOf(["to"])])
     case .secret:
       (
-        SecretKey.table, "an entry of `secrets` at the top",
+        SecretKey.table, "an entry of `secrets`",
         [.oneOf(Self.names(SecretKey.allCases))]
       )
     case .input: (InputKey.table, "an item of `inputs`", [.oneOf(Self.names(InputKey.allCases))])

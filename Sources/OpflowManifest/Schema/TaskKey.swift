@@ -3,10 +3,14 @@ internal import OpflowPlan
 // The only definition of a task's keys.
 
 enum TaskKey: Int, SchemaKey {
-  case run, download, needs, priority, env, dir, shell, timeout, retry, stop, allowFailure
-  case resources, condition, matrix, inputs, outputs, finally, onInterrupted, secrets, desc, tags
-  case manual, interactive, control, approve, cache, service, jobserver, memoryLimit, local, block
-  case clean
+  // In the order of the help: the most used first.
+  case run, needs, desc, matrix, env, dir, shell, timeout, retry, condition, inputs, outputs
+  case cache, clean, download, service, approve, secrets, resources, priority, allowFailure
+  case finally, manual, tags, stop, onInterrupted, interactive, memoryLimit
+  case control, local, jobserver, block
+
+  /// The first of the keys that few manifests need.
+  static let firstAdvanced = TaskKey.control
 
   /// A task has at most one action.
   static let actions: [TaskKey] = [.run, .download, .approve, .block]
@@ -77,44 +81,80 @@ enum TaskKey: Int, SchemaKey {
   static let table = [
     KeyRow(
       "run", .either([.script, .command]),
-      "what it runs: a text for a shell, or a list that is executed as it stands",
+      "Run a command: a string for the shell, or a list that is executed without a shell",
       example: "run: |\n  make\n  make install"),
     KeyRow(
-      "download", .map(.download), "a file that it fetches, in place of `run`",
-      example: "download:\n  url: https://example.org/sdk.tgz\n  to: cache/sdk.tgz"),
-    KeyRow(
       "needs", .either([.id, .list(.either([.id, .map(.need)]), mayBeEmpty: true)]),
-      "what must have ended before: ids, or with a condition `{ task: ID, on: WORD }`;"
-        + " a task with nothing else to do is a name for them",
+      "Dependencies: task IDs, or `{ task: ID, on: WORD }` with a condition; a task with "
+        + "only `needs` is an alias for a group of tasks",
       example: "needs: [build, { task: lint, on: finished }]"),
     KeyRow(
-      "priority", .wordOrNumber(PriorityLevels.words, KeyBounds.priority),
-      standard: "`normal`, which is 0", "among ready tasks the higher one starts first",
-      example: "priority: high"),
+      TaskText.description.word, .line,
+      "Description for readers",
+      example: "desc: the unit tests"),
     KeyRow(
-      "env", .each(.taskVariable, .scalar), "environment variables, over the manifest's",
+      "matrix", .map(.matrix),
+      "Make a task for each combination of values",
+      example: "matrix: { arch: [x86_64, aarch64] }\nrun: make ARCH=${{ matrix.arch }}"),
+    KeyRow(
+      "env", .each(.taskVariable, .scalar),
+      "Environment variables; they override those of the manifest",
       example: "env: { CC: clang }"),
     KeyRow(
-      "dir", .text, standard: "the folder of the task's file", "where it runs",
+      "dir", .text, standard: "the folder of the task's file",
+      "Folder in which the command runs",
       example: "dir: src"),
     KeyRow(
       "shell", .either([.text, .command]), standard: "`[/bin/sh, -ec]`",
-      "the words before a script; `bash` is short for `[bash, -eo, pipefail, -c]`",
+      "Command that gets a script as its last argument; `bash` is short for `[bash, -eo, "
+        + "pipefail, -c]`",
       example: "shell: [python3, -c]"),
     KeyRow(
-      "timeout", .duration, standard: "none", "after which a try is stopped, and has failed",
+      "timeout", .duration, standard: "none",
+      "Time limit of an attempt; then opflow stops it, and it has failed",
       example: "timeout: 10m"),
     KeyRow(
-      "retry", .either([.integer(KeyBounds.retries), .map(.retry)]), standard: "0; of a download 3",
-      "how often it is tried again after a failure; a number is short for `max`",
+      "retry", .either([.integer(KeyBounds.retries), .map(.retry)]),
+      standard: "0; 3 for a download",
+      "Retries after a failure; a number is short for `max`",
       example: "retry: { max: 3, delay: 5s }"),
     KeyRow(
-      "stop", .map(.stop), standard: "`{ signal: TERM, grace: 5s }`",
-      "how it is ended while it runs", example: "stop: { signal: INT, grace: 30s }"),
+      "if", .expression, standard: "true",
+      "Condition; if it is false, the task is skipped and its dependents still run",
+      example: "if: env.CI == 'true'"),
     KeyRow(
-      "allow_failure", .either([.boolean, .list(.integer(KeyBounds.exitCode), mayBeEmpty: false)]),
-      standard: "`false`", "a failure of it, or one with these exit codes, does not fail the run",
-      example: "allow_failure: [2, 3]"),
+      "inputs", .nested("inputs", .either([.text, .map(.input)])),
+      "Paths, patterns, variables and commands; if none of them changed, the task is up to date",
+      example: "inputs: [\"src/**/*.c\", Makefile, { env: CC }]"),
+    KeyRow(
+      "outputs", .nested("outputs", .text),
+      "Paths and patterns of the files that the task creates",
+      example: "outputs: [out/app]"),
+    KeyRow(
+      "cache", .either([.boolean, .map(.cache)]), standard: "`false`",
+      "Store results, and restore them instead of running the task; needs `inputs`",
+      example: "inputs: [\"src/*.c\"]\noutputs: [out/app]\ncache: true"),
+    KeyRow(
+      "clean", ValueShape(.clean), standard: "`false`",
+      "Before the task runs, remove the files that it created last time; needs `inputs` and "
+        + "`outputs`",
+      example: "inputs: [\"src/*.c\"]\noutputs: [\"out/*\"]\nclean: true"),
+    KeyRow(
+      "download", .map(.download),
+      "File to fetch, instead of `run`",
+      example: "download:\n  url: https://example.org/sdk.tgz\n  to: cache/sdk.tgz"),
+    KeyRow(
+      "service", .either([.boolean, .map(.service)]), standard: "`false`",
+      "Keep the task running while its dependents run",
+      example: "run: ./server\nservice: { ready: { port: 8080 } }"),
+    KeyRow(
+      "approve", .text,
+      "Question for a person, instead of `run`; `opflow approve` lets the task succeed",
+      example: "approve: Publish this package?"),
+    KeyRow(
+      TaskText.secrets.word, .list(.name(.taskVariable), mayBeEmpty: true),
+      "Secrets that the task gets as environment variables",
+      example: "secrets: [TOKEN]"),
     KeyRow(
       "resources",
       .entries(
@@ -122,77 +162,64 @@ enum TaskKey: Int, SchemaKey {
         known: [
           ("cpu", .integer(0...KeyBounds.maxParallel.upperBound)),
           ("download", .integer(0...KeyBounds.maxParallel.upperBound)), ("memory", .size),
-        ], mayBeEmpty: true), standard: "`{ cpu: 1 }`; of a download `{ download: 1 }`",
-      "what it holds while it runs", example: "resources: { cpu: 4, memory: 2GiB }"),
+        ], mayBeEmpty: true), standard: "`{ cpu: 1 }`; `{ download: 1 }` for a download",
+      "Resources that the task holds while it runs",
+      example: "resources: { cpu: 4, memory: 2GiB }"),
     KeyRow(
-      "if", .expression, standard: "true",
-      "when it is false, the task is skipped, and what needs it runs",
-      example: "if: env.CI == 'true'"),
+      "priority", .wordOrNumber(PriorityLevels.words, KeyBounds.priority),
+      standard: "`normal` (0)",
+      "Among ready tasks, the one with the highest priority starts first",
+      example: "priority: high"),
     KeyRow(
-      "matrix", .map(.matrix), "makes a task for each combination of values",
-      example: "matrix: { arch: [x86_64, aarch64] }\nrun: make ARCH=${{ matrix.arch }}"),
-    KeyRow(
-      "inputs", .nested("inputs", .either([.text, .map(.input)])),
-      "what decides whether it is up to date: paths, patterns, variables, commands",
-      example: "inputs: [\"src/**/*.c\", Makefile, { env: CC }]"),
-    KeyRow(
-      "outputs", .nested("outputs", .text), "the paths and patterns of what it leaves",
-      example: "outputs: [out/app]"),
+      "allow_failure", .either([.boolean, .list(.integer(KeyBounds.exitCode), mayBeEmpty: false)]),
+      standard: "`false`",
+      "A failure, or one with these exit codes, does not fail the run",
+      example: "allow_failure: [2, 3]"),
     KeyRow(
       "finally", .boolean, standard: "`false`",
-      "it runs after all others have ended, whatever became of them", example: "finally: true"),
-    KeyRow(
-      "on_interrupted", .word(["rerun", "fail"]), standard: "`rerun`",
-      "what a resume does with it when it was running as the run ended",
-      example: "on_interrupted: fail"),
-    KeyRow(
-      TaskText.secrets.word, .list(.name(.taskVariable), mayBeEmpty: true),
-      "the secrets that it finds in its environment", example: "secrets: [TOKEN]"),
-    KeyRow(
-      TaskText.description.word, .line, "a line for people", example: "desc: the unit tests"),
-    KeyRow(
-      TaskText.tags.word, .either([.tag, .list(.text, mayBeEmpty: true)]),
-      "words by which `--only tag:WORD` and `--skip tag:WORD` find it",
-      example: "tags: [fast, unit]"),
+      "Run after all other tasks, whether they succeeded or failed",
+      example: "finally: true"),
     KeyRow(
       "manual", .boolean, standard: "`false`",
-      "it runs only when it is named, or needed by what runs", example: "manual: true"),
+      "Run only if you name the task or another task needs it",
+      example: "manual: true"),
     KeyRow(
-      "interactive", .boolean, standard: "`false`", "it has the terminal for itself while it runs",
+      TaskText.tags.word, .either([.tag, .list(.text, mayBeEmpty: true)]),
+      "Labels for `--only tag:NAME` and `--skip tag:NAME`",
+      example: "tags: [fast, unit]"),
+    KeyRow(
+      "stop", .map(.stop), standard: "`{ signal: TERM, grace: 5s }`",
+      "Stop signal and grace period of the task",
+      example: "stop: { signal: INT, grace: 30s }"),
+    KeyRow(
+      "on_interrupted", .word(["rerun", "fail"]), standard: "`rerun`",
+      "If the run dies while the task runs: a resume runs it again (`rerun`) or lets it "
+        + "fail (`fail`)",
+      example: "on_interrupted: fail"),
+    KeyRow(
+      "interactive", .boolean, standard: "`false`",
+      "Give the terminal to the task while it runs",
       example: "interactive: true"),
     KeyRow(
-      "control", .boolean, standard: "`false`",
-      "it may steer its own run: `opflow cancel` and the like", example: "control: true"),
-    KeyRow(
-      "approve", .text,
-      "a question that it asks, in place of `run`: `opflow approve` lets it succeed",
-      example: "approve: Publish this package?"),
-    KeyRow(
-      "cache", .either([.boolean, .map(.cache)]), standard: "`false`",
-      "results are kept, and brought back instead of running it; it needs `inputs`",
-      example: "inputs: [\"src/*.c\"]\noutputs: [out/app]\ncache: true"),
-    KeyRow(
-      "service", .either([.boolean, .map(.service)]), standard: "`false`",
-      "it does not end by itself, and runs for as long as what needs it",
-      example: "run: ./server\nservice: { ready: { port: 8080 } }"),
-    KeyRow(
-      "jobserver", ValueShape(.jobserver), standard: "`false`",
-      "a `make`, `ninja` or `cargo` that it runs takes its jobs from the run's `cpu`",
-      example: "run: make\njobserver: true"),
-    KeyRow(
       "memory_limit", ValueShape(.memoryLimit), standard: "none",
-      "it is ended when it and all that it started use more; it needs a control group",
+      "Memory limit of the task and its child processes; a task that exceeds it is killed; "
+        + "needs a control group",
       example: "memory_limit: 2GiB"),
     KeyRow(
+      "control", .boolean, standard: "`false`",
+      "Let the task control its own run, as with `opflow cancel`",
+      example: "control: true"),
+    KeyRow(
       "local", ValueShape(.local), standard: "`false`",
-      "it runs on the machine where opflow was started, whatever further machines a run has",
+      "Run the task on the machine where opflow started, not on other nodes",
       example: "local: true"),
     KeyRow(
-      "block", .boolean, "`true` in place of `run`: it is done by a program that offers it",
-      example: "block: true"),
+      "jobserver", ValueShape(.jobserver), standard: "`false`",
+      "Let `make`, `ninja` or `cargo` in the task take their jobs from the run's `cpu`",
+      example: "run: make\njobserver: true"),
     KeyRow(
-      "clean", ValueShape(.clean), standard: "`false`",
-      "before it runs, the files that it left the last time are removed; it needs `inputs` and "
-        + "`outputs`", example: "inputs: [\"src/*.c\"]\noutputs: [\"out/*\"]\nclean: true"),
+      "block", .boolean,
+      "`true` instead of `run`: a program that uses the opflow library does the work",
+      example: "block: true"),
   ]
 }

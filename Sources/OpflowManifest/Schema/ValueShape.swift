@@ -53,8 +53,7 @@ indirect enum ValueShape: Sendable {
   /// The type as named in help and manual.
   var words: String {
     switch self {
-    case .text, .line, .script: "text"
-    case .scalar: "text"
+    case .text, .line, .script, .scalar, .tag: "string"
     case .boolean: "`true` or `false`"
     case .integer(let range): Self.words(range)
     case .number(let range):
@@ -67,15 +66,14 @@ indirect enum ValueShape: Sendable {
     case .octal: "3 or 4 octal digits in quotes"
     case .address: "URL"
     case .expression: "expression"
-    case .id: "id"
+    case .id: "task ID"
     case .word(let words): Self.choice(words)
     case .wordOrNumber(let words, let range): Self.choice(words) + ", or a " + Self.words(range)
-    case .command: "list of words"
-    case .tag: "word"
+    case .command: "list of strings"
     case .name: "name"
     case .pair(let item): "list of two \(item.plural)"
     case .list(let item, _): "list of \(item.plural)"
-    case .nested(_, let item): "list of \(item.plural), or one"
+    case .nested(_, let item): "list of \(item.plural), or one of them"
     case .entries(_, let value, _, _): "map of names and \(value.plural)"
     case .map: "map"
     case .either(let shapes): shapes.map(\.words).joined(separator: ", or ")
@@ -84,13 +82,13 @@ indirect enum ValueShape: Sendable {
 
   private var plural: String {
     switch self {
-    case .text, .line, .script, .scalar, .expression: "texts"
+    case .text, .line, .script, .scalar, .expression: "strings"
     case .integer: "numbers"
     case .number, .hexadecimal, .octal: "numbers"
-    case .amount: "amounts"
+    case .amount: "numbers or sizes"
     case .address: "URLs"
-    case .id: "ids"
-    case .tag, .word: "words"
+    case .id: "task IDs"
+    case .tag, .word: "strings"
     case .name: "names"
     case .duration: "durations"
     case .size, .speed: "sizes"

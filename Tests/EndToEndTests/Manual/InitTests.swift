@@ -5,9 +5,9 @@ struct InitTests {
   @Test func `the first manifest runs as it is`() throws {
     let place = try Workplace()
     let made = try place.opflow("init")
-    #expect(made.output == "opflow.yaml is written: `opflow run` runs it\n")
+    #expect(made.output == "wrote opflow.yaml; `opflow run` runs it\n")
     let check = try place.opflow("check")
-    #expect(check.output == "opflow.yaml: 3 tasks, no mistakes\n" && check.errors == "")
+    #expect(check.output == "opflow.yaml: 3 tasks, no errors\n" && check.errors == "")
     let run = try place.opflow("run")
     #expect(run.errors.contains("testing"))
   }
@@ -15,7 +15,7 @@ struct InitTests {
   @Test func `what is there already stays`() throws {
     let place = try Workplace("tasks: { mine: { run: x } }\n")
     let refused = try place.opflow("init", status: 2)
-    #expect(refused.errors.contains("opflow.yaml is there already, and stays as it is"))
+    #expect(refused.errors.contains("opflow.yaml exists, and opflow did not change it"))
     #expect(try place.text("opflow.yaml") == "tasks: { mine: { run: x } }\n")
   }
 
@@ -24,7 +24,7 @@ struct InitTests {
     try place.write("sub/keep", "")
     #expect(
       try place.opflow("init", "-C", "sub", "-f", "ci.yaml").output
-        == "ci.yaml is written: `opflow run ci.yaml` runs it\n")
+        == "wrote ci.yaml; `opflow run ci.yaml` runs it\n")
     #expect(place.exists("sub/ci.yaml"))
     #expect(try place.opflow("init", "-f", "-").output == place.text("sub/ci.yaml"))
     try place.opflow("init", "-f", "nowhere/ci.yaml", status: 74)

@@ -11,7 +11,7 @@ struct ManPageTests {
     #expect(page.hasPrefix(".TH \"\(name.uppercased())\" \(section) \"2026-01-02\" \"opflow "))
     let words = try Workplace().opflow("help", name == "opflow" ? "help" : "manifest").output
     #expect(!words.isEmpty)
-    for line in try Workplace().opflow("help").output.split(separator: "\n")
+    for line in try Workplace().opflow("help", "--all").output.split(separator: "\n")
     where name == "opflow" && line.hasPrefix("  ") && !line.contains("opflow") {
       guard let command = line.split(separator: " ").first, line.dropFirst(2).first != " " else {
         continue

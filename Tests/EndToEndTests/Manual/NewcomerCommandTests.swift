@@ -25,9 +25,9 @@ struct NewcomerCommandTests {
     ("BUILD", "unknown command BUILD; did you mean `opflow run build`?"),
     (
       "frobnicate",
-      "unknown command frobnicate, and no task of that name; `opflow tasks` shows the tasks"
+      "unknown command frobnicate, and no task has that name; `opflow tasks` lists the tasks"
     ),
-    ("list", "unknown command list; `opflow tasks` shows the tasks, `opflow runs` the runs"),
+    ("list", "unknown command list; `opflow tasks` lists the tasks, `opflow runs` the runs"),
     ("rnu", "unknown command rnu; did you mean `opflow run`?"),
     ("init-test", "unknown command init-test; did you mean `opflow run unit-test`?"),
     ("starts", "unknown command starts; did you mean `opflow run start`, or `opflow status`?"),

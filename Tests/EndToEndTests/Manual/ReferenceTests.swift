@@ -18,7 +18,7 @@ struct ReferenceTests {
 
   @Test func `the help of each command is in the manual`() throws {
     let page = try Self.page("Commands.md")
-    let help = try Workplace().opflow("help").output
+    let help = try Workplace().opflow("help", "--all").output
     var count = 0
     for line in help.split(separator: "\n") {
       guard let match = line.firstMatch(of: /^  ([a-z]+)\b/), match.1 != "opflow" else { continue }

@@ -9,7 +9,7 @@ struct ManifestSourceTests {
     let place = try Workplace()
     try place.write("m.txt", Self.manifest)
     #expect(
-      try place.shell("\"$opflow\" check \(words)").output.hasSuffix(": 1 task, no mistakes\n"))
+      try place.shell("\"$opflow\" check \(words)").output.hasSuffix(": 1 task, no errors\n"))
     try place.shell("\"$opflow\" plan \(words)")
     try place.shell("\"$opflow\" run \(words)")
     #expect(place.lines() == ["a"])

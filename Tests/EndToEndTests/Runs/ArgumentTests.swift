@@ -98,7 +98,7 @@ struct ArgumentTests {
     let refused = try place.shell("$opflow run list -- ok $'a\\xffb'", status: 2)
     #expect(
       refused.errors.contains(
-        "is not UTF-8: opflow writes arguments down, and can hand on no others"),
+        "is not UTF-8: opflow records arguments and cannot pass others"),
       "\(refused)")
     #expect(place.runs.isEmpty)
   }
@@ -142,10 +142,11 @@ struct ArgumentTests {
     ParseError(
       words: "run get -- x",
       says: "arguments cannot go to `get`: it is a download, and runs no command"),
-    ParseError(words: "run -- x", says: "arguments go to one task, and none is named"),
+    ParseError(words: "run -- x", says: "only one task can get arguments; name it"),
     ParseError(
-      words: "run list bash -- x", says: "arguments go to one task, and 2 are named: list, bash"),
-    ParseError(words: "run 'l*' -- x", says: "`l*` may be several: name it by its id"),
+      words: "run list bash -- x",
+      says: "only one task can get arguments, but you named 2: list, bash"),
+    ParseError(words: "run 'l*' -- x", says: "`l*` can select several; name its ID"),
     ParseError(words: "run lst -- x", says: "no task of"),
     ParseError(
       words: "run legs -- x",
@@ -153,8 +154,8 @@ struct ArgumentTests {
     ParseError(words: "run -n legs -- x", says: "arguments cannot go to `legs`"),
     ParseError(
       words: "resume -- x",
-      says: "`-- x`: a resume hands on the arguments that the run was started with; others make"
-        + " another run: `opflow run TASK -- x`"),
+      says: "`-- x`: a resume passes the arguments of the run; for others, start a new run: "
+        + "`opflow run TASK -- x`"),
     ParseError(words: "plan list -- x", says: "no task of"),
   ])
   func `a mistake is told before there is a run`(_ problem: ParseError) throws {

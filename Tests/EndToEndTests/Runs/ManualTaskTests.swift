@@ -18,7 +18,7 @@ struct ManualTaskTests {
     let place = try project()
     try place.write("ok", "")
     let check = try place.opflow("check")
-    #expect(check.output == "opflow.yaml: 4 tasks, 2 of them manual, no mistakes\n")
+    #expect(check.output == "opflow.yaml: 4 tasks, 2 of them manual, no errors\n")
     let plan = try place.opflow("plan")
     #expect(
       plan.output.contains("test: 3 tasks, 3 to run") || plan.output.contains("3 tasks, 3 to run"),
