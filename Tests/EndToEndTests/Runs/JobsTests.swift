@@ -1,46 +1,11 @@
 import Foundation
 import Testing
 
-/// Every manifest in `jobs` does what its comment says.
+/// Runs the manifests in `jobs`, without `jobs/features`: each does what its comment says.
 struct JobsTests {
   private func place(_ job: String) throws -> Workplace { try .ofJob(job) }
 
-  private static let features: [(job: String, exit: Int32, said: [String])] = [
-    ("allow-failure", 0, ["published"]),
-    ("anchors", 0, ["checking first, strict", "checking second, loose", "checking third, strict"]),
-    ("download", 0, ["out/fetched/list"]),
-    ("environment", 0, ["task 1 C.UTF-8"]),
-    ("finally", 1, ["the run has failed, stopping the server", "told everybody"]),
-    ("if-and-vars", 0, ["version 1.20, debug", "packed by task pack"]),
-    (
-      "include", 0,
-      ["main/init lies in include", "localhost:5433", "localhost:5434", "both are there"]
-    ),
-    ("interrupted", 0, ["may run twice", "must not run twice"]),
-    (
-      "matrix", 0,
-      ["building for aarch64, release", "calling normal at depth 30 on chr2", "reported"]
-    ),
-    ("max-failures", 1, ["fine"]),
-    ("needs", 1, ["configured", "compile failed, see its log", "all has ended"]),
-    ("priority", 0, ["most urgent"]),
-    ("resources", 0, ["alone with the database", "linking", "waiting"]),
-    ("retry", 1, ["try 5", "try 1"]),
-    ("services", 0, ["hello from the service", "200"]),
-    ("shell", 0, ["I am in /", "$HOME stays", "* too", "42"]),
-    ("stop", 1, ["told to stop, tidying up"]),
-    ("tags", 0, ["built", "fast", "slow", "packed"]),
-    ("timeout", 1, []),
-  ]
-
-  @Test func `every feature's manifest is run here`() throws {
-    let files = try FileManager.default.contentsOfDirectory(
-      atPath: Program.package + "/jobs/features")
-    let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
-    #expect(names.sorted() == Self.features.map(\.job))
-  }
-
-  @Test func `every manifest above them is run here`() throws {
+  @Test func `every manifest in the folder is tested here`() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Program.package + "/jobs")
     let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
     #expect(
@@ -48,39 +13,6 @@ struct JobsTests {
         "c-library", "dev", "downloads", "headers", "inbox", "index", "integration", "licences",
         "nightly", "quickstart", "release", "samples", "sweep",
       ])
-  }
-
-  @Test(arguments: features.map(\.job))
-  func `a feature's manifest runs as its comment says`(job: String) throws {
-    let feature = try #require(Self.features.first { $0.job == job })
-    let place = try place("features/\(job).yaml")
-    let run = try place.opflow("run", status: feature.exit, environment: ["FAST": "1"])
-    let said = try place.opflow("logs").output
-    for words in feature.said { #expect(said.contains(words), "\(run)\n\(said)") }
-    #expect(!said.contains("never started"))
-    place.expectNothingAlive()
-  }
-
-  @Test func `the priorities run in the order of their names`() throws {
-    let place = try place("features/priority.yaml")
-    try place.opflow("run")
-    let starts = try place.journal().filter { $0.event == "start" }.map(\.task)
-    #expect(starts == ["first", "second", "third", "fourth", "fifth", "sixth"])
-  }
-
-  @Test func `a value from the command line turns the stripping on`() throws {
-    let place = try place("features/if-and-vars.yaml")
-    try place.opflow("run", "--set", "mode=release")
-    #expect(try place.status()["strip"]?.state == "succeeded")
-    #expect(try place.log("build") == "version 1.20, release\n")
-  }
-
-  @Test func `tags choose their tasks`() throws {
-    let place = try place("features/tags.yaml")
-    try place.opflow("run", "--only", "tag:test")
-    let status = try place.status()
-    #expect(status["test-slow"]?.state == "succeeded")
-    #expect(status["pack"]?.state != "succeeded")
   }
 
   @Test func `the quickstart counts the primes`() throws {
@@ -97,7 +29,7 @@ struct JobsTests {
     try place.opflow("run", "--output", "quiet")
     let status = try place.status()
     #expect(status.counts["succeeded"] == 90)
-    #expect(try place.log("verify").contains("the plain pass counted"))
+    #expect(try place.log("verify").contains("the single pass counted"))
     #expect(place.exists("out/index/words"))
     #expect(!place.exists("out/index/count-0"))
   }
