@@ -367,8 +367,8 @@ struct StatusWatchTests {
     let json = try place.opflow("status", "--watch", "--json", status: 2)
     #expect(
       json.errorLines.first
-        == "opflow status: --json and --watch exclude each other; `opflow journal export` prints the "
-        + "steps of a run as JSON")
+        == "opflow status: --json and --watch exclude each other; `opflow journal export` prints "
+        + "the steps of a run as JSON")
     let table = try place.opflow("status", "--output", "line", status: 2)
     #expect(
       table.errorLines.first
