@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The server of jobs/downloads.yaml and jobs/nightly.yaml: hands out made-up measurements.
+"""A slow HTTP server for jobs/downloads.yaml and jobs/nightly.yaml, with generated measurements.
 
   python3 jobs/serve.py [--port N] [--speed BYTES] [--nights N]
 
-It listens on this machine only, at port 8641 unless told otherwise (0: any), and sends each file at
-1.2 MB a second unless told otherwise (0: as fast as it can), so that there is time to watch, to press
-Ctrl-C and to resume. Parts of a file can be asked for (Range, If-Range), which a resume does, and
-http.server cannot. Each request is told in a line.
+It listens on localhost, on port 8641 by default (0: any free port). It limits each file to 1.2
+MB/s by default (0: no limit), so that you have time to press Ctrl-C and to resume. Unlike
+http.server, it supports range requests (Range, If-Range), which a resume sends. It logs each
+request.
 
-/nights.tsv lists as many nights as it is told to have (3), with the sum of each; more of them do not change
-those that were there.
+/nights.tsv lists the nights (3 by default) with the hash of each file. More nights do not change
+the existing ones.
 """
 import argparse
 import hashlib
@@ -26,17 +26,17 @@ ROWS_A_NIGHT = 20_000
 
 
 def table(number, count):
-    """So many rows of day, station and value, and the number that the next table goes on from."""
+    """Returns `count` rows of day, station and value, and the seed of the next table."""
     rows = []
     for row in range(count):
-        # Numbers that look like chance (a linear congruential generator).
+        # A linear congruential generator: the same numbers with every version of Python.
         number = (number * 1103515245 + 12345) % 2**31
         rows.append(f"{row % 28 + 1},{number >> 16 & 7},{number % 400 - 100}\n")
     return "".join(rows).encode(), number
 
 
 def archive(seed):
-    """A tar file of a table for each month, the same bytes at every call."""
+    """Returns a tar file with one table per month, the same bytes for the same seed."""
     number = seed
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as tar:
@@ -57,14 +57,14 @@ def make_files():
 
 def make_nights(count):
     files = {}
-    sheet = ["night\tsha256\n"]
+    index = ["night\tsha256\n"]
     for night in range(1, count + 1):
         name = f"2026-03-{night:02}"
-        # In the fourth of them the instrument failed early.
+        # Every fourth night has few rows, as if the instrument had failed.
         data, _ = table(100 + night, ROWS_A_NIGHT if night % 4 else 20)
         files[f"/nights/{name}.csv"] = data
-        sheet.append(f"{name}\t{hashlib.sha256(data).hexdigest()}\n")
-    files["/nights.tsv"] = "".join(sheet).encode()
+        index.append(f"{name}\t{hashlib.sha256(data).hexdigest()}\n")
+    files["/nights.tsv"] = "".join(index).encode()
     return files
 
 
@@ -84,16 +84,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("If-None-Match") == etag:
             self.start(304, etag, 0)
             return
-        first = self.asked_from(len(data), etag)
+        first = self.first_byte(len(data), etag)
         self.start(206 if first else 200, etag, len(data) - first, first, len(data))
         self.send(data[first:])
 
-    def asked_from(self, size, etag):
-        """The first byte that is asked for; 0 for the whole."""
-        asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-        if not asked or int(asked[1]) >= size or self.headers.get("If-Range", etag) != etag:
+    def first_byte(self, size, etag):
+        """Returns the first byte of the requested range; 0 for the whole file."""
+        requested = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        if not requested or int(requested[1]) >= size or self.headers.get("If-Range", etag) != etag:
             return 0
-        return int(asked[1])
+        return int(requested[1])
 
     def start(self, status, etag, length, first=0, size=0):
         self.send_response(status)
@@ -120,16 +120,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             super().handle()
         except OSError:
-            # Whoever asked has gone.
+            # The client closed the connection.
             pass
 
 
 def main():
-    parser = argparse.ArgumentParser(description="serves the files of jobs/downloads.yaml and nightly.yaml")
-    parser.add_argument("--port", type=int, default=8641)
-    parser.add_argument("--speed", type=int, default=1_200_000, help="bytes a second")
+    parser = argparse.ArgumentParser(
+        description="Serves the files of jobs/downloads.yaml and jobs/nightly.yaml on localhost.")
+    parser.add_argument("--port", type=int, default=8641,
+                        help="port (default: 8641; 0: any free port)")
+    parser.add_argument("--speed", type=int, default=1_200_000,
+                        help="bytes per second and file (default: 1200000; 0: no limit)")
     parser.add_argument("--nights", type=int, choices=range(1, 32), default=3, metavar="N",
-                        help="how many nights there are")
+                        help="number of nights (default: 3)")
     options = parser.parse_args()
     Handler.files.update(make_nights(options.nights))
     Handler.speed = options.speed

@@ -1,5 +1,10 @@
-"""Pages made of a text: `build TEXT FOLDER` once, `watch TEXT FOLDER` whenever it changes, `serve FOLDER PORT`, and
-`read URL` what is served."""
+"""Makes a page from a text file, for jobs/dev.yaml.
+
+  site.py build TEXT FOLDER    builds the page once
+  site.py watch TEXT FOLDER    rebuilds it whenever TEXT changes
+  site.py serve FOLDER PORT    serves it
+  site.py read URL             fetches it every second and reports changes
+"""
 
 import functools
 import html

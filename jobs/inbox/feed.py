@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Feeds the queue of jobs/inbox.yaml: a task for each log that comes.
+"""Adds a task to the queue of jobs/inbox.yaml for each log that arrives.
 
   python3 jobs/inbox/feed.py [--once] [--opflow PROGRAM]
 
-It first takes a log out of the folder, under a name that is fit for a task, and then adds a task for all that was
-taken and is not packed yet. Killed between the two, it adds it the next time: a task that the run has already is
-left as it is.
+Moves each log to the folder `taken`, under a name that is valid in a task ID, then adds a task for
+each log there. You can kill and restart it at any time: opflow ignores a task that the run already
+has.
 """
 import argparse
 import json
@@ -22,12 +22,12 @@ def take():
     for name in sorted(os.listdir(IN)):
         if not name.startswith("."):
             plain = re.sub(r"[^A-Za-z0-9.-]+", "-", name).strip("-.")[:80]
-            # Tomorrow's log may have the same name.
+            # The time makes the name unique: tomorrow's log may have the same name.
             os.rename(f"{IN}/{name}", f"{TAKEN}/{plain}.{time.time_ns()}")
 
 
 def add(opflow, known):
-    """What is taken and, as far as is known, of the run."""
+    """Adds tasks for new logs. Returns the logs that are known to have a task."""
     taken = set(os.listdir(TAKEN))
     new = sorted(taken - known)
     if not new:
@@ -36,17 +36,19 @@ def add(opflow, known):
         f"pack-{name}": {"run": ["sh", "inbox/pack.sh", name], "retry": {"max": 3, "delay": "1s"}}
         for name in new
     }
-    asked = subprocess.run(
+    added = subprocess.run(
         [opflow, "add", "--run", "inbox", "-"], input=json.dumps({"tasks": tasks}), text=True
     )
-    # The queue may be back in a moment.
-    return taken if asked.returncode == 0 else known & taken
+    # If the queue is down, the next call adds them.
+    return taken if added.returncode == 0 else known & taken
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Feeds the queue of jobs/inbox.yaml.")
-    parser.add_argument("--once", action="store_true", help="look once, as a timer would have it")
-    parser.add_argument("--opflow", default="opflow", help="the program")
+    parser = argparse.ArgumentParser(
+        description="Adds a task to the queue of jobs/inbox.yaml for each log that arrives."
+    )
+    parser.add_argument("--once", action="store_true", help="check the folder once and exit")
+    parser.add_argument("--opflow", default="opflow", help="path of opflow (default: opflow)")
     arguments = parser.parse_args()
     opflow = arguments.opflow
     if "/" in opflow:

@@ -1,5 +1,5 @@
-# Runs a command as PostgreSQL's own user where this is root, since the server refuses root. That user must be able to
-# come to the folder.
+# Runs a command as the user postgres if this user is root, because PostgreSQL refuses to run as
+# root. The user postgres needs access to this folder.
 set -eu
 if [ "$(id -u)" = 0 ]; then
   set -- setpriv --reuid=postgres --regid=postgres --clear-groups "$@"

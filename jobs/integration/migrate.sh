@@ -1,4 +1,4 @@
-# Applies each migration that this database does not have yet, whole or not at all: it and the note of it are one
+# Applies the missing migrations. A migration and its row in the table `migrations` are one
 # transaction.
 set -eu
 run() { sh integration/postgres.sh psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
@@ -8,7 +8,7 @@ for file in integration/*.sql; do
   name=${file##*/}
   [ "$name" != tests.sql ] || continue
   if [ -n "$(run -c "select 1 from migrations where name = '$name'")" ]; then
-    echo "$name is there"
+    echo "$name already applied"
     continue
   fi
   run --single-transaction -f "$file" -c "insert into migrations values ('$name')"

@@ -1,4 +1,5 @@
-# Runs a command with the programs of PostgreSQL on the PATH, and with the port that the database has in this run.
+# Runs a command with the PostgreSQL programs on the PATH and the port of this run's server in
+# PGPORT.
 set -eu
 for programs in /usr/lib/postgresql/*/bin; do
   [ ! -d "$programs" ] || PATH=$programs:$PATH
@@ -6,7 +7,7 @@ done
 export PATH
 if [ -n "${OPFLOW_PORT_DB-}" ]; then export PGPORT="$OPFLOW_PORT_DB"; fi
 if ! command -v postgres >/dev/null; then
-  echo "PostgreSQL is not there: on Debian, apt-get install postgresql" >&2
+  echo "PostgreSQL not found (Debian: apt-get install postgresql)" >&2
   exit 127
 fi
 exec "$@"

@@ -1,4 +1,5 @@
-# The tests of one shard. How many customers it saw is told to the report, and left in a file.
+# Runs the tests of one shard. Passes the number of its customers to the task `report`, and writes
+# it to a file.
 set -eu
 export PGAPPNAME="shard-$SHARD"
 run() { sh integration/postgres.sh psql -XAtq -v ON_ERROR_STOP=1 -v "shard=$SHARD" -v "schema=shard_$SHARD" "$@"; }

@@ -1,5 +1,6 @@
-// `agent CORES`: an agent of a machine whose workers spawn nothing: each task has ended as soon as it is ordered, so that
-// a run takes what the coordinator and the stream take. It sends no pulse, and goes when the stream does.
+// `agent CORES`: an agent whose workers start no processes. It reports each task as finished as
+// soon as it arrives, so a run measures only the coordinator and the stream. It sends no heartbeat
+// and exits at the end of the stream.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ static void flush(void) {
   used = 0;
 }
 
-// No line is longer than that, here and there.
+// The longest line, in both directions.
 enum { LONGEST_LINE = 1024 };
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {

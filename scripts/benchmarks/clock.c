@@ -1,7 +1,8 @@
-// Runs a command so many times and prints what that cost, descendants included: CPU time in
-// microseconds (user and system), wall time in microseconds, the largest resident set in KiB.
-// Ends with 1 when the command failed; its words then stand in the file `errors`. With CLOCK_TERMINAL the
-// command has a terminal of 80 columns and 24 rows of its own, which is read to nowhere.
+// `clock COUNT COMMAND...`: runs the command COUNT times and prints the cost, with descendants: CPU
+// time (user and system) and wall time in microseconds, and the largest resident set in KiB. Exits
+// with 1 if the command fails; its standard error is in the file `errors`. CLOCK_INPUT names a file
+// for standard input. With CLOCK_TERMINAL, the command runs in a terminal of 80 x 24, whose output
+// is discarded.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,8 @@
 
 extern char **environ;
 
-// A terminal for the commands to come: they lead sessions, whose terminal it becomes as they open it.
+// Opens a terminal. Each command is a session leader, so the terminal becomes its controlling
+// terminal.
 static int open_terminal(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes) {
   int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) exit(2);
@@ -29,7 +31,7 @@ static int open_terminal(posix_spawn_file_actions_t *actions, posix_spawnattr_t 
   return terminal;
 }
 
-// Reads until nobody has the other side open.
+// Reads until all processes have closed the other side.
 static void drain(int terminal) {
   char bytes[65536];
   for (;;) {

@@ -1,7 +1,7 @@
-# What a task costs on the nodes of a cluster, against what else there is for that.
+# Measures the cost of tasks on the nodes of a cluster.
 # shellcheck shell=bash disable=SC2154
 
-# What the coordinator and one stream to a machine with 64 workers take, all else left out.
+# Only the coordinator and one stream to a machine with 64 workers.
 bench_stream() {
   local count
   count=$(sized 50000)
@@ -15,7 +15,7 @@ bench_stream() {
   race 'a task over one stream, 64 workers' "$count" 'wall cpu' stream
 }
 
-# A hundred tasks of 0.01 s on three nodes with four processors each, which are at hand.
+# A hundred tasks of 0.01 s on three nodes with four CPUs each, which are already allocated.
 bench_cluster() {
   local count tasks
   tasks=$(sized 100)
@@ -39,13 +39,13 @@ bench_cluster() {
   "$root/scripts/cluster" stop "$place/slurm"
 }
 
-# The number of the allocation is in the file `job`.
+# Allocates the nodes and writes the ID of the job to the file `job`.
 take_nodes() {
   salloc --quiet --no-shell -N 3 -c 4 -t 30
   squeue --noheader --format=%A >job
 }
 
-# within COMMAND...: as in the allocation that is there.
+# within COMMAND...: measures the command in the allocation.
 within() {
   SLURM_JOB_ID=$(<job) SLURM_JOB_NODELIST='n[1-3]' SLURM_JOB_CPUS_PER_NODE='4(x3)' measure 1 "$@"
 }
@@ -55,11 +55,11 @@ cluster_opflow_run() {
   within "$opflow" run --output quiet --on slurm
 }
 cluster_srun_run() { within ./loop; }
-# Asks for each by itself, so that the allocation is in its way.
+# makeflow submits a job per task, so free the allocation first.
 cluster_makeflow_run() {
   scancel "$(<job)"
   rm -f out.* Makeflow.makeflowlog
-  # Debian's asks for programs of MPI otherwise, which it has no use for.
+  # Without this variable, Debian's makeflow looks for MPI programs, which it does not need.
   OMPI_MCA_ess_singleton_isolated=1 measure 1 makeflow -T slurm -J "$(sized 100)" Makeflow
   take_nodes
 }

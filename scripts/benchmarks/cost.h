@@ -1,11 +1,11 @@
-// What a piece of work cost, as every benchmark prints it: CPU time in microseconds (user and
-// system), wall time in microseconds, the largest resident set in KiB.
+// Prints a cost in the format of all benchmarks: CPU time (user and system) and wall time in
+// microseconds, and the largest resident set in KiB.
 #pragma once
 #include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 
-// `who`: RUSAGE_SELF or RUSAGE_CHILDREN (getrusage(2)). `from`: when it began, by CLOCK_MONOTONIC.
+// `who` is RUSAGE_SELF or RUSAGE_CHILDREN (getrusage(2)), `from` the start time by CLOCK_MONOTONIC.
 static inline void print_cost(int who, struct timespec from) {
   struct timespec to;
   clock_gettime(CLOCK_MONOTONIC, &to);

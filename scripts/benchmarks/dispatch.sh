@@ -1,8 +1,8 @@
-# How fast tasks are started and ended.
+# Measures how fast tasks start and end.
 # shellcheck shell=bash disable=SC2154,SC2317
 
-# manifest COUNT NEEDS COMMAND: tasks t0 to t(COUNT-1) in `opflow.yaml`, `build.ninja` and `Makefile`.
-# NEEDS is an awk expression of i that gives what the task needs, a blank before each name.
+# manifest COUNT NEEDS COMMAND: writes tasks t0 to t(COUNT-1) to `opflow.yaml`, `build.ninja` and
+# `Makefile`. NEEDS is an awk expression: the needs of task i, with a space before each.
 manifest() {
   awk -v tasks="$1" -v command="$3" '
     function needs(i) { return '"$2"' }
@@ -24,7 +24,7 @@ manifest() {
       print "" >"Makefile"
     }'
 }
-# Each task needs the one a hundred before it: a hundred chains side by side.
+# A hundred parallel chains: task i needs task i - 100.
 chains='i < 100 ? "" : " t" (i - 100)'
 
 opflow_run() { rm -rf state; measure 1 "$opflow" run -j 2 -q --state-dir state; }
@@ -44,10 +44,10 @@ bench_dispatch() {
   local count few
   count=$(sized 10000)
   few=$(sized 500)
-  # With its folder, since a bare `true` is no program for ninja, but a builtin of its shell.
+  # With a path, because `true` is a builtin of ninja's shell.
   manifest "$count" "$chains" /bin/true
   xargs_run() { seq "$count" >numbers; CLOCK_INPUT=numbers measure 1 xargs -P 2 -n 1 /bin/true; }
-  # Slow enough that fewer say it.
+  # GNU parallel is slow: fewer tasks are enough.
   parallel_run() {
     seq "$few" >few
     local figures
@@ -60,7 +60,7 @@ bench_dispatch() {
   race dispatch "$count" 'cpu wall' opflow ninja make xargs parallel limit
 }
 
-# A command that is a program for opflow, make and the limit, and none for ninja: its shell knows it.
+# opflow, make and the limit start the program `true`; in ninja it is a builtin of the shell.
 bench_builtin() {
   local count
   count=$(sized 10000)
@@ -69,8 +69,8 @@ bench_builtin() {
   race "dispatch of a shell's builtin" "$count" 'cpu wall' opflow ninja make limit
 }
 
-# The same where the program lies in the last of sixteen folders of the PATH, under a name that no
-# shell knows: a builtin would not be looked for.
+# The program is in the last of sixteen folders of PATH. Its name is not a builtin of any shell, so
+# all contenders search PATH.
 bench_path() {
   local count number folders=
   count=$(sized 10000)
@@ -92,7 +92,7 @@ bench_path() {
   race 'dispatch, PATH of sixteen folders' "$count" 'cpu wall' path path_ninja path_limit
 }
 
-# A run so short that its beginning and its end show.
+# A short run, in which start and end of the run matter.
 bench_thousand() {
   local count
   count=$(sized 1000)
@@ -129,7 +129,7 @@ bench_chain() {
 bench_fan() {
   local count
   count=$(sized 10000)
-  # The last one needs all the others.
+  # The last task needs all others.
   awk -v tasks="$count" 'BEGIN {
     all = ""
     print "tasks:\n  first: { run: \"true\" }" >"opflow.yaml"
@@ -159,7 +159,7 @@ bench_one() {
   fact 'run of one task, not synced' us "$(ours 'run of one task, not synced, wall')" 6000
 }
 
-# What it costs to show a run on a terminal, where the times of an earlier run are known.
+# The cost of the live view, with known times from an earlier run.
 bench_live() {
   local count
   count=$(sized 20000)

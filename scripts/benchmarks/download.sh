@@ -1,7 +1,7 @@
-# How fast files come from a server on this machine.
+# Measures downloads from a server on this machine.
 # shellcheck shell=bash disable=SC2154,SC2317
 
-# serve: nginx on a free port, with the files of `served`; sets `base`.
+# serve: starts nginx on a free port with the files in `served`, and sets `base` to its URL.
 serve() {
   [[ -z ${base-} ]] || return 0
   mkdir -p served nginx

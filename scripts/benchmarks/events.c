@@ -1,5 +1,4 @@
-// The limit of reading a manifest: every event that libyaml makes of the file, and nothing done
-// with it.
+// The limit of reading a manifest: parses the file with libyaml and ignores the events.
 #include <stdio.h>
 #include <yaml.h>
 

@@ -1,5 +1,5 @@
-// The limit of a download: libcurl into a file, hashed on the way and compared, and nothing else.
-// `fetch URL FILE SHA256`
+// The limit of a download: `fetch URL FILE SHA256` writes the file with libcurl, hashes it on the
+// way and compares the hash.
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <openssl/evp.h>

@@ -1,9 +1,9 @@
-# How fast it is found out that nothing changed, or what did.
+# Measures how fast changed inputs are detected.
 # shellcheck shell=bash disable=SC2154,SC2317
 
-# project COUNT: that many tasks, each of nine files of its own and one of all, with the files: in
-# `opflow.yaml` by their names, in `globs/opflow.yaml` by patterns; in `build.ninja`, `Makefile` and
-# `Taskfile.yml`.
+# project COUNT: writes COUNT tasks with nine input files each and one shared file: with file names
+# in `opflow.yaml`, `build.ninja`, `Makefile` and `Taskfile.yml`, with patterns in
+# `globs/opflow.yaml`.
 project() {
   mkdir -p src out globs
   awk -v tasks="$1" 'BEGIN {
@@ -38,9 +38,9 @@ project() {
   printf 'common\n' >src/common
 }
 
-# settle COMMAND...: runs it twice. What was made a moment ago is looked into once more, since its time
-# cannot tell yet whether it changed.
-settle() { { "$@" && "$@"; } >/dev/null 2>&1 || { printf 'bench: this failed: %s\n' "$*" >&2; exit 1; }; }
+# settle COMMAND...: runs the command twice. The first run cannot trust the times of files that were
+# just written, so the second reads them again.
+settle() { { "$@" && "$@"; } >/dev/null 2>&1 || { printf 'bench: command failed: %s\n' "$*" >&2; exit 1; }; }
 
 bench_fresh() {
   local count few
@@ -53,7 +53,7 @@ bench_fresh() {
   globs_run() { measure 1 "$opflow" run -j 2 -q --state-dir state globs/opflow.yaml; }
   fresh_ninja_run() { measure 1 ninja -j 2 --quiet; }
   fresh_make_run() { measure 1 make -r -s -j 2 all; }
-  # Slow enough that fewer say it.
+  # go-task is slow: fewer tasks are enough.
   gotask_run() { (cd few && printf '%s %s\n' "$(measure 1 "$gotask" --silent --concurrency 2 all)" "$few"); }
   settle "$opflow" run -j 2 -q --state-dir state opflow.yaml
   settle "$opflow" run -j 2 -q --state-dir state globs/opflow.yaml
@@ -71,7 +71,7 @@ bench_fresh() {
   rm -rf fresh
 }
 
-# Every file is another one by its times, and must be read again; nothing runs.
+# All files have new times, so they must be read again. No task runs.
 bench_touched() {
   local count
   count=$(sized 100000)

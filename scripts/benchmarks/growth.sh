@@ -1,8 +1,8 @@
-# What it costs to add tasks to a run, beside having had them in its manifest.
+# Measures the cost of adding tasks to a run, compared with a manifest that has them.
 # shellcheck shell=bash disable=SC2154,SC2317
 
-# adding BATCHES TASKS: a run that stays open, and so many batches of tasks that are added to it one after the
-# other, each with a need in the one before.
+# adding BATCHES TASKS: writes a script that adds BATCHES batches of TASKS tasks to a queue, one
+# after the other. Each batch needs tasks of the one before.
 adding() {
   awk -v batches="$1" -v tasks="$2" 'BEGIN {
     print "tasks:" >"all.yaml"
@@ -38,7 +38,7 @@ bench_adding() {
   batches_run() { rm -rf batches; OPFLOW=$opflow BATCHES=$batches measure 1 bash adding.sh; }
   one_manifest_run() { rm -rf one; measure 1 "$opflow" run all.yaml -q -j 2 --state-dir one; }
   race 'tasks added, a hundred at a time' "$count" 'cpu wall' batches one_manifest
-  # The same rounds, without what a batch may cost.
+  # The same rounds, without the cost allowed per batch.
   fact 'the same without 5 ms a batch, wall, of one manifest' ratio \
     "$(awk -v batches="$batches" -v count="$count" -F '\t' '
       $1 == "tasks added, a hundred at a time, wall" { printf "%.3f", ($4 * count - batches * 5000) / ($5 * count) }' \

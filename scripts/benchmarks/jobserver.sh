@@ -1,7 +1,7 @@
-# How much of `-j` nested makes use, and whether they ever use more.
+# Measures how much of `-j` nested makes use, and whether they exceed it.
 # shellcheck shell=bash disable=SC2154
 
-# A compiler that says when it begins and ends, and needs no processor.
+# A fake compiler that logs its start and end and uses no CPU.
 compiler() {
   cat <<'SCRIPT'
 #!/usr/bin/env bash
@@ -19,7 +19,7 @@ bench_jobserver() {
   local count most busy idle
   {
     printf 'tasks:\n'
-    # Of different sizes, so that some end before others.
+    # Builds of different sizes, so that some end before others.
     for count in 20 30 40 50; do
       printf '  build-%d: { jobserver: true, run: make -s COUNT=%d }\n' "$count" "$count"
     done
@@ -34,6 +34,6 @@ bench_jobserver() {
     END { part = sum / 4 / (ended - began) * 100; printf "%d %.1f %.1f\n", most, part, 100 - part }')
   fact 'four makes with -j 4, most compilers at once' jobs "$most" 4
   fact 'the same, part of -j that idles' percent "$idle" 10
-  printf 'bench: at work %s percent of the time\n' "$busy" >&2
+  printf 'bench: jobs busy %s percent of the time\n' "$busy" >&2
   popd >/dev/null
 }

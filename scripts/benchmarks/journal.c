@@ -1,6 +1,7 @@
-// The limits of the journal. `journal append COUNT FILE` writes lines of about 140 bytes with their
-// checksums, 64 a write; `journal replay FILE` reads them, checks each, and takes its numbers apart.
-// The checksum is the project's own. Both print CPU and wall time in microseconds and the largest resident set in KiB.
+// The limits of the journal. `journal append COUNT FILE` writes lines of about 140 bytes with
+// checksums, 64 lines per write. `journal replay FILE` reads them, verifies each checksum and
+// parses the sequence number. Both use the checksum code of opflow, and print CPU and wall time in
+// microseconds and the largest resident set in KiB.
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

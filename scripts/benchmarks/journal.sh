@@ -1,4 +1,4 @@
-# How fast the journal is written and read, and how fast the scheduler decides.
+# Measures how fast the journal is written and read, and how fast the scheduler decides.
 # shellcheck shell=bash disable=SC2154,SC2317
 
 build_stress() {
@@ -28,7 +28,7 @@ bench_scheduler() {
   build_stress
   for count in 1000 10000 100000 1000000; do
     ((count / scale >= 10)) || continue
-    # It measures itself, without the making of the plan.
+    # The program measures itself, without the time to make the plan.
     scheduler_run() {
       "$stress" scheduler "$count" |
         awk -v transitions=$((3 * count)) '$1 == "play_us" { print $2, $2, 0, transitions }'

@@ -1,4 +1,4 @@
-# What it costs a Swift program to add its tasks to a queue, beside a run of a manifest that has them.
+# Measures the cost of adding tasks to a queue from Swift, compared with a manifest that has them.
 # shellcheck shell=bash disable=SC2154,SC2317
 
 goal['tasks added from Swift, each awaited/wall/manifest']=1.3
@@ -19,7 +19,7 @@ bench_library() {
   each_run() { library each; }
   together_run() { library bulk; }
   manifest_run() { rm -rf run; measure 1 "$opflow" run all.yaml -q --state-dir run; }
-  # The queue's run is another process's, whose processor time is not this one's.
+  # Wall time only: the queue runs in another process.
   race 'tasks added from Swift, each awaited' "$count" wall each manifest
   race 'tasks added from Swift in one call' "$count" wall together manifest
   popd >/dev/null

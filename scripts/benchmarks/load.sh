@@ -1,7 +1,7 @@
-# How fast manifests are read and finished runs are looked at.
+# Measures how fast manifests and finished runs are read.
 # shellcheck shell=bash disable=SC2154,SC2317
 
-# large COUNT: a manifest as people write them, a few keys a task, in block style.
+# large COUNT: prints a realistic manifest, with a few keys per task in block style.
 large() {
   awk -v tasks="$1" 'BEGIN {
     print "version: 1\nname: large\ntasks:"
@@ -22,7 +22,7 @@ bench_check() {
   libyaml_run() { measure 1 "$place/events" large.yaml; }
   goal[check/cpu/libyaml]=1.3
   race check "$count" 'cpu wall' check libyaml
-  # What a check of next to nothing takes is not the tasks'.
+  # Subtract the memory of an almost empty manifest.
   large 10 >little.yaml
   local all little
   read -r _ _ all <<<"$(measure 1 "$opflow" check large.yaml)"
@@ -31,9 +31,9 @@ bench_check() {
     $((((all - little) * 1024 - $(stat -c %s large.yaml)) / count)) 250
 }
 
-# finished COUNT: a run of that many tasks that is over, in `state`, and a folder in which ninja has
-# nothing to do for the same graph. The outputs are made in an order in which none is out of date;
-# `generator` keeps ninja from asking its log whether a command has changed.
+# finished COUNT: makes a finished run of COUNT tasks in `state`, and the same graph for ninja, with
+# nothing to do: outputs are created in order, and `generator` keeps ninja from comparing commands
+# with its log.
 finished() {
   awk -v tasks="$1" 'BEGIN {
     print "tasks:" >"opflow.yaml"
@@ -83,7 +83,7 @@ bench_growth() {
   done
 }
 
-# shape KIND COUNT: a chain of that many tasks, or one task that needs all the others.
+# shape KIND COUNT: prints a manifest: a chain of COUNT tasks, or a task that needs COUNT others.
 shape() {
   awk -v kind="$1" -v tasks="$2" 'BEGIN {
     print "tasks:"

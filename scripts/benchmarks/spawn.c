@@ -1,5 +1,5 @@
-// The limit of dispatch: two processes that spawn a command and wait for it, half of COUNT each,
-// and do nothing else. `spawn COUNT COMMAND...`
+// The limit of dispatch: `spawn COUNT COMMAND...` runs the command COUNT times in two processes
+// that only spawn it and wait for it.
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-# The rows of the table as text, for the manual or as JSON (`form`).
-# Fields: what, unit, peer, ours, theirs, ratio, least ratio, greatest ratio, goal.
+# Prints the table in the format `form`: text, page (for the manual) or json.
+# Fields: measurement, unit, peer, opflow, other, ratio, least ratio, greatest ratio, goal.
 
 function short(value) {
   if (value == "") return ""
@@ -11,7 +11,7 @@ function ratio(value) { return value == "" ? "" : sprintf("%.3f", value) }
 function spread() { return $7 == "" ? "" : sprintf("%.2f to %.2f", $7, $8) }
 function range() { return $7 == "" ? "" : sprintf("%.2f-%.2f", $7, $8) }
 function wanted() { return $9 == "" ? "" : "at most " $9 }
-# A value with a unit that keeps it short.
+# Formats a value with a unit that makes it short.
 function measured(value) {
   if (value == "") return ""
   if ($2 == "us" && value >= 1e6) return short(value / 1e6) " s"
@@ -20,7 +20,7 @@ function measured(value) {
   if ($2 == "KiB" && value >= 1024) return short(value / 1024) " MiB"
   return short(value) " " $2
 }
-# A goal is a ratio where there is a peer.
+# With a peer, a goal is a ratio.
 function limit() { return $9 == "" ? "" : "goal " ($3 == "" ? measured($9) : $9) }
 function quoted(text) { gsub(/[\\"]/, "\\\\&", text); return "\"" text "\"" }
 function number(value) { return value == "" ? "null" : value }
@@ -35,7 +35,7 @@ BEGIN {
 form == "text" {
   printf "%-44s %-9s %12s %12s %8s %-16s %s\n", $1 " (" $2 ")", $3, short($4), short($5), ratio($6), spread(), wanted()
 }
-# Figures that compare with nothing are for --json.
+# Rows without peer and goal are only in JSON.
 form == "page" && $3 $9 != "" {
   line = sprintf("%-48s %9s  %-9s %5s  %-9s  ", $1 == last ? "" : $1, $1 == last ? "" : measured($4), $3, ratio($6), range()) limit()
   sub(/ +$/, "", line)

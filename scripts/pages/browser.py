@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pipe by the DevTools protocol: no network, no packages."""
+"""Controls a headless Chromium over a pipe with the DevTools protocol: no network, no packages."""
 
 import base64
 import fcntl
@@ -10,12 +10,12 @@ import time
 
 
 class Browser:
-    """One browser with one page. What the page complains of is collected in `complaints`."""
+    """A browser with one page. Collects messages of its console in `complaints`."""
 
     def __init__(self, program, folder):
         ask, self.commands = os.pipe()
         self.answers, tell = os.pipe()
-        # The protocol has its pipe at 3 and 4.
+        # Chromium expects the pipe at the file descriptors 3 and 4.
         ask, tell = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (ask, tell))
 
         def place():
@@ -55,14 +55,14 @@ class Browser:
                 return answer["result"]
 
     def receive(self, patience=60):
-        """The next message; events are noted as they come by."""
+        """Returns the next message, and records the events that the tests need."""
         end = time.monotonic() + patience
         while b"\0" not in self.buffer:
             if not select.select([self.answers], [], [], max(0, end - time.monotonic()))[0]:
-                raise TimeoutError("the browser says nothing")
+                raise TimeoutError(f"no message from the browser for {patience} s")
             data = os.read(self.answers, 1 << 16)
             if not data:
-                raise RuntimeError("the browser is gone")
+                raise RuntimeError("the browser has exited")
             self.buffer += data
         text, self.buffer = self.buffer.split(b"\0", 1)
         message = json.loads(text)
@@ -88,7 +88,7 @@ class Browser:
             self.receive()
 
     def value(self, expression):
-        """What an expression of JavaScript gives; a promise is waited for."""
+        """Returns the value of a JavaScript expression; waits for a promise."""
         result = self.send(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
@@ -96,7 +96,7 @@ class Browser:
         return result["result"].get("value")
 
     def settle(self):
-        """Until what was asked for has been drawn."""
+        """Waits until the page has been drawn."""
         self.value(
             "new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(1)))))")
 

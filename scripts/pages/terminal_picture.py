@@ -1,8 +1,8 @@
-"""Draws what a terminal shows, as `tmux capture-pane -e -p` tells it, as a picture (SVG).
+"""Converts the content of a terminal (output of `tmux capture-pane -e -p`) to SVG.
 
   terminal_picture.py TITLE < CAPTURE > PICTURE
 
-Text stays text: it can be searched, copied and read aloud.
+Text stays text, so that readers can search, copy and listen to it.
 """
 import re
 import sys
@@ -63,7 +63,7 @@ def width(text):
 
 
 def draw_line(line, y):
-    """The parts of a line that look alike, each at its own column, whatever the font's widths are."""
+    """Draws each part of a line with one style at its column, whatever the width of the font."""
     style, column, parts = Style(), 0, []
     for text, codes in re.findall(r"([^\x1b]+)|\x1b\[([\d;]*)m", line):
         if not text:

@@ -367,13 +367,11 @@ struct StatusWatchTests {
     let json = try place.opflow("status", "--watch", "--json", status: 2)
     #expect(
       json.errorLines.first
-        == """
-        opflow status: --json tells where the run stands once, and --watch stays: one of them. The \
-        transitions of a run are those of `opflow run --json`, or of `opflow journal export`
-        """)
+        == "opflow status: --json and --watch exclude each other; `opflow journal export` prints "
+        + "the steps of a run as JSON")
     let table = try place.opflow("status", "--output", "line", status: 2)
     #expect(
       table.errorLines.first
-        == "opflow status: --output and -q are for --watch: without it, status shows a table")
+        == "opflow status: --output and -q need --watch")
   }
 }

@@ -99,11 +99,11 @@ struct DocumentLinkTests {
       guard parts.count > 1 else { continue }
       #expect(anchors[parts[0]]?.contains(parts[1]) == true, "\(link)")
     }
-    // A folder of somebody's is not taken for an old site.
+    // A folder with other files is not mistaken for an old site.
     try place.write("mine/letter", "dear\n")
     let refused = try place.shell(
       "'\(Program.package)/scripts/docs' mine", status: 1)
-    #expect(refused.errors.contains("has something in it that is no site"))
+    #expect(refused.errors.contains("contains files that are not a site built by this script"))
     #expect(place.exists("mine/letter"))
   }
 

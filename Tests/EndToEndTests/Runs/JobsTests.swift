@@ -1,46 +1,11 @@
 import Foundation
 import Testing
 
-/// Every manifest in `jobs` does what its comment says.
+/// Runs the manifests in `jobs`, without `jobs/features`: each does what its comment says.
 struct JobsTests {
   private func place(_ job: String) throws -> Workplace { try .ofJob(job) }
 
-  private static let features: [(job: String, exit: Int32, said: [String])] = [
-    ("allow-failure", 0, ["published"]),
-    ("anchors", 0, ["checking first, strict", "checking second, loose", "checking third, strict"]),
-    ("download", 0, ["out/fetched/list"]),
-    ("environment", 0, ["task 1 C.UTF-8"]),
-    ("finally", 1, ["the run has failed, stopping the server", "told everybody"]),
-    ("if-and-vars", 0, ["version 1.20, debug", "packed by task pack"]),
-    (
-      "include", 0,
-      ["main/init lies in include", "localhost:5433", "localhost:5434", "both are there"]
-    ),
-    ("interrupted", 0, ["may run twice", "must not run twice"]),
-    (
-      "matrix", 0,
-      ["building for aarch64, release", "calling normal at depth 30 on chr2", "reported"]
-    ),
-    ("max-failures", 1, ["fine"]),
-    ("needs", 1, ["configured", "compile failed, see its log", "all has ended"]),
-    ("priority", 0, ["most urgent"]),
-    ("resources", 0, ["alone with the database", "linking", "waiting"]),
-    ("retry", 1, ["try 5", "try 1"]),
-    ("services", 0, ["hello from the service", "200"]),
-    ("shell", 0, ["I am in /", "$HOME stays", "* too", "42"]),
-    ("stop", 1, ["told to stop, tidying up"]),
-    ("tags", 0, ["built", "fast", "slow", "packed"]),
-    ("timeout", 1, []),
-  ]
-
-  @Test func `every feature's manifest is run here`() throws {
-    let files = try FileManager.default.contentsOfDirectory(
-      atPath: Program.package + "/jobs/features")
-    let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
-    #expect(names.sorted() == Self.features.map(\.job))
-  }
-
-  @Test func `every manifest above them is run here`() throws {
+  @Test func `every manifest in the folder is tested here`() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Program.package + "/jobs")
     let names = files.filter { $0.hasSuffix(".yaml") }.map { String($0.dropLast(5)) }
     #expect(
@@ -48,39 +13,6 @@ struct JobsTests {
         "c-library", "dev", "downloads", "headers", "inbox", "index", "integration", "licences",
         "nightly", "quickstart", "release", "samples", "sweep",
       ])
-  }
-
-  @Test(arguments: features.map(\.job))
-  func `a feature's manifest runs as its comment says`(job: String) throws {
-    let feature = try #require(Self.features.first { $0.job == job })
-    let place = try place("features/\(job).yaml")
-    let run = try place.opflow("run", status: feature.exit, environment: ["FAST": "1"])
-    let said = try place.opflow("logs").output
-    for words in feature.said { #expect(said.contains(words), "\(run)\n\(said)") }
-    #expect(!said.contains("never started"))
-    place.expectNothingAlive()
-  }
-
-  @Test func `the priorities run in the order of their names`() throws {
-    let place = try place("features/priority.yaml")
-    try place.opflow("run")
-    let starts = try place.journal().filter { $0.event == "start" }.map(\.task)
-    #expect(starts == ["first", "second", "third", "fourth", "fifth", "sixth"])
-  }
-
-  @Test func `a value from the command line turns the stripping on`() throws {
-    let place = try place("features/if-and-vars.yaml")
-    try place.opflow("run", "--set", "mode=release")
-    #expect(try place.status()["strip"]?.state == "succeeded")
-    #expect(try place.log("build") == "version 1.20, release\n")
-  }
-
-  @Test func `tags choose their tasks`() throws {
-    let place = try place("features/tags.yaml")
-    try place.opflow("run", "--only", "tag:test")
-    let status = try place.status()
-    #expect(status["test-slow"]?.state == "succeeded")
-    #expect(status["pack"]?.state != "succeeded")
   }
 
   @Test func `the quickstart counts the primes`() throws {
@@ -92,17 +24,17 @@ struct JobsTests {
     #expect(try place.status()["flaky"]?.attempts == 2)
   }
 
-  @Test func `the index of this machine's headers proves itself`() throws {
+  @Test func `the index of the C headers equals the count of a single pass`() throws {
     let place = try place("index.yaml")
     try place.opflow("run", "--output", "quiet")
     let status = try place.status()
     #expect(status.counts["succeeded"] == 90)
-    #expect(try place.log("verify").contains("the plain pass counted"))
+    #expect(try place.log("verify").contains("the single pass counted"))
     #expect(place.exists("out/index/words"))
     #expect(!place.exists("out/index/count-0"))
   }
 
-  @Test func `the kernel's headers are all judged, over an interruption`() throws {
+  @Test func `all kernel headers have a result after an interruption`() throws {
     let place = try place("headers.yaml")
     let live = try place.start("run", "--output", "line")
     try live.waitForError("shard-7")
@@ -116,7 +48,7 @@ struct JobsTests {
     #expect(successes.count == 35, "a success was repeated")
   }
 
-  @Test func `every licence text is counted, and nothing is the second time`() throws {
+  @Test func `every licence text is counted once, and is up to date in the second run`() throws {
     let place = try place("licences.yaml")
     try place.opflow("run")
     let texts = place.lines("out/licences/texts")
@@ -127,7 +59,7 @@ struct JobsTests {
     #expect(again.errors.contains("\(texts.count + 2) up to date"), "\(again)")
   }
 
-  @Test func `the sweep's darts give pi`() throws {
+  @Test func `the sweep estimates pi`() throws {
     let place = try place("sweep.yaml")
     try place.opflow("run", "--output", "quiet")
     let estimate = try #require(Double(place.text("out/sweep/pi").dropLast()))
@@ -135,7 +67,7 @@ struct JobsTests {
     #expect(try place.log("estimate").contains("200 tasks on "))
   }
 
-  @Test func `the release waits for people and for its bench`() throws {
+  @Test func `the release waits for approvals and for its bench`() throws {
     let place = try place("release.yaml")
     let run = try place.start("run")
     try run.waitForError("begin asks: ")
@@ -154,12 +86,12 @@ struct JobsTests {
     #expect(try run.finish().status == 0)
     #expect(try place.bytes("out/published/words") == place.bytes("out/release/words"))
     #expect(!place.exists("out/aside"))
-    // One at a time: each has its end before the next begins.
+    // One measurement at a time: each ends before the next starts.
     let lines = try place.journal().filter { $0.task.hasPrefix("measure") }.map(\.event)
     #expect(lines == ["start", "success", "start", "success", "start", "success"])
   }
 
-  @Test func `a release that somebody rejects is put aside`() throws {
+  @Test func `a rejected release is set aside`() throws {
     let place = try place("release.yaml")
     let run = try place.start("run")
     try run.waitForError("begin asks: ")
@@ -171,7 +103,7 @@ struct JobsTests {
     #expect(!place.exists("out/published"))
   }
 
-  @Test func `a new line in the sheet of samples runs its own legs and what is over all`() throws {
+  @Test func `a new row of samples runs its own matrix tasks and the summary`() throws {
     let place = try place("samples.yaml")
     try place.opflow("run", "--output", "quiet")
     #expect(try place.log("summary") == "3 samples, 75000 events\n")
@@ -185,7 +117,7 @@ struct JobsTests {
     #expect(again.allSatisfy { $0.contains("sample=east") }, "\(again)")
   }
 
-  @Test func `what is put into the inbox is packed once, over a kill of the queue`() throws {
+  @Test func `each log in the inbox is packed once, even if the queue is killed`() throws {
     let place = try place("inbox.yaml")
     func put(_ name: String, lines: Int) throws {
       let text = (0..<lines).map { "\(name) \($0)\n" }.joined()
@@ -204,7 +136,7 @@ struct JobsTests {
     queue.send(SIGKILL)
     _ = try queue.finish()
     try put("app.log", lines: 20)
-    // Nobody is there to add to, and it is taken all the same.
+    // The queue is down; the log is moved all the same.
     try feed()
     let again = try place.start("resume", "inbox")
     try again.waitForError("resuming")
@@ -224,7 +156,7 @@ struct JobsTests {
   }
 
   @Test(.enabled(if: PackageSources.areReachable))
-  func `a library is built from its package in four ways, tested and packed`() throws {
+  func `the C library is built with two compilers in two modes, tested and packed`() throws {
     let place = try place("c-library.yaml")
     let run = try place.opflow("run", "--output", "group")
     #expect(try place.status().counts["succeeded"] == 20, "\(run)")
@@ -242,12 +174,12 @@ struct JobsTests {
     #expect(place.entries("out/c-library/packages") == packages)
   }
 
-  /// The tasks that a run started, as its lines tell, sorted.
+  /// The tasks that a run started, by its output, sorted.
   private static func started(_ run: Finished) -> [String] {
     run.errors.matches(of: /(?m)^\[[ \d\/]+\] (\S+) started/).map { String($0.1) }.sorted()
   }
 
-  @Test func `the next night costs what is new in it`() throws {
+  @Test func `a night processes only its new data`() throws {
     let place = try place("nightly.yaml")
     func night(_ count: Int) throws -> (run: Finished, requests: [String]) {
       let server = try place.startShell(
@@ -272,13 +204,13 @@ struct JobsTests {
     let published = try place.text("out/nightly/published/means")
     #expect(published.split(separator: "\n").count == 8)
 
-    // Files that are there are looked at, and nothing is asked of the server.
+    // opflow checks the existing files and sends no request.
     let second = try night(3)
     #expect(second.requests == [])
     #expect(Self.started(second.run) == Array(fetches[..<3]), "\(second)")
     #expect(second.run.errors.contains("3 succeeded, 6 up to date"), "\(second)")
 
-    // A night that cannot be right is counted, and not published.
+    // An implausible night is counted, but not published.
     let bad = try night(4)
     #expect(bad.requests == [days[3]])
     var tasks: [String] = ["count[night=\(days[3])]"]
@@ -298,7 +230,7 @@ struct JobsTests {
     #expect(try place.text("out/nightly/published/means") != published)
   }
 
-  @Test func `the downloads go on where they were after an interruption`() throws {
+  @Test func `interrupted downloads continue with the missing bytes`() throws {
     let place = try place("downloads.yaml")
     let server = try place.startShell(
       "exec python3 \(Program.package)/jobs/serve.py --port 0 --speed 2000000")

@@ -87,10 +87,10 @@ struct WatchedRunTests {
     #expect(try run.finish().status == -SIGINT)
     #expect(
       try place.opflow("run", "--watch", "-n", status: 2).errors.contains(
-        "--watch is for a run, and --dry-run does not run anything"))
+        "--watch needs a run, but --dry-run runs nothing"))
     #expect(
       try place.opflow("run", "--watch", "-f", "-", status: 2, input: "tasks: {}").errors.contains(
-        "a manifest from standard input does not change"))
+        "--watch cannot watch a manifest on standard input"))
   }
 
   // MARK: What keeps it from going on
