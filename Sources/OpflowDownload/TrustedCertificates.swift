@@ -17,7 +17,7 @@ package enum TrustedCertificates {
   package static var missing: DownloadFailure {
     DownloadFailure(
       .certificate,
-      "no trusted certificates: install the package ca-certificates, or set SSL_CERT_FILE; there is no "
-        + bundles.joined(separator: ", "))
+      "no trusted certificates: install the package ca-certificates or set SSL_CERT_FILE; "
+        + "not found: " + bundles.joined(separator: ", "))
   }
 }

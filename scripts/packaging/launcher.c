@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "opflow-download: out of memory\n");
     return 127;
   }
-  // $ORIGIN is the folder of the loader; a path could contain colons.
+  // $ORIGIN is the program's folder. Its path would not do: colons in it divide the list.
   char *options[] = {loader, "--inhibit-cache", "--library-path", "$ORIGIN", program};
   memcpy(words, options, sizeof options);
   for (int index = 1; index < argc; index++) words[index + 4] = argv[index];
