@@ -127,8 +127,15 @@ static CURLcode set_options(struct ctransfer *transfer, const struct ctransfer_r
   if (request->proxy != NULL) SET(CURLOPT_PROXY, request->proxy);
   if (request->no_proxy != NULL) SET(CURLOPT_NOPROXY, request->no_proxy);
   if (request->max_speed > 0) SET(CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t)request->max_speed);
-  if (transfer->authorities_file != NULL) SET(CURLOPT_CAINFO, transfer->authorities_file);
-  if (transfer->authorities_folder != NULL) SET(CURLOPT_CAPATH, transfer->authorities_folder);
+  if (transfer->authorities_file != NULL || transfer->authorities_folder != NULL) {
+    // Without a file also libcurl's own, which may not exist.
+    SET(CURLOPT_CAINFO, transfer->authorities_file);
+    SET(CURLOPT_PROXY_CAINFO, transfer->authorities_file);
+  }
+  if (transfer->authorities_folder != NULL) {
+    SET(CURLOPT_CAPATH, transfer->authorities_folder);
+    SET(CURLOPT_PROXY_CAPATH, transfer->authorities_folder);
+  }
   return code;
 }
 

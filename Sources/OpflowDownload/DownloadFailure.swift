@@ -119,6 +119,8 @@ package enum TransferCode {
     }
   }
 
+  package static func isUnreadableBundle(_ code: Int32) -> Bool { code == 77 }
+
   /// For a transfer that broke.
   package static func failure(_ code: Int32, text: String) -> DownloadFailure {
     let text = shown(text)

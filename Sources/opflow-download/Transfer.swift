@@ -35,6 +35,8 @@ final class Transfer {
   // SAFETY: created in init, freed in deinit, used by this object alone.
   private let handle: OpaquePointer
   private let inbox: Inbox
+  /// Neither the environment nor the system names trusted certificates.
+  private let lacksCertificates: Bool
   /// A third party could have caused the end of the last connection.
   private(set) var wasCut = false
 
@@ -57,10 +59,14 @@ final class Transfer {
         Transfer.inbox(context)?.receiver?.takeBody(
           UnsafeRawBufferPointer(start: bytes, count: count)) == true ? 0 : 1
       })
-    let file = environment("CURL_CA_BUNDLE") ?? environment("SSL_CERT_FILE")
+    // libcurl itself only knows the path of the distribution that it was built for.
+    let file =
+      environment("CURL_CA_BUNDLE") ?? environment("SSL_CERT_FILE")
+      ?? TrustedCertificates.bundles.first(where: Path.exists)
     let folder = environment("SSL_CERT_DIR")
     guard let handle = ctransfer_create(sink, file, folder) else { return nil }
     self.inbox = inbox
+    lacksCertificates = file == nil && folder == nil
     self.handle = handle
   }
 
@@ -132,6 +138,9 @@ final class Transfer {
     let end = ctransfer_result(handle)
     wasCut = end.is_cut != 0
     if end.code == 0 { return (.ended(nil), ready != 0) }
+    if lacksCertificates && TransferCode.isUnreadableBundle(end.code) {
+      return (.ended(TrustedCertificates.missing), ready != 0)
+    }
     return (.ended(TransferCode.failure(end.code, text: text(of: end.code))), ready != 0)
   }
 

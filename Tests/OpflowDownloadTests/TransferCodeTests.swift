@@ -14,6 +14,14 @@ struct TransferCodeTests {
     #expect(failure.verdict == (isFinal.contains(code) ? .final : .again))
   }
 
+  @Test func `missing certificates are final, and every path is named`() {
+    #expect(TransferCode.isUnreadableBundle(77))
+    #expect(TrustedCertificates.missing.verdict == .final)
+    for path in TrustedCertificates.bundles {
+      #expect(TrustedCertificates.missing.text.contains(path))
+    }
+  }
+
   @Test(
     arguments: [
       (43, "A libcurl function was given a bad argument", "a line of its head is no field"),
