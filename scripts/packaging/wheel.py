@@ -30,7 +30,7 @@ def main():
     prefix, version, machine, level, folder = sys.argv[1:]
     # The programs need no library of the system. Older distributions have older kernels than
     # opflow needs.
-    tags = [f"py3-none-manylinux_2_28_{machine}", f"py3-none-musllinux_1_2_{machine}"]
+    tags = [f"py3-none-manylinux_2_31_{machine}", f"py3-none-musllinux_1_2_{machine}"]
     stem = f"opflow-{version}"
     info = f"{stem}.dist-info"
     readme = pathlib.Path(__file__).parents[2] / "README.md"
