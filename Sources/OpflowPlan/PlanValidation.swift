@@ -164,10 +164,7 @@ extension Plan {
   @inline(__always)
   private func validateReferences(of task: TaskID) throws(PlanError) {
     let index = task.index
-    guard name[index].length > 0, isSound(name[index]),
-      // Views print names as they are.
-      nameBytes(task).allSatisfy({ $0 > 32 && $0 < 127 })
-    else { throw .reference(.taskName) }
+    if name[index].length == 0 || !isSound(name[index]) { throw .reference(.taskName) }
     guard let kind = ActionKind(rawValue: kindByte[index]) else { throw .reference(.taskKind) }
     guard areSound(flags(task), of: kind) else { throw .reference(.taskFlags) }
     if Int(policyIndex[index]) >= policies.count { throw .reference(.taskPolicy) }

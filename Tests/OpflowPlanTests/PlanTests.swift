@@ -121,7 +121,6 @@ struct PlanTests {
     ("codes that are not there", .policies, { $0.set(.policies, 0, field: 28, to: UInt32(99)) }),
     ("a task without a name", .taskName, { $0.set(.taskName, 0, field: 4, to: UInt32(0)) }),
     ("a text that leaves the arena", .taskName, { $0.set(.taskName, 0, to: UInt32.max) }),
-    ("a name with an escape sequence", .taskName, { $0.putEscapeIntoFirstName() }),
     ("an action of no kind", .taskKind, { $0.set(.taskKind, 0, to: UInt8(5)) }),
     ("a block in a plan that has none", .taskFlags, { $0.set(.taskKind, 0, to: UInt8(4)) }),
     ("a question in a plan that has none", .taskFlags, { $0.set(.taskKind, 0, to: UInt8(3)) }),
@@ -281,10 +280,6 @@ extension PlanPatch {
     let first = value(.nameTable, taken[0], as: Int32.self)
     set(.nameTable, taken[0], to: value(.nameTable, taken[1], as: Int32.self))
     set(.nameTable, taken[1], to: first)
-  }
-
-  fileprivate mutating func putEscapeIntoFirstName() {
-    set(.arena, Int(value(.taskName, 0, as: UInt32.self)), to: UInt8(0x1b))
   }
 
   fileprivate mutating func giveSecondTaskTheFirstName() {
