@@ -105,7 +105,7 @@ extension CommandRow {
       examples: [
         ("opflow plan", "Plan a run of all tasks"),
         ("opflow plan -j 1,2,4,8", "Compare the expected times with 1 to 8 tasks at once"),
-        ("opflow plan --resume", "Show which tasks a resume would run again"),
+        ("opflow plan --resume", "Show what `opflow run --resume` would run"),
       ],
       details: """
         opflow lists the tasks in the order in which they would start. It estimates times from earlier runs

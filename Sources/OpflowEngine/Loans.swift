@@ -206,7 +206,7 @@ extension Scheduler {
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
       guard let lent = record.share?.lent, lent != 0 else { continue }
-      guard lent > 0, record.phase == .busy, record.ahead.isEmpty,
+      guard lent > 0, record.state == .busy, record.ahead.isEmpty,
         let loan = loans.open.first(where: { $0.worker == worker }), loan.task == record.current
       else { return "something is lent to what has no jobserver" }
       if loan.asked > lent { return "more is asked back than was lent" }

@@ -63,7 +63,7 @@ extension Scheduler {
     }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
-      if record.phase == .launching, !record.current.isNone, !mayStart(record.current) {
+      if record.state == .launching, !record.current.isNone, !mayStart(record.current) {
         giveBackAssigned(workforce.retract(worker))
       }
       takeBackAll(of: worker)
@@ -102,7 +102,7 @@ extension Scheduler {
     if !approvals.isEmpty { stopApprovals() }
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
-      guard record.phase == .busy, !record.isDiscarded, !record.current.isNone else { continue }
+      guard record.state == .busy, !record.isDiscarded, !record.current.isNone else { continue }
       if record.isStopping, !phase.isKilled { continue }
       if isService(record.current), !phase.isKilled { continue }
       stopCurrent(of: worker)
@@ -137,7 +137,7 @@ extension Scheduler {
       workforce.watch.pause(worker, at: now)
       let record = workforce.workers[worker.index]
       let task = record.current
-      guard record.phase == .busy, !record.isDiscarded, !task.isNone, !record.standsStill,
+      guard record.state == .busy, !record.isDiscarded, !task.isNone, !record.standsStill,
         record.kind != .block
       else { continue }
       // If still `prefetched`, the report of its start is most likely on its way.
@@ -156,7 +156,7 @@ extension Scheduler {
       if record.isDiscarded || record.standsStill && !record.isStopping { continue }
       workforce.watch.proceed(worker, at: now)
       let task = record.current
-      guard record.phase == .busy, !task.isNone, record.kind != .block else { continue }
+      guard record.state == .busy, !task.isNone, record.kind != .block else { continue }
       if graph.state(task) == .suspended { graph.set(task, .running) }
       send(.proceed(task, attempt: attempt[task.index]), to: worker)
     }

@@ -164,7 +164,7 @@ extension Scheduler {
   private mutating func takeBack(_ tasks: Set<TaskID>) {
     for worker in workforce.living {
       let record = workforce.workers[worker.index]
-      if record.phase == .launching, tasks.contains(record.current) {
+      if record.state == .launching, tasks.contains(record.current) {
         let freed = workforce.retract(worker)
         release(freed.share, of: freed.task)
       }

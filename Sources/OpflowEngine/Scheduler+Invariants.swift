@@ -49,7 +49,7 @@ extension Scheduler {
         return "a task is on a machine that it is not for"
       }
     }
-    if record.phase == .launching, !record.current.isNone, graph.state(record.current) != .ready {
+    if record.state == .launching, !record.current.isNone, graph.state(record.current) != .ready {
       return "\(plan.nameString(record.current)), assigned to a launching worker, is"
         + " \(graph.state(record.current))"
     }
@@ -84,7 +84,7 @@ extension Scheduler {
       if graph.unmetNeeds(of: task) != 0 { return "is checked with needs unmet" }
     case .ready:
       if checks.isOpen(task) { return "is ready and checked" }
-      let assigned = holder.map { workforce.workers[$0.index].phase == .launching } ?? false
+      let assigned = holder.map { workforce.workers[$0.index].state == .launching } ?? false
       let isTaken = services.taken[task] != nil
       let places = [queued.contains(task), assigned, isHeldBack, isTaken].filter { $0 }.count
       // An idle service is in no queue.

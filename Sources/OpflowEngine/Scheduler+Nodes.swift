@@ -116,7 +116,7 @@ extension Scheduler {
     retractTaken(at: node)
     for worker in workforce.nodes[node.index].workers {
       let record = workforce.workers[worker.index]
-      if record.phase == .launching, !record.current.isNone {
+      if record.state == .launching, !record.current.isNone {
         giveBackAssigned(workforce.retract(worker))
       }
       takeBackAll(of: worker)
@@ -299,7 +299,7 @@ extension Scheduler {
     beginLeaving(node, complaint: "its time is nearly over")
     for worker in workforce.nodes[node.index].workers {
       let record = workforce.workers[worker.index]
-      guard record.phase == .busy, !record.isDiscarded, !record.isStopping, !record.current.isNone,
+      guard record.state == .busy, !record.isDiscarded, !record.isStopping, !record.current.isNone,
         // A service stops after the tasks that need it.
         !isService(record.current)
       else { continue }

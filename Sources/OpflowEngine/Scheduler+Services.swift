@@ -237,9 +237,9 @@ extension Scheduler {
       guard !record.current.isNone, servicesWanted(by: record.current).contains(service) else {
         continue
       }
-      if record.phase == .launching {
+      if record.state == .launching {
         giveBackAssigned(workforce.retract(worker))
-      } else if record.phase == .busy, !record.isDiscarded, !record.isStopping {
+      } else if record.state == .busy, !record.isDiscarded, !record.isStopping {
         services.noteLoss(of: service, by: record.current)
         stopCurrent(of: worker, .serviceLost)
       }

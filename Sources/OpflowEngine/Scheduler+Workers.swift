@@ -65,7 +65,7 @@ extension Scheduler {
 
   @inline(__always)
   private func mayHold(_ worker: WorkerID, _ task: TaskID, _ attempt: Int32) -> Bool {
-    workforce.isAlive(worker) && workforce.workers[worker.index].phase == .busy
+    workforce.isAlive(worker) && workforce.workers[worker.index].state == .busy
       && !workforce.workers[worker.index].isDiscarded && plan.tasks.contains(task.index)
       && self.attempt[task.index] == attempt
   }
@@ -383,7 +383,7 @@ extension Scheduler {
     if workforce.watch.isMute(worker, at: now) {
       return "it gave no sign of life for \(SchedulerOptions.pulseMilliseconds / 1000) s"
     }
-    if record.phase == .launching { return "it said no hello in time" }
+    if record.state == .launching { return "it said no hello in time" }
     if record.isStopping || record.current.isNone {
       return "it did not end a stopped task in time"
     }

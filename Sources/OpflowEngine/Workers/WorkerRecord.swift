@@ -7,10 +7,10 @@ struct PrefetchedTask {
 }
 
 struct WorkerRecord {
-  enum Phase { case launching, idle, busy, gone }
+  enum State { case launching, idle, busy, gone }
   let kind: WorkerKind
   let node: NodeID
-  var phase = Phase.launching
+  var state = State.launching
   /// Running, or the first after the hello.
   var current = TaskID.none
   /// In start order, of one demand class.
@@ -56,13 +56,13 @@ struct WorkerRecord {
   }
 
   mutating func rest(at place: Int) {
-    phase = .idle
+    state = .idle
     idlePlace = Int32(truncatingIfNeeded: place)
   }
 
   /// Tasks can be prefetched behind its own.
   var mayHaveMore: Bool {
-    phase == .busy && !current.isNone && !isStopping && !standsStill && !isDiscarded
+    state == .busy && !current.isNone && !isStopping && !standsStill && !isDiscarded
   }
 }
 

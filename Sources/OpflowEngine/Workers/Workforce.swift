@@ -74,7 +74,7 @@ struct Workforce {
   // MARK: - Queries
 
   func isAlive(_ worker: WorkerID) -> Bool {
-    workers.indices.contains(worker.index) && workers[worker.index].phase != .gone
+    workers.indices.contains(worker.index) && workers[worker.index].state != .gone
   }
 
   var living: [WorkerID] {
@@ -174,7 +174,7 @@ struct Workforce {
 
   /// Returns the assigned task, which was not journaled; nil if the worker was not launching.
   mutating func welcome(_ worker: WorkerID) -> Freed? {
-    guard isAlive(worker), workers[worker.index].phase == .launching,
+    guard isAlive(worker), workers[worker.index].state == .launching,
       !workers[worker.index].isDiscarded
     else { return nil }
     changePool(of: worker) {
@@ -204,9 +204,9 @@ struct Workforce {
   ) -> Bool {
     heldCount += 1
     workers[worker.index].hold(task, demandClass: demandClass, share)
-    switch workers[worker.index].phase {
+    switch workers[worker.index].state {
     case .launching: return false
-    case .idle: workers[worker.index].phase = .busy
+    case .idle: workers[worker.index].state = .busy
     case .busy, .gone: preconditionFailure("a task was given to a worker that cannot take it")
     }
     throughputs[workers[worker.index].kind].noteStart(at: now)
@@ -356,7 +356,7 @@ struct Workforce {
   ///
   /// - Parameter waits: True if the kind waits without other workers.
   mutating func launchFailed(_ worker: WorkerID, complaint: String, waits: Bool) -> Loss? {
-    guard isAlive(worker), workers[worker.index].phase == .launching else { return nil }
+    guard isAlive(worker), workers[worker.index].state == .launching else { return nil }
     let pool = pool(of: worker)
     let isService = workers[worker.index].kind == .service
     // Workers that have not come up yet may fail too.
@@ -398,13 +398,13 @@ struct Workforce {
   private mutating func bury(_ worker: WorkerID, complaint: String) -> Loss {
     let record = workers[worker.index]
     let kind = record.kind
-    let wasLaunching = record.phase == .launching
+    let wasLaunching = record.state == .launching
     var ahead: [TaskID] = []
     while !workers[worker.index].ahead.isEmpty { ahead.append(removePrefetched(0, of: worker)) }
     heldCount -= ahead.count + (record.current.isNone ? 0 : 1)
     let share = workers[worker.index].letGo()
     if record.idlePlace >= 0 { leaveIdle(worker) }
-    workers[worker.index].phase = .gone
+    workers[worker.index].state = .gone
     backlogs.update(worker, in: &workers)
     watch.forget(worker)
     changePool(of: worker) {
@@ -491,13 +491,13 @@ extension Workforce {
       }
     }
     let records = living.map { workers[$0.index] }
-    if workers.all.count(where: { $0.phase != .gone }) != records.count {
+    if workers.all.count(where: { $0.state != .gone }) != records.count {
       return "a worker lives nowhere"
     }
     for kind in WorkerKind.allCases {
       let own = records.filter { $0.kind == kind }
       if own.count != alive[kind] || own.count(where: { $0.idlePlace >= 0 }) != idle[kind]
-        || own.count(where: { $0.phase == .launching }) != launching[kind]
+        || own.count(where: { $0.state == .launching }) != launching[kind]
       {
         return "workers of a kind are miscounted"
       }
@@ -519,13 +519,13 @@ extension Workforce {
     for (place, worker) in node.workers.enumerated() {
       let record = workers[worker.index]
       if Int(record.place) != place || record.node != id { return "a worker is out of its place" }
-      let isOffered = record.phase == .idle && !record.isDiscarded
+      let isOffered = record.state == .idle && !record.isDiscarded
       if (record.idlePlace >= 0) != isOffered { return "an idle worker hides, or is offered" }
       if isOffered, node.pools[record.kind].idle[Int(record.idlePlace)] != worker {
         return "an idle worker is out of its place"
       }
       let isHolding = !record.current.isNone || !record.ahead.isEmpty
-      switch record.phase {
+      switch record.state {
       case .gone: return "worker \(worker.rawValue) is gone and listed"
       case .idle: if isHolding { return "an idle worker holds a task" }
       case .launching:
@@ -533,7 +533,7 @@ extension Workforce {
       case .busy: if !isHolding { return "a busy worker holds nothing" }
       }
       if isHolding != (record.share != nil) { return "a worker holds what it has no task for" }
-      let isListened = record.phase != .launching && !record.isDiscarded && record.kind != .block
+      let isListened = record.state != .launching && !record.isDiscarded && record.kind != .block
       if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
     }
     if node.pools[.terminal].alive > (id == .local ? 1 : 0) {
@@ -542,7 +542,7 @@ extension Workforce {
     for kind in WorkerKind.allCases {
       let pool = node.pools[kind]
       let own = node.workers.filter { workers[$0.index].kind == kind }
-      let launching = own.count { workers[$0.index].phase == .launching }
+      let launching = own.count { workers[$0.index].state == .launching }
       if own.count != pool.alive || launching != pool.launching { return "a crew is miscounted" }
     }
     return nil

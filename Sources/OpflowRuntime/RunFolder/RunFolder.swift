@@ -316,17 +316,15 @@ extension RunFolder {
 /// relative to it, so that a moved project finds its copies.
 struct KeptFiles: Sendable {
   private(set) var files: [(path: String, bytes: [UInt8])] = []
-  private var places: [String: [Int]] = [:]
+  /// By the bytes of the path: Unicode equivalence makes equal strings of different file names.
+  private var places: [[UInt8]: [Int]] = [:]
 
   init() {}
 
   mutating func add(_ file: (path: String, bytes: [UInt8])) {
-    // Unicode equivalence makes equal strings of different file names.
-    let isKnown = places[file.path, default: []].contains {
-      files[$0].bytes == file.bytes && files[$0].path.utf8.elementsEqual(file.path.utf8)
-    }
-    if isKnown { return }
-    places[file.path, default: []].append(files.count)
+    let path = Array(file.path.utf8)
+    if places[path, default: []].contains(where: { files[$0].bytes == file.bytes }) { return }
+    places[path, default: []].append(files.count)
     files.append(file)
   }
 
@@ -336,9 +334,7 @@ struct KeptFiles: Sendable {
 
   /// Returns the first copy of an absolute path.
   func bytes(of path: String, from folder: String) -> [UInt8]? {
-    let path = Self.relative(path, to: folder)
-    let place = places[path]?.first { files[$0].path.utf8.elementsEqual(path.utf8) }
-    return place.map { files[$0].bytes }
+    places[Array(Self.relative(path, to: folder).utf8)]?.first.map { files[$0].bytes }
   }
 
   static func relative(_ path: String, to folder: String) -> String {

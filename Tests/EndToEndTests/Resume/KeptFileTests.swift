@@ -55,6 +55,26 @@ struct KeptFileTests {
     }
   }
 
+  /// Both forms of one letter are equal strings in Swift, but two files.
+  @Test func `files whose names are equal only in Unicode are kept apart`() throws {
+    let place = try Workplace()
+    let names = ["\u{e9}.env", "e\u{301}.env"]
+    try place.write(
+      "opflow.yaml",
+      """
+      env_file: [\(names[0]), \(names[1])]
+      tasks: { a: { run: "test -e ok; echo $V >> trace" } }
+      """)
+    for name in names { try place.write(name, "V=kept\n") }
+    try place.opflow("run", status: 1)
+    try place.shell("rm -f *.env; touch ok")
+    let resume = try place.opflow("resume")
+    #expect(place.lines() == ["kept"])
+    for name in names {
+      #expect(resume.errors.utf8.contains(name.utf8), "\(resume)")
+    }
+  }
+
   @Test func `what the first drive read and the last did not is no copy`() throws {
     let place = try edited()
     try place.write("p/opflow.yaml", "tasks: { last: { run: 'test -e ok' } }")
