@@ -13,15 +13,14 @@ let swiftSettings: [SwiftSetting] = [
     .when(configuration: .release)),
 ]
 
-// A static executable starts in half the time of a static standard library, but debug builds of
-// it break `swift test` and the sanitizers, hence release only. The compiler's own linker lays it
-// out in fewer pages than the system's, each of which a short run would have to wait for.
+// Static executables start twice as fast as those with only a static standard library. Only in
+// release, since static debug builds break `swift test` and the sanitizers. lld makes fewer pages
+// than the system's linker, and a short run waits for each page.
 let staticExecutable: [LinkerSetting] = [
   .unsafeFlags(["-static-executable", "-use-ld=lld"], .when(configuration: .release))
 ]
 
-// libcurl is a shared library, so only the runtime libraries of Swift, C++ and the compiler can be
-// linked statically.
+// libcurl is a shared library, so only the runtimes of Swift, C++ and the compiler can be static.
 let staticRuntime: [LinkerSetting] = [
   .unsafeFlags(
     [
@@ -30,7 +29,7 @@ let staticRuntime: [LinkerSetting] = [
     ], .when(configuration: .release))
 ]
 
-// The fuzzer itself links only with libFuzzer, for which scripts/stress builds everything anew.
+// The fuzzer links only with libFuzzer, for which scripts/stress makes a separate build.
 let fuzzer: [Target] =
   Context.environment["OPFLOW_FUZZ"] == nil
   ? []
@@ -41,7 +40,7 @@ let fuzzer: [Target] =
       swiftSettings: swiftSettings),
   ]
 
-// Programs that use the library, as its pages show them. Tests run them.
+// The examples in the library's documentation. Tests run them.
 let examples: [Target] = ["Blocks", "Download", "Graph", "Observed", "Serial", "Steering"].map {
   name in
   .executableTarget(
@@ -49,9 +48,9 @@ let examples: [Target] = ["Blocks", "Download", "Graph", "Observed", "Serial", "
     swiftSettings: swiftSettings)
 }
 
-// The pure modules: each stands on those before it, and may name their values. What loops over
-// lines and tasks use of Base and Plan is `public`: the compiler inlines such functions into other
-// modules, but not those of a package. No product offers these modules.
+// Modules without system calls: each depends on those before it. Base and Plan declare functions of
+// hot loops `public`, since the compiler inlines these into other modules, but not `package` ones.
+// No product contains these modules.
 let base: [Target.Dependency] = ["OpflowBase"]
 let plan = base + ["OpflowPlan"]
 let wire = plan + ["OpflowWire"]
@@ -70,7 +69,7 @@ let package = Package(
       name: "CHash", cSettings: [.unsafeFlags(["-O2"])],
       linkerSettings: [.linkedLibrary("crypto")]),
     .target(name: "CLinux", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])]),
-    // The page's script, style and markup, embedded as they are.
+    // Embeds the script, style and markup of the HTML report.
     .target(name: "CPage", exclude: ["page"], cSettings: [.unsafeFlags(["-std=c23", "-Wall"])]),
     .target(
       name: "CYAML", cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])],
@@ -172,16 +171,16 @@ let package = Package(
         "OpflowDownload", "OpflowSystem", "CTransfer", "opflow-download", "Drill",
       ],
       exclude: ["Server"], swiftSettings: swiftSettings),
-    // Plans, journals and views that the tests of several modules share.
+    // Plans, journals and views that several test modules share.
     .target(
       name: "Fixtures", dependencies: journal + ["OpflowReports", "OpflowViews", "Screen"],
       path: "Tests/Fixtures",
       swiftSettings: swiftSettings),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
-    // A terminal, for tests of what is drawn on one.
+    // A simulated terminal for tests of the user interface.
     .target(name: "Screen", path: "Tests/Screen", swiftSettings: swiftSettings),
-    // What the library costs, a program that is killed, one that asks for rare things, and one that
-    // has children.
+    // Clients of the library: a benchmark, one that drills kill, one with unusual requests, and one
+    // with child processes.
     .executableTarget(
       name: "LibraryBench", dependencies: ["Opflow"], path: "Tests/LibraryBench",
       swiftSettings: swiftSettings),
@@ -197,23 +196,23 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests", dependencies: ["CTestSupport", "Drill", "Injector", "Screen"],
       swiftSettings: swiftSettings),
-    // Whole runs, imagined: what tests sample and scripts/stress goes through by the million.
-    // Optimised in debug builds too, since the tests go through thousands.
+    // Simulates whole runs: thousands in tests, millions in scripts/stress. Optimised in debug
+    // builds, too, for the tests.
     .target(
       name: "Simulation", dependencies: engine + ["OpflowWorker", "OpflowDownload"],
       path: "Tests/Simulation",
       swiftSettings: swiftSettings + [.unsafeFlags(["-O"])]),
     .testTarget(
       name: "SimulationTests", dependencies: ["Simulation"], swiftSettings: swiftSettings),
-    // Lets system calls of a run fail.
+    // Makes system calls of a run fail.
     .executableTarget(
       name: "Injector", path: "Tests/Injector",
       cSettings: [.unsafeFlags(["-O2", "-Wall", "-Wextra"])]),
-    // Real runs, killed.
+    // Disturbs and kills real runs.
     .target(
       name: "Drill", dependencies: ["CTestSupport"], path: "Tests/Drill",
       swiftSettings: swiftSettings),
-    // What must hold of every reader of untrusted bytes. Optimised in debug builds too.
+    // Properties of all readers of untrusted bytes. Optimised in debug builds, too.
     .target(
       name: "FuzzEntries",
       dependencies: engine + ["OpflowDownload", "OpflowManifest", "OpflowViews"],

@@ -23,7 +23,8 @@ static void *run(void *argument) {
   return NULL;
 }
 
-int32_t clinux_thread_start(const char *name, size_t stack_bytes, void (*work)(void *), void *context) {
+int32_t clinux_thread_start(const char *name, size_t stack_bytes, void (*work)(void *),
+                            void *context) {
   struct start *start = malloc(sizeof *start);
   if (start == NULL) return -1;
   *start = (struct start){.work = work, .context = context};

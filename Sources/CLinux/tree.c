@@ -39,7 +39,9 @@ static int are_of_one_mount(int folder, int child) {
   unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID;
   if (statx(folder, "", AT_EMPTY_PATH, mask, &one) < 0) return -1;
   if (statx(child, "", AT_EMPTY_PATH, mask, &other) < 0) return -1;
-  if (one.stx_dev_major != other.stx_dev_major || one.stx_dev_minor != other.stx_dev_minor) return 0;
+  if (one.stx_dev_major != other.stx_dev_major || one.stx_dev_minor != other.stx_dev_minor) {
+    return 0;
+  }
   if ((one.stx_mask & other.stx_mask & STATX_MNT_ID) == 0) return 1;
   return one.stx_mnt_id == other.stx_mnt_id;
 }
@@ -62,7 +64,9 @@ static int open_child(int at, const char *name, int flags) {
       .flags = (uint64_t)flags, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV | RESOLVE_BENEATH};
   int child = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
   // Linux before 5.6, or a seccomp filter older than the call.
-  if (child < 0 && (errno == ENOSYS || errno == EPERM)) return open_without_openat2(at, name, flags);
+  if (child < 0 && (errno == ENOSYS || errno == EPERM)) {
+    return open_without_openat2(at, name, flags);
+  }
   return child;
 }
 

@@ -1,5 +1,6 @@
 #include "ctransfer_http.h"
 #include <curl/curl.h>
+#include <errno.h>
 #include <locale.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -196,6 +197,10 @@ static void finish(struct ctransfer *transfer, CURLcode code) {
   curl_easy_getinfo(transfer->easy, CURLINFO_SCHEME, &scheme);
   int is_tls = scheme != NULL && strcasecmp(scheme, "https") == 0;
   transfer->result.is_cut = is_tls && transfer->sees_alerts && !transfer->was_closed;
+  long system_error = 0;
+  curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &system_error);
+  // A connection in progress is not the reason of a failure.
+  transfer->result.system_error = system_error == EINPROGRESS ? 0 : (int32_t)system_error;
   curl_multi_remove_handle(transfer->multi, transfer->easy);
   transfer->running = 0;
 }

@@ -285,8 +285,7 @@ static bool add_alias(reader *reader, const yaml_event_t *event) {
   return note_height(reader, anchor->height, start);
 }
 
-// Returns the length of the line break at `at` (LF, CR, NEL, LS or PS, as in libyaml); 0 if there
-// is none.
+// Returns the length of the line break at `at` (LF, CR, NEL, LS or PS, as in libyaml), or 0.
 static size_t line_break(const uint8_t *bytes, size_t length, size_t at) {
   size_t left = length - at;
   if (bytes[at] == '\n' || bytes[at] == '\r') return 1;
@@ -308,7 +307,7 @@ static bool directives_are_bounded(reader *reader, size_t at) {
       fail(reader, CYAML_TOO_MANY_DIRECTIVES, at);
       return false;
     }
-    // Any other line ends the directives.
+    // The directives end at any other line.
     if (!is_directive && bytes[at] != '#' && bytes[at] != ' ' && bytes[at] != '\t' &&
         line_break(bytes, reader->length, at) == 0) {
       return true;

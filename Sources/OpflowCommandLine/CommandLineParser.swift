@@ -79,22 +79,23 @@ package enum CommandLineParser {
   }
 
   private static func unknown(_ word: String) -> UsageError {
+    if word.isEmpty { return UsageError("the command is empty; check the variables of your shell") }
     let shown = word.clean
     if word.hasPrefix("-") {
       if let help = ForeignWords.help(flag: String(word.drop { $0 == "-" }), of: .run) {
         return UsageError("unknown flag \(shown); \(help)")
       }
       return UsageError(
-        "unknown flag \(shown); flags follow the command: `opflow run \(shown)`")
+        "unknown flag \(shown); flags come after the command, as in `opflow run \(shown)`")
     }
     if word.hasSuffix(".yaml") || word.hasSuffix(".yml") || word.hasSuffix("/") {
-      return UsageError("unknown command \(shown); did you mean `opflow run \(shown)`?")
+      return UsageError("unknown command \(shown); did you mean `opflow run \(word.typed)`?")
     }
     let foreign = ForeignWords.help(command: word)
     let nearest = nearest(word)
     let hint =
       foreign ?? nearest.map { "did you mean `opflow \($0)`?" }
-      ?? "`opflow run \(shown)` runs a task"
+      ?? "`opflow run \(word.typed)` runs a task"
     var error = UsageError("unknown command \(shown); \(hint)")
     error.unknownCommand = UnknownCommand(
       word: word, nearest: nearest, isForeign: foreign != nil)
@@ -269,6 +270,10 @@ struct Complaint: Error {
 
   init(_ message: String) { self.message = message }
 
+  static var empty: Complaint {
+    Complaint("an argument is empty; check the variables of your shell")
+  }
+
   static func superfluous(_ word: String) -> Complaint {
     Complaint("unexpected argument `\(word.clean)`")
   }
@@ -280,21 +285,22 @@ enum RunRules {
     guard let first = invocation.arguments.first else { return }
     let detail = "`-- \(first.clean)`: only one task can get arguments"
     guard let task = invocation.tasks.first else {
-      throw Complaint("\(detail); name it: `opflow run TASK -- \(first.clean)`")
+      throw Complaint("\(detail); name it: `opflow run TASK -- \(first.typed)`")
     }
     if invocation.tasks.count > 1 {
       let names = invocation.tasks.map(\.clean).joined(separator: ", ")
       throw Complaint("\(detail), but you named \(invocation.tasks.count): \(names)")
     }
     if Glob.isPattern(task) || task.hasPrefix("tag:") {
-      throw Complaint("\(detail), but `\(task.clean)` can select several; name its ID")
+      throw Complaint("\(detail), but `\(task.clean)` can match several; use the ID of one")
     }
   }
 
   static func check(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.command == .plan { invocation.isDryRun = true }
     if invocation.cache != nil, !invocation.usesCache {
-      throw Complaint("\(Flag.cache.spelled) and \(Flag.noCache.spelled) exclude each other")
+      throw Complaint(
+        "\(Flag.cache.spelled) and \(Flag.noCache.spelled) contradict each other; remove one")
     }
     if invocation.isDryRun {
       let flags = [(invocation.junitFile, Flag.junit), (invocation.notifyCommand, Flag.notify)]
@@ -304,7 +310,7 @@ enum RunRules {
     }
     if !invocation.capacities.isEmpty, !invocation.isDryRun {
       throw Complaint(
-        "\(Flag.maxParallel.spelled) takes one number here; `opflow plan` compares several")
+        "-j (--max-parallel) takes one number here; to compare several: `opflow plan -j 1,2,4`")
     }
     if invocation.command == .resume { return }
     try checkArguments(invocation)

@@ -400,4 +400,7 @@ enum ValueName: String {
 
 extension String {
   var clean: String { CleanText.string(self) }
+
+  /// For a shell, as in `'build[arch=arm]'`.
+  var typed: String { QuotedWords.quoted(clean) }
 }

@@ -1,3 +1,5 @@
+internal import OpflowPlan
+
 /// What users of make, just, task, docker compose, GitHub Actions and GitLab CI type.
 enum ForeignWords {
   static func help(command word: String) -> String? {
@@ -50,6 +52,9 @@ enum ForeignWords {
       "install a newer opflow as you installed this one: with `scripts/install`, or a package"
     ),
     ("uninstall", "use `scripts/install --uninstall`, or `apt-get remove opflow`"),
+    ("cache", "`opflow run --no-cache` runs without the cache; `opflow clean` removes old runs"),
+    ("deny refuse decline", "`opflow reject TASK` rejects an approval"),
+    ("set", "`opflow run --set NAME=VALUE` overrides an entry of `vars`"),
     ("hold", "`opflow pause` pauses a run, `opflow suspend SEL` holds tasks"),
     ("unpause release", "`opflow continue` continues after `pause` and `suspend`"),
     ("renice", "`opflow priority SEL N` changes the priority of tasks"),
@@ -73,6 +78,7 @@ enum ForeignWords {
     ),
     ("p", [.run], nil, "tasks run in parallel by default; `-j N` runs at most N at once"),
     ("sequential", [], .maxParallel, "`-j 1` runs one task at a time"),
+    ("f file manifest", [.resume], nil, "name the manifest without a flag: `opflow resume FILE`"),
     ("file manifest config makefile justfile taskfile", [], .file, "did you mean -f?"),
     ("t", [.run, .plan, .check], .file, "did you mean -f?"),
     ("directory dir chdir cwd working-directory", [], nil, "did you mean -C?"),
@@ -92,6 +98,7 @@ enum ForeignWords {
     ("fail-fast no-keep-going", [], .maxFailures, "a run stops at its first failure by default"),
     ("exclude except ignore", [], .skip, "did you mean --skip?"),
     ("task target", [.run, .plan, .check], nil, "name tasks without a flag: `opflow run TASK`"),
+    ("tag tags", [.tasks], nil, "write it without a flag: `opflow tasks tag:NAME`"),
     ("tag tags", [], .only, "did you mean `--only tag:NAME`?"),
     ("var vars variable define D", [], .set, "did you mean --set?"),
     (
@@ -100,6 +107,7 @@ enum ForeignWords {
     ),
     ("env-file dotenv-path", [], nil, "write `env_file: [FILE]` at the top of the manifest"),
     ("always-make B", [], .rerun, "`--rerun '*'` runs all tasks, even if they are up to date"),
+    ("force", [.initialize], nil, "`opflow init` does not overwrite a file; remove it first"),
     ("force", [], .rerun, "did you mean --rerun?"),
     ("list l list-all", [], nil, "`opflow tasks` lists the tasks"),
     ("a", [.run], nil, "`opflow tasks` lists the tasks"),
@@ -108,6 +116,7 @@ enum ForeignWords {
     ("completion completions", [.run], nil, "use `opflow completion bash`, `zsh` or `fish`"),
     ("status", [.run], nil, "`opflow plan` shows which tasks would run or are up to date"),
     ("summary", [.run], nil, "`opflow plan` shows the tasks that would run"),
+    ("timeout", [.wait], nil, "limit the time with `timeout 60 opflow wait`"),
     ("timeout", [], nil, "write `timeout` in a task, or under `defaults` for all tasks"),
     ("retries retry", [], nil, "write `retry` in a task, or under `defaults` for all tasks"),
     ("tail lines n", [.logs], nil, "`opflow logs TASK | tail -n 20` shows the last lines"),
@@ -116,6 +125,11 @@ enum ForeignWords {
     ("no-color no-ansi", [], .color, "did you mean `--color never`?"),
     ("ansi colour", [], .color, "did you mean --color?"),
     ("progress", [], .output, "did you mean --output?"),
+    ("html", [.report], nil, "write it without dashes: `opflow report html -o run.html`"),
+    ("junit", [.report], nil, "write it without dashes: `opflow report junit -o FILE`"),
+    ("trace", [.report], nil, "write it without dashes: `opflow report trace -o FILE`"),
+    ("otel", [.report], nil, "write it without dashes: `opflow report otel`"),
+    ("format", [.report], nil, "name the format without a flag: `opflow report html`"),
     ("format", [], .output, "did you mean --output or --json?"),
     ("junitxml junit-xml junitfile", [], .junit, "did you mean --junit?"),
     (
@@ -129,6 +143,11 @@ enum ForeignWords {
     ("log-level", [], .verbose, "did you mean -v or -q?"),
     ("debug", [], .verbose, "did you mean -v?"),
     ("t timestamps", [.logs], nil, "`opflow journal export` and `opflow report trace` print times"),
+    ("all", [.run], nil, "`opflow run` runs all tasks"),
+    ("older days age", [.clean], nil, "did you mean --older-than?"),
+    ("limit last", [.runs], nil, "`opflow runs | head -n 20` shows the first lines"),
+    ("profile", [.run, .plan], nil, "select tasks by their tags: `--only tag:NAME`"),
+    ("no reject deny", [.request(.approve)], nil, "`opflow reject TASK` rejects an approval"),
     ("all force", [.clean], nil, "`--keep 0 --older-than 0` removes all runs that are not live"),
     ("all", [.logs], nil, "`opflow logs` without a task prints the output of all tasks"),
     ("graph", [.plan], nil, "`opflow graph` shows the dependency graph"),

@@ -165,6 +165,10 @@ package enum HelpText {
   /// Returns a hint for an unknown topic.
   package static func hint(_ word: String, meantKey: String?, keys: [String]) -> String {
     if let hint = ForeignWords.help(command: word) { return hint }
+    let first = word.prefix { $0 != " " }
+    if first.count < word.count, Command.allCases.contains(where: { $0.word == first }) {
+      return "did you mean `opflow help \(first)`?"
+    }
     var candidates = Command.allCases.map(\.word)
     // Short words are near to too many terms and keys.
     if word.utf8.count >= 5 { candidates += Glossary.terms.map(\.name) + keys }

@@ -45,8 +45,8 @@ extension CommandRow {
   private static func checkWatch(_ invocation: inout Invocation) throws(Complaint) {
     if invocation.watches, invocation.json {
       throw Complaint(
-        "--json and --watch exclude each other; `opflow journal export` prints the steps of a run "
-          + "as JSON")
+        "--json and --watch contradict each other; `opflow journal export` prints the steps of a "
+          + "run as JSON")
     }
     if !invocation.watches, !invocation.passesCommands {
       throw Complaint("--ci-commands needs --watch")

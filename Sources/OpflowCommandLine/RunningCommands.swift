@@ -24,7 +24,8 @@ extension CommandRow {
       ],
       details: """
         With TASK, opflow runs these tasks and their dependencies, and the `finally` tasks that need one
-        of them. -j sets the limit of the resource `cpu`, of which a task uses 1 by default.
+        of them. -j sets the limit of the resource `cpu`, of which a task uses 1 by default. If flags set
+        the same thing, such as -q and --output line or -k and --max-failures 2, the last one counts.
 
         Ctrl-C sends running tasks their stop signal and ends the run; press it again to kill them. In
         both cases, `opflow resume` continues the run.
@@ -105,7 +106,7 @@ extension CommandRow {
       examples: [
         ("opflow plan", "Plan a run of all tasks"),
         ("opflow plan -j 1,2,4,8", "Compare the expected times with 1 to 8 tasks at once"),
-        ("opflow plan --resume", "Show what `opflow run --resume` would run"),
+        ("opflow plan --resume", "Show the plan of `opflow run --resume`"),
       ],
       details: """
         opflow lists the tasks in the order in which they would start. It estimates times from earlier runs

@@ -115,7 +115,7 @@ enum Words {
         !number.words.contains(where: { $0.word.description == value })
       {
         throw Complaint(
-          "which number? For example: `\(command) \(value.clean) \(number.example)`")
+          "which number? For example: `\(command) \(value.typed) \(number.example)`")
       }
       if words.count == 1 {
         throw Complaint("which tasks? For example: `\(command) build \(value.clean)`")
@@ -159,7 +159,7 @@ enum Words {
   private static func noWords(_ word: String, of command: Command?) -> Complaint {
     switch command {
     case .request(.pause):
-      Complaint("`pause` pauses the whole run; use `opflow suspend \(word.clean)` for tasks")
+      Complaint("`pause` pauses the whole run; use `opflow suspend \(word.typed)` for tasks")
     case .initialize:
       Complaint(
         "unexpected argument `\(word.clean)`; for a folder write `-C \(word.clean)`, for a file "
@@ -170,7 +170,7 @@ enum Words {
 
   private static func single(_ words: ArraySlice<String>) throws(Complaint) -> String? {
     if let extra = words.dropFirst().first { throw .superfluous(extra) }
-    if let only = words.first, only.isEmpty { throw Complaint("a name is empty") }
+    if let only = words.first, only.isEmpty { throw Complaint.empty }
     return words.first
   }
 
@@ -189,7 +189,7 @@ enum Words {
     _ words: some Sequence<String>, mayBeNone: Bool, of command: Command?
   ) throws(Complaint) -> [String] {
     let words = Array(words)
-    if words.contains("") { throw Complaint("a name is empty") }
+    if words.contains("") { throw Complaint.empty }
     if words.isEmpty, !mayBeNone {
       throw Complaint("which tasks? For example: `opflow \(command?.word ?? "") test`")
     }
@@ -212,7 +212,7 @@ enum Words {
     if let choice = Word(rawValue: word) { return choice }
     let nearest = NearestName.of(word, among: words).map { "; did you mean \($0)?" } ?? ""
     throw Complaint(
-      "unknown \(kind) `\(word.clean)`; there are \(words.joined(separator: ", "))\(nearest)")
+      "unknown \(kind) `\(word.clean)`; use one of \(words.joined(separator: ", "))\(nearest)")
   }
 }
 
@@ -252,14 +252,14 @@ struct ManifestWords {
 
   /// Nil unless the intention is clear.
   private static func noTask(_ word: String) -> Complaint? {
-    if word.isEmpty { return Complaint("a name is empty") }
+    if word.isEmpty { return Complaint.empty }
     // make, just and task set variables like this.
     if let equals = word.firstIndex(of: "="), equals > word.startIndex,
       !word[..<equals].contains("["),
       !word.hasPrefix("tag:"), !Glob.isPattern(word)
     {
       return Complaint(
-        "`\(word.clean)` is not a task; to set a variable, write `--set \(word.clean)`")
+        "`\(word.clean)` is not a task; to set a variable, write `--set \(word.typed)`")
     }
     // Other tools take lists like this.
     if word.contains(","), !word.contains("["), !word.hasPrefix("tag:"), !Glob.isPattern(word) {

@@ -114,51 +114,78 @@ package enum TransferCode {
   package static func refusal(_ code: Int32, text: String) -> DownloadFailure {
     switch code {
     // Out of memory or handles, which is not the request's fault.
-    case 2, 27: DownloadFailure(.connectionLost, "libcurl cannot begin: \(shown(text))")
-    default: DownloadFailure(.request, "cannot be asked for: \(shown(text))")
+    case 2, 27: DownloadFailure(.connectionLost, "libcurl cannot start: \(shown(text))")
+    default: DownloadFailure(.request, "cannot be requested: \(shown(text))")
     }
   }
 
   package static func isUnreadableBundle(_ code: Int32) -> Bool { code == 77 }
 
-  /// For a transfer that broke.
-  package static func failure(_ code: Int32, text: String) -> DownloadFailure {
+  /// For a transfer that broke. `reason` is the system's, if known.
+  package static func failure(
+    _ code: Int32, text: String, reason: String = ""
+  ) -> DownloadFailure {
     let text = shown(text)
     switch code {
     // Invalid, or not supported by this libcurl.
-    case 3, 4, 48, 49: return DownloadFailure(.request, "cannot be asked for: \(text)")
+    case 3, 4, 48, 49: return DownloadFailure(.request, "cannot be requested: \(text)")
     case 1 where text.contains("disabled in libcurl"):
-      return DownloadFailure(.request, "cannot be asked for: \(text)")
+      return DownloadFailure(.request, "cannot be requested: \(text)")
     case 9, 36, 37: return DownloadFailure(.request, "cannot be read: \(text)")
-    case 5: return DownloadFailure(.resolve, "the proxy's name could not be resolved: \(text)")
-    case 6: return DownloadFailure(.resolve, "the host's name could not be resolved: \(text)")
-    case 7, 45, 89, 96, 97: return DownloadFailure(.connect, "no connection: \(text)")
-    case 28: return DownloadFailure(.connect, "no connection in time: \(text)")
-    case 35, 59, 101: return DownloadFailure(.tls, "no TLS connection: \(text)")
+    case 5, 6: return DownloadFailure(.resolve, unresolved(text))
+    case 7, 45, 89, 96, 97: return DownloadFailure(.connect, unconnected(text, reason))
+    case 28: return DownloadFailure(.connect, late(text))
+    case 35, 59, 101: return DownloadFailure(.tls, "cannot set up TLS: \(text)")
     // The server's certificate, or the local ones to verify it.
     case 51, 53, 54, 58, 60, 66, 77, 82, 83, 90, 91, 98:
-      return DownloadFailure(.certificate, "the server cannot be trusted: \(text)")
+      return DownloadFailure(.certificate, "cannot verify the server's certificate: \(text)")
     case 18: return DownloadFailure(.truncated, "ended too early: \(text)")
-    case 52: return DownloadFailure(.connectionLost, "the server closed without an answer")
+    case 52:
+      return DownloadFailure(
+        .connectionLost, "the server closed the connection without a response")
     case 56 where text.hasPrefix("Too large response headers"):
-      return nonsense("its head is too long")
+      return nonsense("its headers are too long")
     case 56 where text.contains("chunked-encoding"): return nonsense(text)
     case 16, 55, 56, 80, 92, 95:
-      return DownloadFailure(.connectionLost, "the connection broke: \(text)")
-    case 1 where text.contains("HTTP/0.9"): return nonsense("it does not begin as HTTP does")
+      return DownloadFailure(.connectionLost, "the connection was lost: \(text)")
+    case 1 where text.contains("HTTP/0.9"): return nonsense("it is not HTTP")
     case 1, 8, 61: return nonsense(text)
     // Before libcurl 8.3 also an endless line.
-    case 27: return nonsense("a line of its head is too long, or there is no memory left")
-    case 100: return nonsense("a line of its head is too long")
+    case 27: return nonsense("a header line is too long, or libcurl is out of memory")
+    case 100: return nonsense("a header line is too long")
     // A line that starts with a space but continues no field, or a field without a name.
-    case 43 where text.contains("bad argument"): return nonsense("a line of its head is no field")
+    case 43 where text.contains("bad argument"): return nonsense("a header line is malformed")
     case 43: return nonsense(text)
     default: return DownloadFailure(.connectionLost, "failed: \(text) (libcurl error \(code))")
     }
   }
 
+  /// `Could not resolve host: NAME`
+  private static func unresolved(_ text: String) -> String {
+    let start = "Could not resolve "
+    return text.hasPrefix(start)
+      ? "cannot resolve \(text.dropFirst(start.count))" : "cannot resolve the name: \(text)"
+  }
+
+  private static let connecting = "Failed to connect to "
+
+  /// `Failed to connect to HOST port PORT after N ms: Couldn't connect to server`
+  private static func unconnected(_ text: String, _ reason: String) -> String {
+    guard text.hasPrefix(connecting) else { return "cannot connect: \(text)" }
+    let place = text.dropFirst(connecting.count)
+    guard !reason.isEmpty, let end = place.firstRange(of: " after ") ?? place.firstRange(of: ": ")
+    else { return "cannot connect to \(place)" }
+    return "cannot connect to \(place[..<end.lowerBound]): \(reason)"
+  }
+
+  private static func late(_ text: String) -> String {
+    if text.hasPrefix(connecting) { return unconnected(text, "") }
+    return text.contains("timed out")
+      ? text.prefix(1).lowercased() + text.dropFirst() : "timed out: \(text)"
+  }
+
   private static func nonsense(_ detail: String) -> DownloadFailure {
-    DownloadFailure(.nonsense, "the answer makes no sense: \(detail)")
+    DownloadFailure(.nonsense, "invalid response: \(detail)")
   }
 
   /// CURL_ERROR_SIZE.

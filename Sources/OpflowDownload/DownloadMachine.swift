@@ -201,8 +201,8 @@ package final class DownloadMachine {
     case 206: return partBody(head)
     case 304:
       if known != nil, source == 0, request?.rangeFrom == nil { return skip(.keepTarget) }
-      return skip(
-        fail(DownloadFailure(.nonsense, "answered 304, though nothing was known of the file")))
+      let text = "answered 304 (not modified) to an unconditional request"
+      return skip(fail(DownloadFailure(.nonsense, text)))
     case 300..<400 where !head.location.isEmpty: return skip(redirect(to: head.location))
     case 416:
       if let request, request.rangeFrom != nil { return skip(unsatisfied(head)) }
@@ -244,7 +244,7 @@ package final class DownloadMachine {
 
   private func wholeBody(_ head: ResponseHead) -> BodyDecision {
     if head.hasBrokenLength, !spec.hasHash {
-      return skip(fail(DownloadFailure(.nonsense, "gave a Content-Length that makes no sense")))
+      return skip(fail(DownloadFailure(.nonsense, "sent an invalid Content-Length")))
     }
     if looksLikeRest(head) { return skip(askAnew()) }
     return place(head, total: head.contentLength)
@@ -265,7 +265,7 @@ package final class DownloadMachine {
     let isPlain = head.encoding.isEmpty
     if isPlain, let size = spec.sizeBytes, let total, total != size {
       return skip(
-        fail(DownloadFailure(.wrongSize, "is \(total) bytes long, and should be \(size)")))
+        fail(DownloadFailure(.wrongSize, "is \(total) bytes long, expected \(size)")))
     }
     let record = newRecord(head, total: total)
     part = PartOnDisk(bytes: 0, record: record)
@@ -324,7 +324,7 @@ package final class DownloadMachine {
   /// Requests the whole file once, then gives up on this source.
   private func distrusted() -> DownloadStep {
     if request?.rangeFrom != nil { return askAnew() }
-    return fail(DownloadFailure(.nonsense, "answered with a part that nobody asked for"))
+    return fail(DownloadFailure(.nonsense, "sent a byte range that opflow did not request"))
   }
 
   private func unsatisfied(_ head: ResponseHead) -> DownloadStep {
@@ -356,12 +356,13 @@ package final class DownloadMachine {
       let target = try request.address.resolving(location)
       if target.scheme == .file {
         return fail(
-          DownloadFailure(.forbiddenRedirect, "redirected to a file of this machine: refused"))
+          DownloadFailure(.forbiddenRedirect, "redirected to a local file, which opflow refuses"))
       }
       if request.address.scheme == .https, target.scheme == .http {
         return fail(
           DownloadFailure(
-            .forbiddenRedirect, "redirected from https to http (\(target.text)): refused"))
+            .forbiddenRedirect,
+            "redirected from https to http, which opflow refuses: \(target.text)"))
       }
       return ask(target)
     } catch {
@@ -392,12 +393,12 @@ package final class DownloadMachine {
     isPartWorthless = true
     return fail(
       DownloadFailure(
-        .wrongSize, "is longer than the \(spec.sizeBytes ?? part.bytes) bytes that it should be"))
+        .wrongSize, "is longer than the expected \(spec.sizeBytes ?? part.bytes) bytes"))
   }
 
   private func completed() -> DownloadStep {
     guard let placement, let head else {
-      return fail(DownloadFailure(.nonsense, "ended before it answered"))
+      return fail(DownloadFailure(.nonsense, "ended without a response"))
     }
     if let end = placement.end, part.bytes < end { return fail(truncated(end)) }
     if request?.rangeFrom != nil, placement.offset > 0 || head.status == 206 {
@@ -417,7 +418,7 @@ package final class DownloadMachine {
 
   private func continued() -> DownloadStep {
     guard let request, part.bytes > (request.rangeFrom ?? 0) else {
-      return fail(DownloadFailure(.nonsense, "answered with a part that holds nothing new"))
+      return fail(DownloadFailure(.nonsense, "sent a byte range without new bytes"))
     }
     return ask(request.address)
   }
@@ -484,12 +485,12 @@ extension DownloadSpec {
   package func mismatch(_ facts: FileFacts) -> DownloadFailure? {
     if let sizeBytes, facts.sizeBytes != sizeBytes {
       return DownloadFailure(
-        .wrongSize, "is \(facts.sizeBytes) bytes long, and should be \(sizeBytes)")
+        .wrongSize, "is \(facts.sizeBytes) bytes long, expected \(sizeBytes)")
     }
     for (name, wanted, found) in [
       ("SHA-256", sha256, facts.sha256), ("SHA-512", sha512, facts.sha512),
     ] where !wanted.isEmpty && wanted != found {
-      return DownloadFailure(.wrongHash, "has the \(name) \(found), and should have \(wanted)")
+      return DownloadFailure(.wrongHash, "has \(name) \(found), expected \(wanted)")
     }
     return nil
   }

@@ -26,8 +26,8 @@ package enum DownloadWorkerAction: Equatable, Sendable {
   case leave
 }
 
-/// The decisions of a download worker about its tasks, in their order: which one transfers, what is
-/// reported when, and how each ends.
+/// The decisions of a download worker about its tasks, in their order: which one transfers, when
+/// its reports are sent, and how each ends.
 ///
 ///     waiting ─► transferring ─► settling ─► ended
 ///                     └──────────────────────►┘

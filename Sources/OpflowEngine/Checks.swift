@@ -256,7 +256,8 @@ extension Scheduler {
 
   private mutating func discard(_ worker: WorkerID, unasked task: TaskID) {
     discard(
-      worker, complaint: "it answered for task number \(task.rawValue), which it was not asked")
+      worker,
+      complaint: "it reported a check of task number \(task.rawValue) that opflow did not request")
   }
 
   private mutating func findStale(_ task: TaskID, _ why: String) {

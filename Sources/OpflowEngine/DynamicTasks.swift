@@ -45,11 +45,13 @@ extension Scheduler {
   func fault(ofExtensionBy generator: TaskID) -> String? {
     if phase.step == .done { return "the run has ended" }
     if phase.stopCause != nil { return "the run is stopping" }
-    if phase.step == .finally { return "the `finally` tasks have begun: nothing follows them" }
+    if phase.step == .finally {
+      return "the `finally` tasks have started; you cannot add tasks after them"
+    }
     let isOwn = !generator.isNone && graph.state(generator).isRunning
-    if openness == .closed, !isOwn { return "the run is closed: nothing is added to it any more" }
+    if openness == .closed, !isOwn { return "the run is closed to new tasks" }
     if services.isLeaving { return "the run is ending" }
-    return services.passedOn.isEmpty ? nil : "the run changes hands just now; ask again"
+    return services.passedOn.isEmpty ? nil : "another session takes over the run; try again"
   }
 
   /// A service group is on one node: new tasks cannot join groups that may be on two remote nodes,
@@ -59,20 +61,20 @@ extension Scheduler {
     if let fault = fault(ofNeedsLeftOut: segment) { return fault }
     let needed = servicesNeeded(bySegment: segment)
     if let (task, service) = needed.first(where: { segment.kind($0.task) == .block }) {
-      return "\(segment.nameString(task)) is a block, and cannot need the service"
-        + " \(plan.nameString(service))"
+      return "\(segment.nameString(task)) is an external task (`block`); it cannot need the"
+        + " service \(plan.nameString(service))"
     }
     guard options.usesNodes, let first = needed.first?.service else { return nil }
     let users = Set(needed.map(\.task))
     let staying = segment.tasks.lazy.map { TaskID($0) }.first { stays($0, in: segment, users) }
     for (_, service) in needed {
       if let staying, group(of: service) != nil {
-        return "\(segment.nameString(staying)) stays on the coordinator's machine, and"
-          + " \(plan.nameString(service)), which is needed beside it, may be on another one"
+        return "\(segment.nameString(staying)) must run on the coordinator's node, but"
+          + " \(plan.nameString(service)), a service that it uses, may run on another node"
       }
       if group(of: service) != group(of: first) {
-        return "what is added needs \(plan.nameString(first)) and"
-          + " \(plan.nameString(service)), which may be on different machines"
+        return "the new tasks need \(plan.nameString(first)) and"
+          + " \(plan.nameString(service)), which may run on different nodes"
       }
     }
     return nil
@@ -88,7 +90,7 @@ extension Scheduler {
       let isOpen = graph.state(task) == .skipped && !graph.has(.skippedUpstream, task)
       if !isOpen, !isService(task) { continue }
       return "\(segment.nameString(TaskID(need.task))) needs \(plan.nameString(task)),"
-        + " which is left out of what the run does now"
+        + " which is not part of this session"
     }
     return nil
   }
@@ -98,12 +100,14 @@ extension Scheduler {
       guard let maker = plan.task(named: segment.text(matrixGroup.name)), plan.makesInstances(maker)
       else { continue }
       let name = plan.nameString(maker)
-      if plan.instances(madeBy: maker) != nil { return "\(name) has legs in this run already" }
+      if plan.instances(madeBy: maker) != nil {
+        return "\(name) already has matrix tasks in this run"
+      }
       if maker != generator || !graph.state(maker).isRunning {
-        return "the legs of \(name) are made by itself, while it runs"
+        return "only \(name) itself can add its matrix tasks, while it runs"
       }
       if needsWhatNeeds(maker, segment) {
-        return "legs of \(name) need what waits for them"
+        return "dependency cycle: matrix tasks of \(name) need one of their dependents"
       }
     }
     return nil

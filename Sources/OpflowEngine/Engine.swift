@@ -107,7 +107,7 @@ package struct Engine: ~Copyable {
   }
 
   private mutating func wrote(at now: Instant) {
-    precondition(isWriting, "nothing was to be written")
+    precondition(isWriting, "there was nothing to write")
     isWriting = false
     gate.wrote(upTo: end, at: now)
     encoder.removeAll()
@@ -149,7 +149,7 @@ package struct Engine: ~Copyable {
 
   /// Returns nil to wait for the next fact or `nextWake`.
   package mutating func next(at now: Instant) -> EngineStep? {
-    precondition(!isWriting, "whether the lines are written was not told")
+    precondition(!isWriting, "the result of the last write is unknown")
     return nextDecision() ?? nextThatWaits(at: now)
   }
 
@@ -306,7 +306,7 @@ package struct Engine: ~Copyable {
     toExtension id: RequestID, by segment: Plan, of generator: TaskID = .none
   ) -> RequestAnswer? {
     if closing != nil { return .refused(detail: "the run has ended") }
-    if hasFailed { return .refused(detail: "the journal cannot be written, and the run ends") }
+    if hasFailed { return .refused(detail: "opflow cannot write the journal and ends the run") }
     if let count = count(ofRequest: id) { return .done(count: count) }
     let fault =
       scheduler.fault(ofExtensionBy: generator)
@@ -441,7 +441,7 @@ struct AnswerGate: Sendable {
     var entry = entry
     entry.line = 0
     if case .done = entry.answer {
-      entry.answer = .refused(detail: "the journal cannot be written, and the run ends")
+      entry.answer = .refused(detail: "opflow cannot write the journal and ends the run")
     }
     return entry
   }

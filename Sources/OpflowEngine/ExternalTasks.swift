@@ -4,7 +4,7 @@ internal import OpflowWire
 /// External tasks (action `block`) and the clients that run them.
 ///
 /// A client connects, offers tasks, retracts offers and disconnects at any time. Each attempt in it
-/// is a worker of kind `block`, a *slot*. Free slots are reused.
+/// is a worker of kind `block`, a *slot*. Free slots take the next attempts.
 ///
 ///     waiting ──offered──> ready ──> running in P ──> ended
 ///        ^  <──retracted───┘            │ │ │
@@ -186,16 +186,16 @@ struct ExternalTasks {
   func checkInvariants(_ workforce: Workforce) -> String? {
     for (number, program) in programs {
       for task in program.offers where offers[task]?.contains(number) != true {
-        return "an offer is known of one side alone"
+        return "an offer is recorded on one side only"
       }
       for slot in program.slots {
         guard let taken = slots[slot], taken.program == number else {
-          return "a seat is in no program"
+          return "a slot belongs to no client"
         }
-        if program.free.contains(slot) != taken.task.isNone { return "a seat is free and taken" }
+        if program.free.contains(slot) != taken.task.isNone { return "a slot is free and taken" }
         let record = workforce.workers[slot.index]
         if record.current != taken.task || record.kind != .block {
-          return "seat \(slot.rawValue) has another task than its worker"
+          return "slot \(slot.rawValue) and its worker have different tasks"
         }
       }
     }
@@ -203,18 +203,18 @@ struct ExternalTasks {
     where numbers.isEmpty
       || numbers.contains(where: { programs[$0]?.offers.contains(task) != true })
     {
-      return "an offer is known of one side alone"
+      return "an offer is recorded on one side only"
     }
     if slots.count != programs.values.reduce(0, { $0 + $1.slots.count }) {
-      return "seats are miscounted"
+      return "slots are miscounted"
     }
     let busy = slots.filter { !$0.value.task.isNone }
     if busy.count != holders.count || busy.contains(where: { holders[$0.value.task] != $0.key }) {
-      return "a block is held twice"
+      return "an external task is held twice"
     }
     let living = workforce.living.count { workforce.workers[$0.index].kind == .block }
-    if living != slots.count { return "\(slots.count) seats, \(living) workers" }
-    for task in draining.keys where holders[task] != nil { return "a block runs beside itself" }
+    if living != slots.count { return "\(slots.count) slots, \(living) workers" }
+    for task in draining.keys where holders[task] != nil { return "an external task runs twice" }
     return nil
   }
 }
@@ -262,7 +262,7 @@ extension Scheduler {
 
   mutating func slot(for task: TaskID) -> WorkerID {
     guard let place = blocks.place(for: task) else {
-      preconditionFailure("a block was to start that nobody offers")
+      preconditionFailure("no client offers the external task to start")
     }
     let slot: WorkerID
     if let free = place.slot {
@@ -331,6 +331,6 @@ extension Scheduler {
     var outcome = Outcome(status: .unknown, reason: blocks.stopReason(slot))
     outcome.usage.wallMicroseconds = wallMicroseconds(of: slot)
     blocks.drain(slot, attempt: attempt[task.index])
-    ended(slot, task, outcome, detail: "its program did not end it in time")
+    ended(slot, task, outcome, detail: "its client did not end it in time")
   }
 }

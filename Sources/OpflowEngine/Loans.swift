@@ -208,8 +208,8 @@ extension Scheduler {
       guard let lent = record.share?.lent, lent != 0 else { continue }
       guard lent > 0, record.state == .busy, record.ahead.isEmpty,
         let loan = loans.open.first(where: { $0.worker == worker }), loan.task == record.current
-      else { return "something is lent to what has no jobserver" }
-      if loan.asked > lent { return "more is asked back than was lent" }
+      else { return "a task without jobserver has a loan" }
+      if loan.asked > lent { return "opflow asks for more than it lent" }
     }
     return nil
   }

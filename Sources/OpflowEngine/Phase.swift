@@ -237,7 +237,7 @@ struct Phase: Equatable {
   private(set) var isSuspended = false
 
   mutating func advance(to next: Step) {
-    precondition(next.rawValue > step.rawValue, "a drive went from \(step) to \(next)")
+    precondition(next.rawValue > step.rawValue, "a session went from \(step) to \(next)")
     step = next
   }
 
@@ -314,8 +314,8 @@ struct Phase: Equatable {
   }
 
   func checkInvariants() -> String? {
-    if isKilled, stopCause == nil { return "a drive is killed and not stopped" }
-    if step == .done, isSuspended { return "a drive ended while it was suspended" }
+    if isKilled, stopCause == nil { return "a session is killed but not stopped" }
+    if step == .done, isSuspended { return "a session ended while it was suspended" }
     return nil
   }
 }

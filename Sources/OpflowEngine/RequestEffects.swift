@@ -1,3 +1,4 @@
+internal import OpflowBase
 internal import OpflowJournal
 internal import OpflowPlan
 internal import OpflowWire
@@ -6,21 +7,21 @@ extension Scheduler {
   func faultOfVerb(_ request: ControlRequest) -> String? {
     let isStopping = phase.stopCause != nil
     switch request.verb {
-    case .cancel: return request.isOfRun && isStopping ? "the run is stopping already" : nil
+    case .cancel: return request.isOfRun && isStopping ? "the run is already stopping" : nil
     case .pause:
       if isStopping { return "the run is stopping" }
-      return phase.isPaused ? "the run is paused already" : nil
+      return phase.isPaused ? "the run is already paused" : nil
     case .proceed: return request.isOfRun && !phase.isPaused ? "the run is not paused" : nil
     case .parallel: return faultOfCapacity(request)
     case .retry:
-      if isStopping { return "the run is stopping; a resume runs it again" }
+      if isStopping { return "the run is stopping; then `opflow resume` re-runs failed tasks" }
       return phase.step == .finally
-        ? "the `finally` tasks have begun; a resume runs it again afterwards" : nil
+        ? "the `finally` tasks have started; after them, `opflow resume` re-runs failed tasks" : nil
     case .close:
       switch openness {
       case .open: return nil
-      case .closed: return "the run is closed already"
-      case .ordinary: return "the run is none that `opflow serve` keeps open: it ends by itself"
+      case .closed: return "the run is already closed"
+      case .ordinary: return "the run was not started by `opflow serve`; it ends by itself"
       }
     case .suspend, .priority, .skip, .approve, .reject: return nil
     }
@@ -28,14 +29,14 @@ extension Scheduler {
 
   private func faultOfCapacity(_ request: ControlRequest) -> String? {
     guard case .capacity(let resource, let amount) = request.value else { return nil }
-    guard plan.resources.indices.contains(resource) else { return "there is no such resource" }
+    guard plan.resources.indices.contains(resource) else { return "the run has no such resource" }
     if amount == 0, resource <= Int(ResourceEntry.download) {
       let name = plan.string(plan.resources[resource].name)
-      return "\(name) cannot be 0; `opflow pause` starts nothing new"
+      return "the limit of \(name) cannot be 0; to start no more tasks, use `opflow pause`"
     }
     if resource == plan.gpuResource {
       let most = options.capacities(of: plan)[resource]
-      if amount > most { return "this machine has \(most / 1000) GPUs" }
+      if amount > most { return "this machine has only \(most / 1000) GPUs" }
     }
     return nil
   }
@@ -52,76 +53,88 @@ extension Scheduler {
     case .pause, .parallel, .close: return nil
     case _ where state.isTerminal: return ended(task)
     case .cancel:
-      if graph.has(.cancelling, task) { return "is being cancelled already" }
+      if graph.has(.cancelling, task) { return "is already being cancelled" }
       return isStopping(task) ? "is being stopped with the run" : nil
     case .proceed: return graph.has(.onHold, task) ? nil : "is not suspended"
     case .suspend:
       if graph.has(.cancelling, task) { return "is being cancelled" }
-      if isAsked { return "waits for an answer, and does nothing meanwhile" }
+      if isAsked { return "waits for approval; you cannot suspend it" }
       if isStopping(task) { return "is being stopped with the run" }
       if isExternal(task), state.isRunning {
-        return "runs inside the program that offered it, and cannot be stopped there"
+        return "runs in the client that offered it; opflow cannot suspend it there"
       }
-      return graph.has(.onHold, task) ? "is suspended already" : nil
+      return graph.has(.onHold, task) ? "is already suspended" : nil
     case .skip:
-      if isAsked { return "waits for an answer: approve or reject it" }
-      return state.isRunning ? "runs (try \(attempt[task.index]))" : nil
+      if isAsked { return Self.asksForApproval }
+      return state.isRunning ? runningText(of: task) : nil
     case .priority: return nil
     }
   }
 
   private func faultOfAnswer(to task: TaskID) -> String? {
-    guard isApproval(task) else { return "is no gate: nobody is asked" }
+    guard isApproval(task) else { return "does not ask for approval" }
     let state = graph.state(task)
     if !state.isTerminal { return whyNotAsked(task) }
     guard let answer = approvals.answers[task], state != .cancelled else { return ended(task) }
     let verb = answer.verb == .approve ? "approved" : "rejected"
-    return "was \(verb) already, by \(answer.requester.text)"
+    return "was already \(verb) by \(answer.requester.text)"
   }
 
   private func whyNotAsked(_ task: TaskID) -> String {
     let open = graph.unmetNeeds(of: task)
     if open == 0, !mayStart(task) {
-      return "asks nobody any more: a task has failed (max_failures), and nothing new starts"
+      return "no longer asks for approval; opflow reached max_failures and starts no more tasks"
     }
-    if graph.has(.onHold, task) { return "has not asked yet: it is suspended" }
+    if graph.has(.onHold, task) { return "has not asked for approval yet; it is suspended" }
     if graph.state(task) == .ready, phase.isPaused {
-      return "has not asked yet: the run is paused"
+      return "has not asked for approval yet; the run is paused"
     }
     return open == 0
-      ? "has not asked yet"
-      : "has not asked yet: \(open) of its needs \(open == 1 ? "has" : "have") no end"
+      ? "has not asked for approval yet"
+      : "has not asked for approval yet; it waits for \(open)"
+        + " \(open == 1 ? "dependency" : "dependencies")"
+  }
+
+  private static let asksForApproval = "waits for approval; approve or reject it"
+
+  private func runningText(of task: TaskID) -> String {
+    "is running (attempt \(attempt[task.index]))"
+  }
+
+  /// Typed when the run has ended.
+  private func rerunCommand(_ task: TaskID) -> String {
+    "opflow resume --rerun \(QuotedWords.quoted(plan.nameString(task)))"
   }
 
   private func faultOfRetry(of task: TaskID, among named: Set<TaskID>) -> String? {
     if graph.endedBefore?.contains(task) == true {
-      return "\(ended(task)); a resume with --rerun runs it again"
+      return "\(ended(task)); to re-run it after this run: \(rerunCommand(task))"
     }
     if let names = leftAlive[task] {
       return
-        "may still run, since opflow could not end process \(names): end it, then resume the run"
+        "may still be running, as opflow could not end process \(names); end it, then resume the"
+        + " run"
     }
     switch graph.state(task) {
     case .failed, .cancelled:
       let missing = plan.needs(task).contains {
         graph.isLacked($0) && !named.contains(TaskID(plan.needTargets[$0]))
       }
-      return missing ? "lacks what it needs by now" : nil
+      return missing ? "cannot run again; its `needs` are no longer met" : nil
     case .failedAllowed:
       guard let dependent = firstThatBuiltOn(task) else { return nil }
       return
-        "has failed, which is allowed, and \(plan.nameString(dependent)) has gone on from that;"
-        + " a resume with --rerun runs both again"
+        "has failed (allowed), and its dependent \(plan.nameString(dependent)) has started; to"
+        + " re-run both after this run: \(rerunCommand(task))"
     case .skipped:
       guard graph.has(.skippedUpstream, task) else { return ended(task) }
-      let culprit = needToRetry(of: task).map { plan.nameString($0) } ?? "what it needs"
-      return "was skipped for want of \(culprit): retry that"
+      let culprit = needToRetry(of: task).map { plan.nameString($0) } ?? "a dependency"
+      return "was skipped because of \(culprit); retry that instead"
     case .succeeded, .upToDate: return ended(task)
     case .waiting, .ready, .checking, .prefetched:
-      return graph.has(.ran, task) ? "waits for its next try already" : "has not run yet"
+      return graph.has(.ran, task) ? "already waits for its next attempt" : "has not run yet"
     case .running, .suspended:
-      return approvals.open[task] == nil
-        ? "runs (try \(attempt[task.index]))" : "waits for an answer: approve or reject it"
+      return approvals.open[task] == nil ? runningText(of: task) : Self.asksForApproval
     }
   }
 
@@ -272,7 +285,7 @@ extension Scheduler {
       cancelled += 1
       graph.set(task, .cancelled)
     }
-    // Closed before the first end, which could withdraw them.
+    // Closed before the first end, which could retract them.
     let questions = takeQuestions(of: tasks)
     for task in pending { spread(from: task) }
     for (task, open) in questions { end(task, open, .cancelled) }

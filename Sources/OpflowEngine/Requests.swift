@@ -180,10 +180,10 @@ extension Scheduler {
   func faultOfRun(_ request: ControlRequest) -> String? {
     if phase.step == .done { return "the run has ended" }
     for task in request.tasks + request.among where !plan.tasks.contains(task.index) {
-      return "there is no task number \(task.rawValue)"
+      return "the run does not have a task number \(task.rawValue)"
     }
     if let fault = faultOfVerb(request) { return fault }
-    return request.isOfRun && request.verb.row.about == .tasks ? "it names no task" : nil
+    return request.isOfRun && request.verb.row.about == .tasks ? "the request names no task" : nil
   }
 
   /// Chooses the tasks to which the request applies, or returns why it does not.
@@ -208,7 +208,8 @@ extension Scheduler {
     }
     if chosen.isEmpty {
       let others = request.among.count - 1
-      return (first ?? "") + (others > 0 ? ", and it applies to none of \(others) others" : "")
+      let rest = others == 1 ? "1 other task is" : "\(others) other tasks are"
+      return (first ?? "") + (others > 0 ? "; \(rest) refused as well" : "")
     }
     tasks = chosen.sorted { $0.rawValue < $1.rawValue }
     return nil
@@ -216,28 +217,28 @@ extension Scheduler {
 
   private func fault(_ request: ControlRequest, _ task: TaskID, among named: Set<TaskID>) -> String?
   {
-    if graph.leftOut?.contains(task) == true { return "is no part of this run" }
+    if graph.leftOut?.contains(task) == true { return "is not part of this session" }
     if request.expects > 0, attempt[task.index] != request.expects {
-      return "is at try \(attempt[task.index]) by now, not \(request.expects)"
+      return "is now at attempt \(attempt[task.index]), not \(request.expects)"
     }
     return fault(request.verb, of: task, among: named)
   }
 
   func ended(_ task: TaskID) -> String {
     let state = graph.state(task)
-    let verb =
+    let (verb, end) =
       switch state {
-      case .succeeded: "has succeeded"
-      case .upToDate: "is up to date"
-      case .failedAllowed: "has failed"
-      case .failed: "has failed"
-      case .skipped: "was skipped"
-      case .cancelled: "was cancelled"
-      case .waiting, .ready, .checking, .prefetched, .running, .suspended: "has no end"
+      case .succeeded: ("has", "succeeded")
+      case .upToDate: ("was", "up to date")
+      case .failedAllowed, .failed: ("has", "failed")
+      case .skipped: ("was", "skipped")
+      case .cancelled: ("was", "cancelled")
+      case .waiting, .ready, .checking, .prefetched, .running, .suspended: ("has", "not ended")
       }
     let isOlder = graph.endedBefore?.contains(task) == true
-    return (isOlder ? "\(verb) in an earlier drive" : "\(verb) already")
-      + (state == .failedAllowed ? ", which is allowed" : "")
+    let note = state == .failedAllowed ? " (allowed)" : ""
+    return isOlder
+      ? "\(verb) \(end) in an earlier session\(note)" : "\(verb) already \(end)\(note)"
   }
 
   func isStopping(_ task: TaskID) -> Bool {

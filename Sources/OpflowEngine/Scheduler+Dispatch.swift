@@ -249,11 +249,12 @@ extension Scheduler {
     where graph.state(task) == .ready {
       var transition = Transition(.failure, task, reason: .refused)
       let demandClass = resources.demandClass(of: task)
+      let count = resources.gpus(of: demandClass)
       transition.detail =
-        "it wants \(resources.gpus(of: demandClass)) of gpu, and "
+        "it needs \(count) \(count == 1 ? "GPU" : "GPUs"); "
         + (resources.isLocal(demandClass)
           ? "this machine has \(options.gpus)"
-          : "no machine of the run has more than \(machines.mostDevices ?? 0)")
+          : "no node of the run has more than \(machines.mostDevices ?? 0)")
       graph.set(task, .waiting)
       settle(task, as: .failed, transition)
     }

@@ -43,10 +43,10 @@ extension Scheduler {
         return "task \(task.rawValue) is held twice"
       }
       if resources.demandClass(of: task) != Int(record.demandClass) {
-        return "a worker has a task that wants what the one before it does not free"
+        return "a worker has a task that needs more than the one before it frees"
       }
       if resources.isLocal(Int(record.demandClass)) != (record.node == .local) {
-        return "a task is on a machine that it is not for"
+        return "a task is on the wrong node"
       }
     }
     if record.state == .launching, !record.current.isNone, graph.state(record.current) != .ready {
@@ -64,24 +64,24 @@ extension Scheduler {
   ) -> String? {
     let isHeldBack = graph.has(.held, task)
     if isApproval(task) {
-      if holder != nil { return "is a gate, and a worker has it" }
+      if holder != nil { return "is an approval, but a worker has it" }
       if (approvals.open[task] != nil) != (graph.state(task) == .running) {
-        return "is a gate that is \(graph.state(task))"
+        return "is an approval that is \(graph.state(task))"
       }
     }
     if isExternal(task), queued.contains(task),
       blocks.isOffered(task) == blocks.waiting.contains(task)
     {
-      return "is a block that waits though it is offered, or stands in a queue though it is not"
+      return "is an external task in the wrong queue"
     }
     switch graph.state(task) {
     case .prefetched, .running, .suspended:
       if holder == nil, !isApproval(task) { return "runs nowhere" }
       if queued.contains(task) { return "runs and is queued" }
     case .checking:
-      if !checks.isOpen(task) { return "is checked by nobody" }
+      if !checks.isOpen(task) { return "is checked by no worker" }
       if queued.contains(task) || isHeldBack { return "is checked and queued" }
-      if graph.unmetNeeds(of: task) != 0 { return "is checked with needs unmet" }
+      if graph.unmetNeeds(of: task) != 0 { return "is checked before its dependencies finished" }
     case .ready:
       if checks.isOpen(task) { return "is ready and checked" }
       let assigned = holder.map { workforce.workers[$0.index].state == .launching } ?? false
@@ -89,7 +89,7 @@ extension Scheduler {
       let places = [queued.contains(task), assigned, isHeldBack, isTaken].filter { $0 }.count
       // An idle service is in no queue.
       if places != 1, places != 0 || !isService(task) { return "is ready in \(places) places" }
-      if graph.unmetNeeds(of: task) != 0 { return "is ready with needs unmet" }
+      if graph.unmetNeeds(of: task) != 0 { return "is ready before its dependencies finished" }
       if graph.has(.onHold, task), queued.contains(task) { return "is on hold and queued" }
       if isHeldBack, mayBeQueued(task) { return "is held back though it may start" }
     case .waiting:
@@ -107,13 +107,13 @@ extension Scheduler {
   }
 
   private func checkNodes() -> String? {
-    if machines.nodes.count != workforce.nodes.count - 1 { return "a site stands in one place" }
+    if machines.nodes.count != workforce.nodes.count - 1 { return "a node is in one list only" }
     for (index, node) in machines.nodes.enumerated() {
       let id = NodeID(Int32(truncatingIfNeeded: index + 1))
-      if node.isThere != workforce.isThere(id) { return "a site is gone for some" }
+      if node.isThere != workforce.isThere(id) { return "a node is gone in one list only" }
       let cpu = resources.pools[id.index].capacity[Int(ResourceEntry.cpu)]
       if cpu != (node.isInUse ? node.offer?.cpu ?? 0 : 0) {
-        return "site \(id.rawValue) is \(node.state) and offers \(cpu) processors"
+        return "node \(id.rawValue) is \(node.state) and offers \(cpu) processors"
       }
     }
     for task in machines.setAside
@@ -131,14 +131,14 @@ extension Scheduler {
     if let problem = checkUse() ?? checkReview() { return problem }
     let beyondIdle = Set(services.up.keys).union(services.stopping)
     for service in beyondIdle where !graph.state(service).isRunning {
-      return "\(plan.nameString(service)) is up, or told to end, and \(graph.state(service))"
+      return "\(plan.nameString(service)) is up or ending, but \(graph.state(service))"
     }
     for task in waiting {
       for service in plan.services(neededBy: task)
       where !graph.state(service).isTerminal && !graph.state(service).isRunning
         && !waiting.contains(service)
       {
-        return "\(plan.nameString(task)) waits for a service that nobody starts"
+        return "\(plan.nameString(task)) waits for a service that does not start"
       }
     }
     return nil
@@ -191,7 +191,7 @@ extension Scheduler {
       {
         // The task may keep its result without the service.
         guard isService(need), graph.isLeftWithoutService(task) else {
-          return "waits though a need cannot be met"
+          return "waits though a dependency failed"
         }
         open += 1
         cut += 1

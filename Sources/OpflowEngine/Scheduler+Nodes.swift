@@ -5,7 +5,7 @@ extension Scheduler {
   /// Launches a worker that reports the node's resources, if unknown.
   mutating func join(_ node: NodeID, _ offer: NodeOffer?, _ identity: NodeIdentity) {
     let joined = workforce.join(offer)
-    precondition(joined == node, "machines are numbered in the order in which they join")
+    precondition(joined == node, "nodes are numbered in the order in which they join")
     machines.join(identity, offer, at: now)
     var entry = NodeEntry(node, .joined, host: identity.host)
     entry.incarnation = identity.incarnation
@@ -85,7 +85,7 @@ extension Scheduler {
   }
 
   private static let quarantinedText =
-    "nothing more starts there: workers with tasks were lost on it twice within"
+    "opflow starts no more tasks there; it lost workers with tasks on it twice within"
     + " \(Machines.suspicionMilliseconds / 1000) s"
 
   mutating func giveUp(_ node: NodeID, complaint: String) {
@@ -93,7 +93,8 @@ extension Scheduler {
     machines.giveUp(node)
     if wasInUse {
       tell(
-        node, .quarantined, "nothing more starts there: its workers do not come up: \(complaint)")
+        node, .quarantined,
+        "opflow starts no more tasks there; its workers cannot start: \(complaint)")
       close(node)
     }
     readmit()
@@ -103,7 +104,7 @@ extension Scheduler {
     let nodes = machines.readmit()
     if nodes.isEmpty { return }
     for node in nodes {
-      tell(node, .readmitted, "no other machine is left")
+      tell(node, .readmitted, "no other node is left")
       if let offer = machines[node].offer { resources.setOffer(offer, of: node) }
       scout(node)
     }
@@ -201,20 +202,19 @@ extension Scheduler {
     else { return nil }
     if machines.isAnyInUse {
       if let task = lackingDevices {
-        return
-          "no machine is left that has the GPUs which task \(plan.nameString(task)) wants; \(why)"
+        return "no remaining node has the GPUs that task \(plan.nameString(task)) needs; \(why)"
       }
       guard let first = machines.setAside.min(by: { $0.rawValue < $1.rawValue }) else {
         return nil
       }
-      return "no machine has the time left that task \(plan.nameString(first)) takes; \(why)"
+      return "no node has enough time left for task \(plan.nameString(first)); \(why)"
     }
     let waits =
       !machines.setAside.isEmpty
       || ready.ranks.contains {
         !resources.isLocal(resources.demandClass(of: TaskID(ranking.task[Int($0)])))
       }
-    return waits ? "no machine is left for tasks that wait; \(why)" : nil
+    return waits ? "no node is left for the waiting tasks; \(why)" : nil
   }
 }
 
@@ -269,7 +269,7 @@ extension Scheduler {
     else { return }
     if moment > now { return machines.look(by: moment) }
     stop(
-      .signal(Self.terminate), detail: "the time of the machine that opflow runs on is nearly over")
+      .signal(Self.terminate), detail: "the time limit of the node that opflow runs on is near")
   }
 
   /// Services stop after their users.
@@ -296,7 +296,7 @@ extension Scheduler {
 
   private mutating func end(_ node: NodeID) {
     machines.noteOver(node)
-    beginLeaving(node, complaint: "its time is nearly over")
+    beginLeaving(node, complaint: "its time limit is near")
     for worker in workforce.nodes[node.index].workers {
       let record = workforce.workers[worker.index]
       guard record.state == .busy, !record.isDiscarded, !record.isStopping, !record.current.isNone,

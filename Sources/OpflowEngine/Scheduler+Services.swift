@@ -80,7 +80,7 @@ extension Scheduler {
 
   mutating func takeTogether(_ task: TaskID, at node: NodeID) {
     guard let toStart = servicesToStart(with: task) else {
-      preconditionFailure("a task was to be started whose services cannot be")
+      preconditionFailure("the services of a task to start cannot start")
     }
     let amounts = amountsTogether(task, with: toStart, at: node)
     for service in toStart where isQueued(service) {
@@ -182,14 +182,15 @@ extension Scheduler {
   mutating func noteReady(_ service: TaskID, on worker: WorkerID, _ ports: [UInt16]) {
     guard isService(service) else {
       return discard(
-        worker, complaint: "it said 'ready' of task number \(service.rawValue), no service")
+        worker,
+        complaint: "it reported 'ready' for task number \(service.rawValue), not a service")
     }
     let names = plan.portNames(of: service)
     guard names.count == ports.count else {
       return discard(
         worker,
-        complaint: "it said 'ready' of task number \(service.rawValue) with \(ports.count) ports,"
-          + " which has \(names.count)")
+        complaint: "it reported 'ready' for task number \(service.rawValue) with \(ports.count)"
+          + " ports instead of \(names.count)")
     }
     guard services.noteUp(service, ports) else { return }
     if !workforce.workers[worker.index].isStopping { workforce.watch.clearDeadline(of: worker) }

@@ -173,7 +173,7 @@ extension Scheduler {
   mutating func breach(_ worker: WorkerID, _ word: StaticString, _ task: TaskID) {
     discard(
       worker,
-      complaint: "it said '\(word)' of task number \(task.rawValue), which it does not hold")
+      complaint: "it reported '\(word)' for task number \(task.rawValue), which it does not have")
   }
 
   // MARK: - Losses
@@ -381,9 +381,9 @@ extension Scheduler {
   private func complaint(of worker: WorkerID) -> String? {
     let record = workforce.workers[worker.index]
     if workforce.watch.isMute(worker, at: now) {
-      return "it gave no sign of life for \(SchedulerOptions.pulseMilliseconds / 1000) s"
+      return "it did not respond for \(SchedulerOptions.pulseMilliseconds / 1000) s"
     }
-    if record.state == .launching { return "it said no hello in time" }
+    if record.state == .launching { return "it did not start in time" }
     if record.isStopping || record.current.isNone {
       return "it did not end a stopped task in time"
     }

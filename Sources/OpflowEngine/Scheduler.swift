@@ -271,7 +271,7 @@ struct Scheduler {
   @inline(__always)
   func workerKind(of task: TaskID) -> WorkerKind {
     guard let kind = plan.workerKind(of: task) else {
-      preconditionFailure("no worker has a gate")
+      preconditionFailure("approvals do not have workers")
     }
     return kind
   }

@@ -43,7 +43,7 @@ internal import OpflowPlan
 /// - *bound*: some task holds a share (`Resources.Binding`), and all others start there or wait.
 /// - *stranded*: the node is leaving or quarantined, or all ready tasks of the group can only run
 ///   elsewhere, such as on a newer node with more GPUs or time. Running tasks finish; a service
-///   without running users is told to end. On a silent node, which no command reaches, this waits.
+///   without running users must end. On a silent node, which no command reaches, this waits.
 ///
 /// Shares on a node that takes no new tasks are released at once. When a node is lost, users are
 /// lost before their services, so that they are not stopped for it; this costs no attempt. When a
@@ -78,8 +78,8 @@ internal import OpflowPlan
 ///
 /// - The service or its worker, before `ready` was read: like any task. The shares of users are
 ///   released with that report, not before.
-/// - The service, while a user starts: the user is stopped if its start was journaled, and queued
-///   again otherwise.
+/// - The service, while a user starts: the user is stopped if its start was journaled, else queued
+///   again.
 /// - The service or its worker, while passed on: the next session reads of an end while up.
 /// - The coordinator: the workers end kept services, which were interrupted in either session. A
 ///   resume ends what is left before anything starts. A service has no result to keep.

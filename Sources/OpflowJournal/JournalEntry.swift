@@ -151,7 +151,9 @@ package struct StopEntry: Sendable, Equatable {
   /// Why no signal was sent: no node is left for the tasks, or `clientsGone`.
   package var detail: String
 
-  package static let clientsGone = "the program has ended that the run is for"
+  package static let clientsGone = "the client that the run is for has ended"
+  /// The text of earlier versions.
+  private static let formerClientsGone = "the program has ended that the run is for"
 
   package init(signal: Int32, detail: String = "") {
     self.signal = signal
@@ -161,6 +163,7 @@ package struct StopEntry: Sendable, Equatable {
   mutating func list(_ pass: inout FieldPass) {
     pass.number(.signal, &signal, evenIfZero: true)
     pass.text(.detail, &detail)
+    if detail == Self.formerClientsGone { detail = Self.clientsGone }
   }
 }
 

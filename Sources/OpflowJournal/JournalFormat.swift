@@ -205,10 +205,11 @@ package enum JournalError: Error, Equatable, Sendable {
 
   package var message: String {
     switch self {
-    case .empty: "there is no journal, or nothing in it: this run never began"
-    case .firstLine: "line 1 is damaged or no journal's: it should be an intact `open` line"
+    case .empty: "the journal is missing or empty, so this run never began"
+    case .firstLine: "line 1 is damaged or not from a journal; it must be an intact `open` line"
     case .version(let found):
-      "the journal has format \(found), this opflow reads \(OpenEntry.currentFormat)"
+      "the journal has format \(found), but this opflow reads format"
+        + " \(OpenEntry.currentFormat)"
     }
   }
 }

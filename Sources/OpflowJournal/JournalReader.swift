@@ -238,15 +238,17 @@ package struct JournalDamage: Equatable, Sendable {
   package var message: String {
     switch kind {
     case .unreadable:
-      "byte \(offset): \(byteCount) bytes (\(lineCount) lines) are damaged and were passed over"
-    case .torn: "byte \(offset): the last line is torn (\(byteCount) bytes)"
-    case .repeated: "byte \(offset): \(lineCount) lines repeat earlier ones and were passed over"
+      "byte \(offset): skipped \(byteCount) damaged bytes (\(lines))"
+    case .torn: "byte \(offset): the last line is incomplete (\(byteCount) bytes)"
+    case .repeated: "byte \(offset): skipped \(lines) repeated from earlier"
     case .missing(let sequences):
       sequences.count == 1
         ? "byte \(offset): line \(sequences.lowerBound) is missing"
         : "byte \(offset): lines \(sequences.lowerBound) to \(sequences.upperBound - 1) are missing"
     }
   }
+
+  private var lines: String { lineCount == 1 ? "1 line" : "\(lineCount) lines" }
 }
 
 extension JournalReader {

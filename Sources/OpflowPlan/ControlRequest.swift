@@ -19,7 +19,7 @@ package struct ControlRequest: Equatable, Sendable {
   package init(
     id: RequestID, requester: Requester, verb: ControlAction, value: RequestValue = .nothing
   ) {
-    precondition(value.isOf(verb.row.carries), "`\(verb)` was given another value than it has")
+    precondition(value.isOf(verb.row.carries), "the value does not fit `\(verb)`")
     self.id = id
     self.requester = requester
     self.verb = verb
@@ -134,17 +134,17 @@ package struct CarriedValue: Equatable, Sendable {
     let word = verb.rawValue
     switch verb.row.carries {
     case .nothing, .number:
-      if !resource.isEmpty { return "`\(word)` is about no resource" }
+      if !resource.isEmpty { return "`\(word)` takes no resource" }
     case .capacity:
-      if resource.isEmpty { return "`\(word)` names no resource" }
+      if resource.isEmpty { return "`\(word)` needs a resource" }
     }
     switch (verb.row.carries, number) {
     case (.nothing, nil): return nil
-    case (.nothing, .some): return "`\(word)` has no `value`, and it is given one"
-    case (.number, nil), (.capacity, nil): return "`\(word)` has no `value`"
+    case (.nothing, .some): return "`\(word)` takes no `value`"
+    case (.number, nil), (.capacity, nil): return "`\(word)` needs a `value`"
     case (.number(let kind), let number?): return kind.fault(number)
     case (.capacity, let number?):
-      return number >= 0 ? nil : "a capacity is not negative, and `value` is \(number)"
+      return number >= 0 ? nil : "`value` must not be negative, but is \(number)"
     }
   }
 
@@ -156,7 +156,7 @@ package struct CarriedValue: Equatable, Sendable {
     case .number: return .number(number ?? 0)
     case .capacity:
       guard let index = resourceIndex(in: plan) else {
-        throw RequestRefusal(detail: "the plan has no resource `\(resource)`")
+        throw RequestRefusal(detail: "the run has no resource `\(resource)`")
       }
       return .capacity(resource: index, UInt64(clamping: number ?? 0))
     }
@@ -199,7 +199,7 @@ package struct RequestNumber: Sendable {
 
   func fault(_ number: Int64) -> String? {
     if range.contains(number) { return nil }
-    return "\(detail) is a number from \(range.lowerBound) to \(range.upperBound), not \(number)"
+    return "\(detail) must be from \(range.lowerBound) to \(range.upperBound), not \(number)"
   }
 }
 
@@ -210,10 +210,15 @@ package enum PriorityLevels {
   ]
 
   package static var words: [String] { all.map { $0.word.description } }
+
+  /// The word for a number, if it has one.
+  static func text(_ number: Int64) -> String {
+    all.first { Int64($0.value) == number }?.word.description ?? "\(number)"
+  }
 }
 
 /// A new verb needs a case and a row here, its effect on the run (`ControlAction.effect`), and the
-/// help of its command (`CommandRow.order`).
+/// help of its command (`CommandRow.request`).
 package enum ControlAction: String, CaseIterable, Sendable {
   case cancel, pause
   case proceed = "continue"
@@ -227,38 +232,39 @@ package enum ControlAction: String, CaseIterable, Sendable {
         ofRun: "cancel the run"
       ) { request in
         request.isOfRun
-          ? "cancelled the run: what runs is ended; `\(request.resumeCommand())` continues it"
+          ? "cancelled the run; opflow ends its running tasks; to continue: "
+            + request.resumeCommand()
           : "cancelled \(request.tasks)"
       }
     case .pause:
       ActionRow(about: .run, standing: .session, holdsBack: true) {
-        "paused; `\($0.controlCommand(.proceed, []))` goes on"
+        "paused the run; to continue: \($0.controlCommand(.proceed, []))"
       }
     case .proceed:
       ActionRow(about: .either, effect: .proceeds, undoes: [.pause, .suspend]) {
-        $0.isOfRun ? "continued" : "continued \($0.tasks)"
+        $0.isOfRun ? "continued the run" : "continued \($0.tasks)"
       }
     case .suspend:
       ActionRow(
         about: .tasks, effect: .suspends, standing: .session, holdsBack: true,
         phrase: ActionRow.Phrase(short: { _ in "held" }, sentence: { _ in "it is held" })
       ) { request in
-        "suspended \(request.tasks); `\(request.controlCommand(.proceed, request.words))` goes on"
-          + (request.count == 1 ? " with it" : " with them")
+        "suspended \(request.tasks); to continue: "
+          + request.controlCommand(.proceed, request.words)
       }
     case .priority:
       ActionRow(
         about: .tasks, carries: .number(.priority), standing: .run,
         phrase: ActionRow.Phrase(
           short: { "priority \($0.priority)" }, sentence: { "its priority is \($0.priority)" })
-      ) { "set the priority of \($0.tasks) to \($0.carried.number ?? 0)" }
+      ) { "priority of \($0.tasks) is now \(PriorityLevels.text($0.carried.number ?? 0))" }
     case .parallel:
       ActionRow(about: .run, carries: .capacity, standing: .session) {
-        "set \(CleanText.string($0.carried.resource)) to \($0.amount)"
+        "limit of \(CleanText.string($0.carried.resource)) is now \($0.amount)"
       }
     case .retry:
       ActionRow(about: .tasks, effect: .retries, undoes: [.suspend, .cancel]) {
-        "set \($0.tasks) to run again"
+        "\($0.tasks) will run again"
       }
     case .skip:
       ActionRow(about: .tasks, effect: .skips, standing: .run, undoes: [.suspend, .cancel]) {
@@ -273,7 +279,9 @@ package enum ControlAction: String, CaseIterable, Sendable {
         "rejected \($0.tasks)"
       }
     case .close:
-      ActionRow(about: .run, standing: .run) { _ in "closed: the run ends when nothing is left" }
+      ActionRow(about: .run, standing: .run) { _ in
+        "closed the queue; the run ends when all its tasks have ended"
+      }
     }
   }
 }

@@ -72,13 +72,13 @@ package struct DownloadHeader: Equatable, Sendable {
 
   package var problem: String? {
     if name.isEmpty || !name.utf8.allSatisfy(Self.isTokenByte) {
-      return "the header '\(name)' has a name that HTTP does not allow"
+      return "`\(name)` is not a valid header name"
     }
     if Self.reserved.contains(name.asciiLowercased) {
-      return "the header '\(name)' cannot be set: the download decides it"
+      return "the header `\(name)` cannot be set; the download sets it"
     }
     if value.utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 0 }) {
-      return "the header '\(name)' holds a line break, or a secret that is no text"
+      return "the header `\(name)` contains a newline, a NUL or a secret that is not UTF-8"
     }
     return nil
   }

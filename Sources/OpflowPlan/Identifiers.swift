@@ -95,7 +95,7 @@ package struct TaskArguments: Equatable, Sendable {
   }
 }
 
-/// Numbers are not reused within a session.
+/// Each number is used once in a session.
 public struct WorkerID: Hashable, Sendable, BitwiseCopyable {
   public var rawValue: Int32
   public init(_ rawValue: Int32) { self.rawValue = rawValue }

@@ -1,14 +1,33 @@
 internal import OpflowBase
 
 /// The file name of a task's log: `ID.log`, with `%XX` for a leading `.` and for bytes outside
-/// `A-Za-z0-9._@+=-`. File systems take 255 bytes, so a name of more than 200 is cut and ends with
-/// `~`, which IDs do not contain, and the ID's hash.
+/// `A-Za-z0-9._@+=-`. The log of `NAME[VALUES]` is `NAME,VALUES.log`: a name that shells take
+/// without quotes, and no other name contains `,`. File systems take 255 bytes, so a name of more
+/// than 200 is cut and ends with `~`, which other names escape, and the ID's hash.
 package enum LogName {
   static let longestStemBytes = 200
 
-  package static func of(_ name: some Collection<UInt8>) -> String { stem(of: name) + ".log" }
+  package static func of(_ name: some Collection<UInt8>) -> String {
+    let bytes = Array(name)
+    guard let matrixTask = withComma(bytes) else { return stem(of: bytes) + ".log" }
+    return stem(of: matrixTask, keeping: [comma], hashing: bytes) + ".log"
+  }
+
+  package static func of(_ name: String) -> String { of(Array(name.utf8)) }
+
+  /// The name that version 0.1 gave to the log; nil if it is the same. Logs of older runs have it.
+  package static func older(_ name: some Collection<UInt8>) -> String? {
+    let bytes = Array(name)
+    return withComma(bytes) == nil ? nil : stem(of: bytes) + ".log"
+  }
 
   package static func stem(of name: some Collection<UInt8>, keeping kept: [UInt8] = []) -> String {
+    stem(of: name, keeping: kept, hashing: name)
+  }
+
+  private static func stem(
+    of name: some Collection<UInt8>, keeping kept: [UInt8], hashing id: some Collection<UInt8>
+  ) -> String {
     var stem: [UInt8] = []
     for byte in name {
       if kept.contains(byte) || isPlain(byte) && !(byte == UInt8(ascii: ".") && stem.isEmpty) {
@@ -26,12 +45,27 @@ package enum LogName {
         stem.removeLast(stem.count - percent)
       }
       stem.append(UInt8(ascii: "~"))
-      Hexadecimal.append(Hash.xxh3(Array(name)), digitCount: 16, to: &stem)
+      Hexadecimal.append(Hash.xxh3(Array(id)), digitCount: 16, to: &stem)
     }
     return String(decoding: stem, as: UTF8.self)
   }
 
-  package static func of(_ name: String) -> String { of(Array(name.utf8)) }
+  /// `NAME,VALUES` for `NAME[VALUES]` without further brackets and without `,` in NAME; nil for
+  /// other names, so that the first `,` of a log's name is always the bracket.
+  private static func withComma(_ name: [UInt8]) -> [UInt8]? {
+    guard name.last == closing, let open = name.firstIndex(of: opening),
+      name[(open + 1)...].firstIndex(of: closing) == name.count - 1,
+      !name[(open + 1)...].contains(opening), !name[..<open].contains(comma)
+    else { return nil }
+    var shown = name
+    shown[open] = comma
+    shown.removeLast()
+    return shown
+  }
+
+  private static let comma = UInt8(ascii: ",")
+  private static let opening = UInt8(ascii: "[")
+  private static let closing = UInt8(ascii: "]")
 
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {

@@ -141,7 +141,7 @@ extension ExitStatus {
   /// `exit 2`, `signal 9 (KILL)`.
   package var text: String {
     switch self {
-    case .unknown: "unknown end"
+    case .unknown: "unknown exit status"
     case .exit(let code): "exit \(code)"
     case .signal(let number):
       SignalName.text(number).map { "signal \(number) (\($0))" } ?? "signal \(number)"
@@ -173,9 +173,9 @@ package enum SignalName {
 package enum ErrorName {
   private static let texts: [Int32: String] = [
     1: "operation not permitted", 2: "no such file or directory", 5: "input/output error",
-    7: "argument list too long", 8: "not an executable format", 11: "no process left to start it",
+    7: "argument list too long", 8: "not an executable format", 11: "too many processes",
     12: "out of memory", 13: "permission denied", 20: "not a directory", 21: "is a directory",
-    23: "too many open files", 24: "too many open files", 26: "the program is being written",
+    23: "too many open files", 24: "too many open files", 26: "the program is open for writing",
     27: "file too large", 28: "no space left on the device", 30: "read-only file system",
     36: "file name too long", 40: "too many symbolic links", 77: "not a regular file",
     107: "transport endpoint is not connected", 110: "connection timed out", 112: "host is down",

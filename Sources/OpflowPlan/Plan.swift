@@ -221,13 +221,13 @@ package enum PlanError: Error, Equatable, Sendable {
 
   package var message: String {
     switch self {
-    case .tooShort: "it is cut short"
-    case .notAPlan: "it is something else"
-    case .version(let found, let expected): "it has format \(found), this opflow reads \(expected)"
-    case .length(let found, let expected): "it has \(found) bytes instead of \(expected)"
-    case .checksum: "it is damaged: its checksum does not hold"
-    case .section(let section): "its section table is wrong at `\(section)`"
-    case .reference(let section): "its section `\(section)` is not sound"
+    case .tooShort: "it is truncated"
+    case .notAPlan: "it is not a plan"
+    case .version(let found, let expected): "it has format \(found), and opflow reads \(expected)"
+    case .length(let found, let expected): "it has \(found) bytes, not \(expected)"
+    case .checksum: "it is damaged: the checksum does not match"
+    case .section(let section): "the section table is invalid at `\(section)`"
+    case .reference(let section): "the section `\(section)` is invalid"
     }
   }
 }

@@ -36,7 +36,7 @@ extension Plan {
     string(matrixGroups[matrixGroup.index].name)
   }
 
-  package static let emptyMatrixText = "empty matrix: it has no legs"
+  package static let emptyMatrixText = "its matrix is empty"
 
   package func instances(_ matrixGroup: MatrixGroupID) -> Range<Int> {
     let entry = matrixGroups[matrixGroup.index]

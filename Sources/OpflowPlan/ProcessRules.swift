@@ -100,7 +100,7 @@ package enum MemoryPolicy: String, CaseIterable, Sendable {
   case enforce
 
   package static let remedy =
-    "start it as `systemd-run --user --scope -p Delegate=yes opflow run …`"
+    "start opflow with `systemd-run --user --scope -p Delegate=yes opflow run …`"
 }
 
 /// How programs get a jobserver (GNU make manual, "Sharing Job Slots with GNU make"). The raw value

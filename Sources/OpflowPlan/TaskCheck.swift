@@ -44,7 +44,7 @@ package enum CheckResult: Equatable, Sendable {
 }
 
 extension TaskCheck {
-  package static let steering = "it steers its run"
+  package static let steering = "it controls its run"
 
   /// Includes skipped dependencies, by their last successes.
   package func needs(in plan: Plan, lastSuccess: (TaskID) -> UInt64?) -> UInt64 {

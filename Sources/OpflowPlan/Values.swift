@@ -54,7 +54,7 @@ package enum ValueRules {
   }
 
   package static func fault(in bytes: [UInt8]) -> String? {
-    if bytes.contains(0) { return "it holds a NUL byte" }
+    if bytes.contains(0) { return "it contains a NUL byte" }
     return String(validating: bytes, as: UTF8.self) == nil ? "it is not UTF-8" : nil
   }
 
@@ -309,8 +309,8 @@ package struct MissingValue: Equatable, Sendable {
     let task = plan.nameString(need)
     let reference = "`needs.\(task).\(name)`"
     return isTooLong
-      ? "\(reference) is longer than the \(ValueRules.longestConditionBytes) bytes that `if` takes"
-      : "\(reference) is missing: task \(task) left no value \(name)"
+      ? "\(reference) is longer than \(ValueRules.longestConditionBytes) bytes, the limit of `if`"
+      : "\(reference) is missing: task `\(task)` did not set the value `\(name)`"
   }
 }
 
@@ -453,7 +453,8 @@ extension Plan {
     switch result {
     case .text(let text): return Self.isTrue(text) ? .holds : .fails
     case .lacking(let missing): return .undecided(missing.text(self))
-    case .tooLong: return .undecided("`if` grows beyond \(Self.longestLateText >> 20) MiB")
+    case .tooLong:
+      return .undecided("`if` is longer than \(Self.longestLateText >> 20) MiB with its values")
     }
   }
 

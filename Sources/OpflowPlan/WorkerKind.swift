@@ -21,12 +21,12 @@ package enum WorkerKind: UInt8, CaseIterable, Sendable {
     case .service:
       WorkerKindRow(
         action: .run, relayWord: "service",
-        overdue: "it neither said that its service is ready nor gave it up in time")
+        overdue: "it did not report in time whether its service is ready")
     case .block: WorkerKindRow(action: .block)
     }
   }
 
-  private static let overdueTask = "it did not end a task whose time was up"
+  private static let overdueTask = "it did not end a task after the timeout"
 }
 
 package struct WorkerKindRow: Sendable {

@@ -19,7 +19,7 @@ extension Coordinator {
     keepClaim()
     if hasLostClaim {
       return answer(
-        connection, request.id, .refused(detail: "another process has taken the run over"))
+        connection, request.id, .refused(detail: "another process has taken over the run"))
     }
     do throws(RequestRefusal) {
       let folder = AddedFolder(request.id, of: self.request.folder)
@@ -56,8 +56,9 @@ extension Coordinator {
       retraction.plan = renamed
     } catch {
       warn(
-        "what \(CleanText.string(plan.nameString(retraction.entry.generator))) added before stays "
-          + "as it was: \(error.detail(in: request.folder))")
+        "cannot retract the tasks that "
+          + "\(CleanText.string(plan.nameString(retraction.entry.generator))) added before: "
+          + "\(error.detail(in: request.folder))")
     }
     tell(.retracted(retraction))
   }
@@ -74,24 +75,27 @@ extension Coordinator {
   private func expectMeans(of segment: Plan, _ initial: [InitialState]) throws(RequestRefusal) {
     if let task = MissingTerminal.tasks(of: segment, initial).first {
       throw RequestRefusal(
-        detail: "there is no terminal for \(CleanText.string(task)), which is interactive")
+        detail: "`\(CleanText.string(task))` is interactive, but the run has no terminal")
     }
     let usesNodes = request.nodes != nil
     if let missing = MissingDevices.first(of: segment, usesNodes: usesNodes, initial) {
       throw RequestRefusal(
         detail:
-          "\(CleanText.string(missing.task)) wants \(missing.wanted) of gpu, and this machine has"
-          + " \(missing.there)")
+          "task \(CleanText.string(missing.task)) needs \(missing.wanted)"
+          + " \(missing.wanted == 1 ? "GPU" : "GPUs"); this machine has"
+          + " \(missing.there == 0 ? "none" : "\(missing.there)") (opflow looked at"
+          + " CUDA_VISIBLE_DEVICES, SLURM_STEP_GPUS and /dev/nvidia*)")
     }
     try expectSecrets(of: segment, initial)
     if segment.hasCaches, !plan.hasCaches {
       throw RequestRefusal(
-        detail: "results are cached in a run whose first manifest has a task with `cache: true`")
+        detail: "`cache` needs a run whose first manifest has a task with `cache: true`; start a"
+          + " new run")
     }
     if segment.hasMemoryLimits, !plan.hasMemoryLimits {
       warn(
-        "`memory_limit` of what is added is not kept, since the run began without any; a resume "
-          + "keeps it")
+        "`memory_limit` of the added tasks is not enforced, because no task had one when the run "
+          + "began; `opflow resume` enforces it")
     }
     guard segment.hasChecks, !plan.hasChecks else { return }
     let state = StateFolder(holding: request.folder).path
@@ -107,8 +111,8 @@ extension Coordinator {
       if let name = segment.secretNames(task).first(where: { !known.contains($0) }) {
         throw RequestRefusal(
           detail:
-            "\(segment.nameString(task)) lists the secret \(name), whose value was not taken when"
-            + " the run began, since none of its tasks listed it")
+            "`\(segment.nameString(task))` lists the secret `\(name)`, which opflow did not read"
+            + " when the run began, because no task listed it; list it in the run's first manifest")
       }
     }
   }
@@ -120,7 +124,7 @@ extension Coordinator {
     if self.request.secrets.isEmpty { return }
     let names = [request.manifestPath, request.folder] + request.files
     let lines = Array(names.joined(separator: "\n").utf8)
-    let copies = try folder.copies(of: request) + [("the names of its files", lines)]
+    let copies = try folder.copies(of: request) + [("the list of its files", lines)]
     guard let detail = WrittenSecrets.refusal(self.request.secrets, of: segment, copies: copies)
     else { return }
     folder.remove()

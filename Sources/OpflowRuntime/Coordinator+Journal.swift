@@ -64,7 +64,8 @@ extension Coordinator {
     hasLostClaim = true
     let holder = RunFolderLock.holder(request.folder)
     warn(
-      "\(holder?.description ?? "another process") has taken the run over: what runs here is ended")
+      "\(holder?.description ?? "another process") has taken over the run; opflow ends the tasks"
+        + " that run here")
     fail(.ioError)
     tell(.kill)
   }

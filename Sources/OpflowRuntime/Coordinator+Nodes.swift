@@ -23,11 +23,12 @@ extension Coordinator {
         lose(launcher, "no agent answered within \(Nodes.connectMilliseconds / 1_000) s")
       case .connecting(_, let by)
       where nodes.places[index].awaited == nil && Nodes.awaited(from: by) <= now:
-        noteAwaited("\(nodes.places[index].plan.name) has not answered yet", place: index, nodes)
+        noteAwaited(
+          "node \(nodes.places[index].plan.name) has not answered yet", place: index, nodes)
       case .joined(let launcher, let node) where !launcher.isDismissed && engine.isOver(node):
         launcher.dismiss()
       case .joined(let launcher, _) where nodes.end(ofLeaseHeardAt: launcher.heardAt) <= now:
-        lose(launcher, "nothing was heard of it in time")
+        lose(launcher, "it sent nothing within the heartbeat timeout")
       case .lost(let launcher, let node, let until, let complaint)
       where until <= now && launcher.killerDeadline.map({ $0 <= now }) ?? true:
         if let next = endOrphans(index, behind: launcher, nodes, now) {
@@ -68,7 +69,7 @@ extension Coordinator {
     } catch {
       if error.isShortage, nodes.places[index].awaitProcess(at: now) {
         if nodes.places[index].shortages == 1 {
-          warn("\(plan.name) waits until processes can be started: \(error.detail)")
+          warn("node \(plan.name) waits until opflow can start processes: \(error.detail)")
         }
         return
       }
@@ -134,7 +135,7 @@ extension Coordinator {
     guard case .joined(_, let node) = nodes.places[index].state else {
       launcher.killTransport()
       let words = launcher.lastWords
-      let said = words.isEmpty ? complaint : "\(complaint), and printed: \(words)"
+      let said = words.isEmpty ? complaint : "\(complaint); it printed: \(words)"
       fail(index, said, nodes, now)
       return
     }
@@ -257,7 +258,7 @@ extension Coordinator {
 
   func tellLeftTransports() {
     for relay in liveRelays {
-      warn("the transport to \(relay.name) was killed, and does not end")
+      warn("opflow killed the connection command of node \(relay.name), but it has not ended")
     }
   }
 
@@ -270,7 +271,7 @@ extension Coordinator {
   func killNodes() {
     nodesDeadline = Self.now.advanced(byMilliseconds: Self.killedMilliseconds)
     for case let launcher? in (nodes?.places ?? []).map(\.launcher) {
-      launcher.lose("it did not leave in time")
+      launcher.lose("it did not exit in time")
       forgetAll(behind: launcher)
     }
   }
@@ -310,7 +311,7 @@ extension Coordinator {
       switch news {
       case .pending(let job, let reason):
         let detail =
-          reason.map { "job \(job) of Slurm waits: \($0)" } ?? "job \(job) of Slurm waits"
+          reason.map { "Slurm job \(job) is pending: \($0)" } ?? "Slurm job \(job) is pending"
         // Slurm gives no reason until it has scheduled the job, which may start at once.
         show(.wait(index, for: detail, isNews: reason != nil))
         noteAwaited(detail, of: index, nodes)
@@ -328,7 +329,7 @@ extension Coordinator {
     tellEnd(of: index, nodes)
     if nodes.allocations[index].awaited != nil {
       let names = job.nodes.map(\.name).joined(separator: ", ")
-      show(.waitEnded(index, "job \(job.id) of Slurm runs on \(names)"))
+      show(.waitEnded(index, "Slurm job \(job.id) runs on \(names)"))
       noteAwaited(nil, of: index, nodes)
     }
     let plans =

@@ -16,7 +16,7 @@ extension Coordinator {
     do throws(Errno) {
       while let (signal, sender) = try signals.next() { take(signal, from: sender) }
     } catch {
-      warn("a signal could not be read: \(error)")
+      warn("cannot read a signal: \(error)")
     }
   }
 
@@ -40,7 +40,7 @@ extension Coordinator {
     stopsAsked += 1
     stopSignal = stopSignal ?? signal
     if stopsAsked == 1 {
-      warn("stopping: running tasks are ended (once more to kill them at once)")
+      warn("stopping: opflow ends the running tasks (Ctrl-C again to kill them)")
       tell(.stop(.signal(signal.rawValue)))
     } else {
       // The first signal may only have ended services.
@@ -68,8 +68,8 @@ extension Coordinator {
   private func suspend(askedBy sender: Int32) {
     guard nodes == nil else {
       warn(
-        "opflow does not stop: other machines would take it for dead, and end their tasks;"
-          + " `opflow pause` holds back what has not started")
+        "opflow does not suspend itself, because its nodes would treat it as dead and end their"
+          + " tasks; `opflow pause` holds back tasks that have not started")
       return
     }
     let isKey = sender == 0 || loan != nil
@@ -93,7 +93,7 @@ extension Coordinator {
       // Stopping now would discard a pending SIGCONT, and no other would follow.
       if late.isEmpty { try ProcessID.stopSelf(asJob: isKey) }
     } catch {
-      warn("opflow could not be suspended: \(error)")
+      warn("cannot suspend opflow: \(error)")
     }
     display.returnToTerminal()
     awakeAt = Self.now
@@ -119,8 +119,8 @@ extension Coordinator {
     let loan = TerminalLoan(to: task)
     if !loan.isForeground {
       warn(
-        "\(plan.nameString(task)) needs the terminal, and opflow is in the background: `fg` brings "
-          + "it back")
+        "\(plan.nameString(task)) needs the terminal, but opflow is in the background; `fg` brings "
+          + "it to the foreground")
     }
     display.lendTerminal()
     self.loan = loan

@@ -33,11 +33,12 @@ extension Coordinator {
   private func warnOfFewer(_ kind: WorkerKind, detail: String, leaving: Int = 0, waits: Bool) {
     let count = links.count { $0?.kind == kind } - leaving
     if count == 0, waits, shortKinds.insert(kind).inserted {
-      warn("\(kind)s wait until processes can be started: \(detail)")
+      warn("\(kind) tasks wait until opflow can start processes: \(detail)")
     }
     guard count > 0, kindsWithFewer.insert(kind).inserted else { return }
     warn(
-      "the run goes on with \(count) worker\(count == 1 ? "" : "s") for \(kind)s: \(detail)")
+      "the run continues with \(count) worker\(count == 1 ? "" : "s") for \(kind) tasks:"
+        + " \(detail)")
   }
 
   // MARK: - Messages
@@ -96,7 +97,7 @@ extension Coordinator {
       switch link.inbox.lines.nextReport() {
       case .message(let report): take(link.alias?.own(report) ?? report, from: link)
       case .needsMore: return
-      case .malformed: lose(link, complaint: "it sent a line that is no message")
+      case .malformed: lose(link, complaint: "it sent an invalid line")
       }
     }
   }
@@ -147,7 +148,7 @@ extension Coordinator {
       tell(.heard(link.id))
       if plan.tasks.contains(task.index), awaited.insert(task).inserted {
         warn(
-          "task \(plan.nameString(task)) waits: another run of this state folder runs it")
+          "task \(plan.nameString(task)) waits: another run in this state folder is running it")
       }
     case .progress(let report):
       tell(.heard(link.id))
@@ -193,7 +194,7 @@ extension Coordinator {
     ending.append(link)
   }
 
-  private static let wordless = "it left without a word"
+  private static let wordless = "it exited without an error message"
 
   private func forget(_ link: WorkerLink, complaint: String?) {
     // The worker was given up and ended later.
@@ -216,7 +217,7 @@ extension Coordinator {
         .remove(of: plan.nameBytes(task), attempt: transition.attempt)
     } catch {
       warn(
-        "what task \(plan.nameString(task)) left in $OPFLOW_VALUES cannot be removed: \(error)")
+        "cannot remove the files of task \(plan.nameString(task)) in $OPFLOW_VALUES: \(error)")
     }
   }
 
@@ -288,7 +289,7 @@ extension Coordinator {
       tell(.block(link.id, .joined))
       take(from: link)
     } catch {
-      warn("a program that has blocks cannot be heard: \(error)")
+      warn("cannot read from a client with external tasks: \(error)")
     }
   }
 
@@ -306,7 +307,7 @@ extension Coordinator {
         try link.read(through: UnsafeMutableRawBufferPointer(room))
       }
     } catch {
-      return lose(link, complaint: "its connection broke: \(error)")
+      return lose(link, complaint: "its connection failed: \(error)")
     }
     take(from: link)
     list(link)
@@ -324,7 +325,7 @@ extension Coordinator {
     } catch {
       return lose(link, complaint: error.detail)
     }
-    if link.hasEnded { lose(link, complaint: "its program has ended") }
+    if link.hasEnded { lose(link, complaint: "its client closed the connection") }
   }
 
   private func masked(_ fact: ExternalTaskFact) -> ExternalTaskFact {
@@ -435,8 +436,8 @@ extension Coordinator {
   private func tellOfLackingRoom() {
     for service in engine.servicesWithoutRoom where lackRoom.insert(service).inserted {
       warn(
-        "service \(plan.nameString(service)) waits for what others hold that stay:"
-          + " opflow why \(plan.nameString(service))")
+        "service \(plan.nameString(service)) waits for resources that running services hold;"
+          + " see `opflow why \(plan.nameString(service))`")
     }
   }
 }

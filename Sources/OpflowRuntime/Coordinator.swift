@@ -155,7 +155,7 @@ package final class Coordinator {
       display = try SessionDisplay(request.folder, request.plan, progress, heading)
       try watch.add(display.rawDescriptor, .coordinator, Place.view)
     } catch {
-      throw CoordinatorError("cannot set up the view of the run", error)
+      throw CoordinatorError("cannot set up the display of the run", error)
     }
     downloads = DownloadNotes(folder: request.folder, plan: request.plan)
     (launcher as? LocalLauncher)?.startedChildren = { [weak self] in self?.startedChildren ?? [] }
@@ -174,8 +174,9 @@ package final class Coordinator {
     for warning in request.warnings { warn(warning) }
     if request.sharesJobs, make == nil, case .withheld = MakeJobs.find() {
       warn(
-        "make shares no jobs with opflow, which runs up to \(request.options.maxParallel) at once:"
-          + " write + before the command in the makefile, or give opflow -j")
+        "make does not share its jobs with opflow, so opflow runs up to"
+          + " \(request.options.maxParallel) tasks at once; write + before the command in the"
+          + " makefile, or give opflow `-j`")
     }
     if request.isResumed { request.folder.removeAwaited() }
     beginAllocations()
@@ -324,11 +325,11 @@ package final class Coordinator {
     if let failure = journalFailure, !hasLostClaim {
       let count = engine.unrecordedSuccesses
       warn(
-        "the journal cannot be written: \(failure)"
+        "cannot write the journal: \(failure)"
           + (count == 0
             ? ""
-            : "; it may lack that \(count) task\(count == 1 ? "" : "s") succeeded, which a resume"
-              + " then runs again"))
+            : "; it may lack the success of \(CountText.tasks(count)), which `opflow resume` then"
+              + " re-runs"))
       for request in engine.unrecordedRequests { show(.requestFailed(request)) }
     }
     regainPassed()
@@ -389,7 +390,7 @@ extension Coordinator {
     do throws(Errno) {
       try control.welcome(UnixSocket.takeInherited(number), at: awakeAt) { [:] }
     } catch {
-      warn("who started the run cannot be heard over descriptor \(number): \(error)")
+      warn("cannot read from the client on descriptor \(number): \(error)")
     }
   }
 

@@ -58,7 +58,7 @@ package final class RunViewer {
     self.options = options
     self.heading = heading
     self.durations = durations
-    signals = try doing("wait for", folder.path) { () throws(Errno) in
+    signals = try doing("watch", folder.path) { () throws(Errno) in
       try Dispositions.ignore(.pipe)
       return try SignalDescriptor(Coordinator.watchedSignals())
     }
@@ -137,7 +137,7 @@ package final class RunViewer {
       let begun = model.begun.task
       show(.began(begun, attempt: model[begun].attempts))
     } else if case .stop(let stop) = entry, stop.detail.isEmpty {
-      show(.warning("the run is being stopped, by \(SignalName.spelled(stop.signal))"))
+      show(.warning("stopping (\(SignalName.spelled(stop.signal))): opflow ends the running tasks"))
     } else if case .close(let entry) = entry {
       closing = (entry, line.milliseconds)
     }
@@ -238,9 +238,10 @@ package final class RunViewer {
     let end = end(close)
     display = nil
     guard case .closed = end else { return end }
-    // No other thread writes to it now. An error means that there is no reader to inform.
+    // No other thread writes to it now. An error means that the reader is gone.
     try? StandardStream.error.writeAll(
-      Array("opflow: waiting for the next round of `opflow run --watch`; Ctrl-C leaves\n".utf8),
+      Array(
+        "opflow: waiting for the next round of `opflow run --watch`; Ctrl-C ends this view\n".utf8),
       patienceMilliseconds: Self.patienceMilliseconds)
     return nil
   }
@@ -287,7 +288,7 @@ package final class RunViewer {
       var poll = PollSet(slots: others.count)
       for (slot, other) in others.enumerated() { poll.set(slot, other) }
       _ = try doing(
-        "wait for", folder.path, poll.wait(nanoseconds: min(wake, rested - now.nanoseconds)))
+        "watch", folder.path, poll.wait(nanoseconds: min(wake, rested - now.nanoseconds)))
     }
   }
 

@@ -384,7 +384,7 @@ final class SessionDisplay {
     target.isOpen = false
     // A reader that left wants no more. A file has no reader who would see the cut.
     if target === objects, error != .brokenPipe {
-      let warning = "standard output cannot be written, --json ends here: \(error)"
+      let warning = "cannot write to standard output, so --json ends here: \(error)"
       show(.warning(warning), atMilliseconds: Clock.wallMilliseconds)
     }
   }

@@ -242,10 +242,10 @@ package struct MemoryDelegation: ~Copyable {
 
   package static func begin() throws(Obstacle) -> MemoryDelegation {
     guard let home = Self.home else {
-      throw Obstacle(detail: "this machine has no control groups of version 2")
+      throw Obstacle(detail: "this machine has no cgroup version 2")
     }
     guard Self.words(home + "/cgroup.controllers").contains("memory") else {
-      throw Obstacle(detail: "the control group \(home) does not share out memory")
+      throw Obstacle(detail: "the cgroup \(home) has no memory controller")
     }
     let isNew = !words(home + "/cgroup.subtree_control").contains("memory")
     let own = "\(home)/\(Self.ownGroupPrefix)\(ProcessID.own)"
@@ -254,14 +254,14 @@ package struct MemoryDelegation: ~Copyable {
       try Self.write("\(ProcessID.own)", to: own + "/cgroup.procs")
     } catch {
       Self.leave(home, own, isNew: false)
-      throw Obstacle(detail: "the control group \(home) is not delegated to this user: \(error)")
+      throw Obstacle(detail: "the cgroup \(home) is not delegated to this user: \(error)")
     }
     if let error = Self.enable(home) {
       Self.leave(home, own, isNew: false)
       throw Obstacle(
         detail: error == .busy
-          ? "other processes are in the control group \(home)"
-          : "the control group \(home) is not delegated to this user: \(error)")
+          ? "other processes are in the cgroup \(home)"
+          : "the cgroup \(home) is not delegated to this user: \(error)")
     }
     return MemoryDelegation(group: home, own: own, isNew: isNew)
   }

@@ -120,7 +120,7 @@ package enum File {
     do throws(Errno) {
       file = try open(flags.union([.nonblocking, .noTerminal]))
     } catch .wouldBlock {
-      // A file server must first revoke another machine's lease (fcntl(2), F_SETLEASE).
+      // A file server must first revoke another computer's delegation (fcntl(2), F_SETLEASE).
       let place = try open(flags.intersection(.noFollow).union(.pathOnly))
       guard try place.status().kind == .file else { throw .notRegular }
       return try Self.open("/proc/self/fd/\(place.rawValue)", flags.subtracting(.making))

@@ -44,7 +44,11 @@ package struct MappedFile: Sendable {
   }
 
   private static let busErrorText: StaticString =
-    "opflow: a mapped file of the run was cut short or cannot be read; see the disk, then resume\n"
+    """
+    opflow: a file of the run was truncated or cannot be read; check the disk, then type \
+    `opflow resume`
+
+    """
 }
 
 extension StaticString {
@@ -54,7 +58,7 @@ extension StaticString {
   }
 }
 
-/// A mapping that lives while referenced. It shows later writes, so it can be reused while the
+/// A mapping that lives while referenced. It shows later writes, so it stays valid while the
 /// length is the same; not on a network file system, where writes of other machines need a new
 /// mapping.
 package final class SharedMapping: Sendable {
@@ -73,8 +77,8 @@ package final class SharedMapping: Sendable {
 
   package var bytes: UnsafeRawBufferPointer { file.bytes }
 
-  /// True if the mapping shows all content of the file with that `status`. The inode cannot be
-  /// reused while the file is mapped.
+  /// True if the mapping shows all content of the file with that `status`. The inode number
+  /// cannot be used again while the file is mapped.
   package func isAll(of status: FileStatus) -> Bool {
     !isNetwork && status.identity == identity && status.sizeBytes == Int64(file.byteCount)
   }

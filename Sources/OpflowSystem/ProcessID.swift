@@ -84,9 +84,9 @@ package struct ProcessStatus: Sendable, Equatable {
   package static var obstacle: String? {
     guard let bytes = try? File.read("/proc/self/stat") else { return "/proc is not mounted" }
     // Only the start of the file: every run waits for this.
-    guard let pid = number(bytes.prefix { $0 != 32 }) else { return "/proc is something else" }
+    guard let pid = number(bytes.prefix { $0 != 32 }) else { return "/proc is not procfs" }
     return pid == ProcessID.own
-      ? nil : "/proc shows another PID namespace; mount one for this (unshare --mount-proc)"
+      ? nil : "/proc shows another PID namespace; mount /proc of this one (`unshare --mount-proc`)"
   }
 
   /// `4711 (sleep)`, or `4711 (sleep, user root)` for another user.
@@ -115,7 +115,7 @@ package struct ProcessStatus: Sendable, Equatable {
     try? File.read("/proc/\(pid)/environ")
   }
 
-  /// The session's autogroup (`/autogroup-NUMBER nice VALUE`), never reused, unlike a session ID;
+  /// The session's autogroup (`/autogroup-NUMBER nice VALUE`), used once, unlike a session ID;
   /// nil if the kernel makes none.
   package static func autogroup(of pid: Int32) -> UInt64? {
     guard let bytes = try? File.read("/proc/\(pid)/autogroup") else { return nil }

@@ -15,7 +15,7 @@ package enum ProcessTree {
     } catch .noSuchProcess {}
   }
 
-  /// `child` is not reaped, so its number is not reused.
+  /// `child` is not reaped, so its number stays its own.
   static func send(_ signal: Signal, to child: Int32) throws(Errno) {
     try call { kill(child, signal.rawValue) }
   }
@@ -167,8 +167,8 @@ package enum ProcessGroup {
     group > 0 && (kill(-group, 0) == 0 || errno == EPERM)
   }
 
-  /// Kills a group and all descendants of its leader, an unreaped child, whose number is therefore
-  /// not reused. Misses processes that left the group after the leader ended.
+  /// Kills a group and all descendants of its leader, an unreaped child, whose number therefore
+  /// stays its own. Misses processes that left the group after the leader ended.
   package static func killAll(ledBy leader: Int32) {
     ProcessTree.killAll(from: leader)
     // Fails for an empty group or another user's processes.

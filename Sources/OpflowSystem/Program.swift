@@ -195,7 +195,7 @@ package struct SpawnedProcess: ~Copyable, Sendable {
     try ProcessTree.send(signal, through: descriptor.rawValue)
   }
 
-  /// Sends KILL by number if the descriptor is refused; an unreaped number is not reused.
+  /// Sends KILL by number if the descriptor is refused; an unreaped number stays valid.
   package func kill() {
     do throws(Errno) {
       try signal(.kill)
@@ -219,7 +219,7 @@ package struct SpawnedProcess: ~Copyable, Sendable {
   }
 }
 
-/// A null-terminated array of C strings for execve(2), reused between calls.
+/// A null-terminated array of C strings for execve(2), kept between calls.
 package final class StringBlock {
   // SAFETY: allocated here, sized by what was appended, freed in deinit. Pointers are made only
   // once the bytes have their final place.

@@ -93,7 +93,8 @@ struct Backlog {
         count(-Self.logBytes, .event)
         let missing = SizeText.text(
           bytes: UInt64(max(0, log.bytes.upperBound - log.bytes.lowerBound)))
-        add(Array("… \(missing) not shown, see \(CleanText.string(log.path))\n".utf8), .event)
+        let path = CleanText.string(log.path)
+        add(Array("… \(missing) not shown; full log: \(path)\n".utf8), .event)
       } else if segment.kind == .output, !segment.isGap {
         leaveOut(segment.lines, .output)
       } else if segment.isGap {

@@ -31,41 +31,44 @@ struct ClosingSummary {
     names("interrupted", model.interrupted, count: model.interrupted.count, into: &text)
     names("pending", model.firstNotStarted(Self.maxNames), count: model.notStarted, into: &text)
     let unmet = model.unmet.sorted { $0.index < $1.index }
-    names("skipped, needs not met", unmet, count: unmet.count, into: &text)
+    names("skipped (dependency failed)", unmet, count: unmet.count, into: &text)
     let (leftFailed, leftOpen) = (model.scope.leftFailed, model.scope.leftOpen)
-    names("left out, failed before", leftFailed, count: leftFailed.count, into: &text)
-    names("left out, not done", leftOpen, count: leftOpen.count, into: &text)
+    names("not run (failed last time)", leftFailed, count: leftFailed.count, into: &text)
+    names("not run", leftOpen, count: leftOpen.count, into: &text)
     downloads(into: &text)
     let elapsed = DurationText.text(milliseconds: now - model.beganMilliseconds)
     text.add(text.palette.bold("run \(heading.run) "))
     text.add(verdict(close, text.palette))
     text.add(" in \(elapsed): \(result())\n")
     if namesLogs, model.hasOutput {
-      text.add("what tasks printed: \(heading.logsCommand())\n")
+      text.add("to see the output of tasks: \(heading.logsCommand())\n")
     }
     if close.state != .succeeded {
-      let wantsMachines = !["", StopEntry.clientsGone].contains(model.requests.stopReason)
-      let when = wantsMachines ? " when machines can be had" : ""
-      let open = waitingForRerun
-      // A resume alone leaves these failed and their dependents undone.
-      if open.count < model.counts.failed || model.counts.cancelled > 0 || open.isEmpty {
-        text.add("resume it\(when): \(heading.resumeCommand())\n")
-      }
-      if !open.isEmpty {
-        let names = open.map { model.name($0) }
-        text.addCleaned("resume it, when \(names.joined(separator: ", ")) may run again: ")
-        text.add(heading.resumeCommand())
-        for name in names { text.addCleaned(" --rerun \(QuotedWords.quoted(name))") }
-        text.endLine()
-      }
+      let wantsNodes = !["", StopEntry.clientsGone].contains(model.requests.stopReason)
+      ResumeAdvice(plan: model.plan, guarded: guarded).write(
+        heading.resumeCommand(), when: wantsNodes ? " when nodes are available" : "",
+        isOpen: isOpen, into: &text)
     }
   }
 
-  private var waitingForRerun: [TaskID] {
-    failures.first.map(\.transition).filter {
+  /// The tasks with `on_interrupted: fail` that were interrupted.
+  private var guarded: [TaskID] {
+    let failed = failures.first.map(\.transition).filter {
       model.plan.flags($0.task).contains(.failWhenInterrupted)
         && ($0.outcome.reason == .interrupted || $0.outcome.reason == .workerLost)
-    }.map(\.task)
+    }
+    return failed.map(\.task) + failures.cutShort
+  }
+
+  /// A resume would run the task if its dependencies allow it.
+  private func isOpen(_ task: TaskID) -> Bool {
+    if model.scope.leftFailed.contains(task) || model.scope.leftOpen.contains(task) { return true }
+    guard model.isOpen(task) else { return false }
+    switch model.state(task) {
+    case .failed, .cancelled, .waiting, .ready, .checking, .prefetched, .running, .suspended:
+      return true
+    case .succeeded, .upToDate, .failedAllowed, .skipped: return false
+    }
   }
 
   private func downloads(into text: inout TextBuffer) {
@@ -74,17 +77,16 @@ struct ClosingSummary {
     var parts = ["\(totals.files) \(totals.files == 1 ? "file" : "files")"]
     if totals.fetchedBytes > 0 { parts.append("\(DownloadText.size(totals.fetchedBytes)) fetched") }
     if totals.resumedBytes > 0 { parts.append("\(DownloadText.size(totals.resumedBytes)) resumed") }
-    if totals.kept > 0 { parts.append("\(totals.kept) there already") }
+    if totals.kept > 0 { parts.append("\(totals.kept) already there") }
     text.add("downloaded: \(parts.joined(separator: ", "))\n")
   }
 
   private func verdict(_ close: CloseEntry, _ palette: Palette) -> String {
     // The user did not send this signal, so give the reason instead.
     if !model.requests.stopReason.isEmpty, close.state == .interrupted {
-      let why =
-        model.requests.stopReason == StopEntry.clientsGone
-        ? "the program had ended that it was for" : "no machine was left"
-      return palette.yellow("interrupted") + ", since \(why),"
+      let isClient = model.requests.stopReason == StopEntry.clientsGone
+      let why = isClient ? "its client has ended" : "no node was left"
+      return palette.yellow("interrupted") + " (\(why))"
     }
     let signal =
       close.exitCode == 74
@@ -115,7 +117,7 @@ struct ClosingSummary {
     add(counts.cancelled, "cancelled")
     add(model.interrupted.count, "interrupted")
     add(model.notStarted, "pending")
-    add(model.reused, "reused")
+    add(model.reused, "already done")
     return text.isEmpty ? "nothing to do" : text
   }
 
@@ -130,7 +132,7 @@ struct ClosingSummary {
 struct FailureBlock {
   let heading: ProgressHeading
 
-  /// `build failed: exit 2 after 0.30s, log: PATH`, on two lines if wider than `columns`.
+  /// `build failed after 0.30s: exit 2, log: PATH`, on two lines if wider than `columns`.
   func writeLine(
     _ failure: FailureRecord, _ model: SessionModel, columns: Int, into text: inout TextBuffer
   ) {
@@ -177,8 +179,8 @@ struct FailureBlock {
     text.addOutput(lines: failure.tail, after: text.palette.dim("  | "))
     text.addLeft(transition)
     if transition.outcome.reason == .interrupted {
-      text.add("  it is not to be run twice (on_interrupted: fail); when it may be:\n")
       let name = QuotedWords.quoted(model.name(transition.task))
+      text.add("  it stays failed (on_interrupted: fail); to run it again:\n")
       text.add("  \(heading.resumeCommand()) --rerun \(name)\n")
     }
     if failure.hasLog {
@@ -193,9 +195,52 @@ extension FailureRecord {
   fileprivate var hasLog: Bool { transition.outcome.usage.outputBytes > 0 || !tail.isEmpty }
 }
 
+/// The commands that continue a run.
+struct ResumeAdvice {
+  let plan: Plan
+  /// Interrupted tasks with `on_interrupted: fail`. A resume fails them, or leaves them failed,
+  /// unless `--rerun` names them.
+  let guarded: [TaskID]
+
+  private static let mostNames = 10
+
+  /// `isOpen` tells whether a resume would run a task if its dependencies allow it.
+  func write(
+    _ command: String, when: String = "", isOpen: (TaskID) -> Bool, into text: inout TextBuffer
+  ) {
+    if guarded.isEmpty || runsMore(isOpen) { text.add("to continue\(when): \(command)\n") }
+    if guarded.isEmpty { return }
+    let names = guarded.map { plan.nameString($0) }
+    let list = NameList.text(names, limit: Self.mostNames) { $0 }
+    text.addCleaned("to continue\(when) and run \(list) again (on_interrupted: fail): ")
+    text.add(command)
+    for name in names { text.addCleaned(" --rerun \(QuotedWords.quoted(name))") }
+    text.endLine()
+  }
+
+  /// Returns true if a resume without `--rerun` would run a task.
+  private func runsMore(_ isOpen: (TaskID) -> Bool) -> Bool {
+    var blocked = TaskSet(taskCount: plan.taskCount)
+    for task in guarded { blocked.insert(task) }
+    for index in plan.topologicalOrder {
+      let task = TaskID(index)
+      if blocked.contains(task) || !isOpen(task) { continue }
+      let isBlocked = plan.needs(task).contains { edge in
+        !plan.needCondition(edge).isMetByFailure
+          && blocked.contains(TaskID(plan.needTargets[edge]))
+      }
+      if !isBlocked { return true }
+      blocked.insert(task)
+    }
+    return false
+  }
+}
+
 /// The first failures of a session that are not allowed.
 struct FailureList {
   private(set) var first: [FailureRecord] = []
+  /// Tasks with `on_interrupted: fail` that a stop interrupted.
+  private(set) var cutShort: [TaskID] = []
 
   static let maxDetailed = 20
 
@@ -224,8 +269,26 @@ struct FailureList {
     }
   }
 
+  /// Notes the end of an attempt in case that a resume must not repeat it.
+  mutating func noteEnd(_ transition: Transition, _ plan: Plan) {
+    switch transition.event {
+    // The task never began.
+    case .interrupt where transition.outcome.reason == .revoked: break
+    case .cancel, .interrupt: noteCutShort(transition.task, plan)
+    case .start, .failure: cutShort.removeAll { $0 == transition.task }
+    case .success, .retry, .skip, .pause, .proceed, .resume, .fresh, .ready, .stopping: break
+    }
+  }
+
+  mutating func noteCutShort(_ task: TaskID, _ plan: Plan) {
+    guard !task.isNone, plan.flags(task).contains(.failWhenInterrupted), !cutShort.contains(task)
+    else { return }
+    cutShort.append(task)
+  }
+
   mutating func remove(_ tasks: [TaskID]) {
     first.removeAll { tasks.contains($0.transition.task) }
+    cutShort.removeAll { tasks.contains($0) }
   }
 
   mutating func add(_ failure: FailureRecord) {
@@ -257,7 +320,8 @@ package struct ServiceTail {
   func write(_ model: SessionModel, into text: inout TextBuffer) -> Bool {
     let lines = LastLines.of(bytes, count: Self.mostLines)
     if lines.isEmpty { return false }
-    text.addSentence(text.palette.dim("  the last of \(model.name(service)), which it needs:"))
+    let title = "  last lines of \(model.name(service)), a service that it needs:"
+    text.addSentence(text.palette.dim(title))
     text.endLine()
     text.addOutput(lines: lines, after: text.palette.dim("  \(model.name(service)) | "))
     return true
@@ -265,7 +329,7 @@ package struct ServiceTail {
 
   func writePointer(_ path: String, _ model: SessionModel, into text: inout TextBuffer) {
     text.addSentence(
-      text.palette.dim("  log of \(model.name(service)), which it needs: \(path)"))
+      text.palette.dim("  log of \(model.name(service)), a service that it needs: \(path)"))
     text.endLine()
   }
 }

@@ -88,20 +88,21 @@ package struct JournalVerdict {
 
   /// `plan` is nil if it cannot be read; the text then omits tasks.
   package func text(plan: Plan?, history: RunModel) -> String {
-    var text = "\(CleanText.string(path)): \(Self.count(recovery.lineCount, "line")), "
+    let path = CleanText.string(path)
     if isWhole {
-      text += recovery.isIntact ? "intact\n" : "intact so far; the run is writing\n"
-      return text
+      let state = recovery.isIntact ? "intact" : "intact so far; the run is live"
+      return "\(path): \(Self.count(recovery.lineCount, "line")), \(state)\n"
     }
+    var text = "\(path): \(Self.count(recovery.lineCount, "intact line")), "
     text += "\(Self.count(recovery.droppedLines, "damaged line")) "
-    text += "(\(recovery.droppedBytes) bytes) besides, \(recovery.missingLines) missing\n"
+    text += "(\(recovery.droppedBytes) bytes), \(recovery.missingLines) missing\n"
     for damage in recovery.damage { text += "  \(damage.message)\n" }
-    if recovery.damage.count == JournalRecovery.placeLimit { text += "  and maybe more places\n" }
+    if recovery.damage.count == JournalRecovery.placeLimit { text += "  … and possibly more\n" }
     if let length = recovery.repair.truncateTo {
       text +=
-        "A resume cuts off what follows byte \(length) and passes over the rest of the damage.\n"
+        "A resume cuts off the file after byte \(length) and ignores the rest of the damage.\n"
     } else {
-      text += "A resume passes over the damage.\n"
+      text += "A resume ignores the damage.\n"
     }
     if let plan { text += Self.tasks(plan, history) }
     return text
@@ -118,22 +119,23 @@ package struct JournalVerdict {
       let meaning: String
       switch decision[task] {
       case .outside, .leave, .keep, .stay: continue
-      case .check: meaning = "is looked at: it runs again where its inputs or outputs changed"
-      case .later: meaning = "keeps that, unless something that it needs runs again"
-      case .fail: meaning = "fails: a try may have been cut short, and it must not run twice"
+      case .check: meaning = "re-run if its inputs or outputs changed"
+      case .later: meaning = "re-run if a dependency is re-run"
+      case .fail:
+        meaning = "fails: its last attempt may be interrupted (on_interrupted: fail)"
       case .run(.unproven):
-        meaning = "runs again: it ended, but a line that took its end back may be lost"
-      case .run(.interrupted): meaning = "runs again: no line tells how its last try ended"
-      case .run(.new): meaning = "runs: no line tells that it was ever started"
+        meaning = "re-run: it ended, but a line that discards its result may be lost"
+      case .run(.interrupted): meaning = "re-run: the end of its last attempt is not recorded"
+      case .run(.new): meaning = "run: no start is recorded"
       case .run(let reason):
-        meaning = "runs again: " + CleanText.string(ReasonText.text(.rerun(reason), plan: plan))
+        meaning = "re-run: " + CleanText.string(ReasonText.text(.rerun(reason), plan: plan))
       }
       lines.append((CleanText.string(plan.nameString(task)), meaning))
     }
     let total = request.selected?.count ?? plan.taskCount
-    var text = "\(total - lines.count) of \(count(total, "task")) keep what they have.\n"
+    var text = "It leaves \(total - lines.count) of \(count(total, "task")) as they are.\n"
     if lines.isEmpty { return text }
-    text += "Of the others, with what is left in the journal, a resume says:\n"
+    text += "The others, by the intact lines of the journal:\n"
     let width = min(lines.reduce(0) { max($0, $1.name.count) }, 40)
     for line in lines {
       let padding = String(repeating: " ", count: max(0, width - line.name.count))

@@ -18,8 +18,8 @@ package struct TerminalSize: Equatable, Sendable {
 ///     fetch    3.2s  [=======>            ]   38%   76.0MiB/200.0MiB    24.1MiB/s  5s left
 ///     compile  1.1s  [=====>              ]  of 4s  src/main.c
 ///     test 7/12, build 3/4
-///     machines: 3 (n1 n2 n3)
-///     [3/12] 4.0s, 2 running, 7 waiting, 3 to 5 min left
+///     nodes: 3 (n1 n2 n3)
+///     [3/12] 4.0s, 2 running, 7 pending, 3 to 5 min left
 struct LiveFrame {
   let model: SessionModel
   let size: TerminalSize
@@ -111,9 +111,9 @@ struct LiveFrame {
       if line.width > 4 * columns { break }
     }
     let list = MachineText.list(machines.hostsInUse, columns: max(0, columns - line.width - 20))
-    line.add("machines: \(list)", .dim)
+    line.add("nodes: \(list)", .dim)
     for machine in machines.all where machine.state == .silent || machine.state == .leaving {
-      let state = machine.state == .silent ? "says nothing" : "is about to go"
+      let state = StatusMachines.word(machine.state)
       line.add(", \(MachineText.name(machine.host)) \(state)", .yellow)
       if line.width > 4 * columns { break }
     }
@@ -152,6 +152,14 @@ struct LiveFrame {
     return line
   }
 
+  /// Approvals that wait for an answer.
+  private var askingCount: Int {
+    if !model.plan.hasApprovals { return 0 }
+    return model.running.count {
+      model.plan.kind($0.task) == .approve && !model.isSuspended($0.task)
+    }
+  }
+
   private var words: [Word] {
     var words: [Word] = []
     func add(
@@ -170,15 +178,17 @@ struct LiveFrame {
       add("paused", .yellow, rank: 2)
       add("by \(CleanText.string(pause.requester.name))", .yellow, rank: 8, after: " ")
     }
-    add("\(model.running.count - suspended) running", rank: 6)
+    let asking = askingCount
+    add("\(model.running.count - suspended - asking) running", rank: 6)
     if suspended > 0 { add("\(suspended) suspended", .yellow, rank: 5) }
+    if asking > 0 { add("\(asking) waiting for approval", .yellow, rank: 5) }
     if model.notStarted > 0, isEnding {
-      add("then it ends", .yellow, rank: 2)
+      add("then the run ends", .yellow, rank: 2)
     } else if model.notStarted > 0 {
-      add("\(model.notStarted) waiting", rank: 7)
+      add("\(model.notStarted) pending", rank: 7)
     }
     if !left.isEmpty { add(left, rank: 4) }
-    if hasKeys { add("(? helps)", .dim, rank: 9, after: "  ") }
+    if hasKeys { add("(? for help)", .dim, rank: 9, after: "  ") }
     return words
   }
 }
@@ -274,7 +284,7 @@ struct LiveRows {
       }
       if row.isSuspended { line.add("  suspended", .yellow) }
       if row.isStopping { line.add("  stopping", .yellow) }
-      if let question = row.question { line.add("  asks: \(question)", .yellow) }
+      if let question = row.question { line.add("  asks for approval: \(question)", .yellow) }
       if let download = row.running.download {
         if barColumns > 0 { addBar(download, to: &line) }
         line.append(text(download, detail))
@@ -393,7 +403,7 @@ struct FoldedInstances {
     return folds.filter { $0.value.tasks.count > 1 }
   }
 
-  private static let mostLooks = 1000
+  private static let mostReasons = 1000
 
   /// A cell that differs between tasks is empty, but `why` shows the most common reason and counts
   /// the others.
@@ -401,7 +411,7 @@ struct FoldedInstances {
     var common = cells(tasks[0])
     guard tasks.count > 1 else { return common }
     var reasons = [common[why]]
-    for task in tasks.dropFirst().prefix(Self.mostLooks) {
+    for task in tasks.dropFirst().prefix(Self.mostReasons) {
       let own = cells(task)
       reasons.append(own[why])
       for (column, cell) in own.enumerated() where cell != common[column] {
@@ -413,16 +423,17 @@ struct FoldedInstances {
     return common
   }
 
-  /// `changed: in/1; 2 others differ`, without the number if `reasons` does not cover all tasks.
-  private static func commonest(_ reasons: [String], areAll: Bool) -> String {
+  /// `input in/1 changed; 2 have other reasons`, without the number if `reasons` does not
+  /// cover all tasks. Empty if all reasons are.
+  static func commonest(_ reasons: [String], areAll: Bool) -> String {
     var counts: [String: Int] = [:]
     for reason in reasons where !reason.isEmpty { counts[reason, default: 0] += 1 }
     guard let most = counts.values.max(), let first = reasons.first(where: { counts[$0] == most })
     else { return "" }
     let others = reasons.count - most
     if others == 0 { return first }
-    let number = areAll ? "\(others) " : ""
-    return "\(first); \(number)\(others == 1 && areAll ? "other differs" : "others differ")"
+    if !areAll { return "\(first); others have other reasons" }
+    return "\(first); \(others == 1 ? "1 task has another reason" : "\(others) have other reasons")"
   }
 
   func name(_ plan: Plan) -> String {
@@ -431,7 +442,7 @@ struct FoldedInstances {
     }
     let count = plan.instances(matrixGroup).count
     let instances = tasks.count == count ? "\(count)" : "\(tasks.count) of \(count)"
-    return "\(plan.matrixGroupName(matrixGroup)) (\(instances) legs)"
+    return "\(plan.matrixGroupName(matrixGroup)) (\(instances) tasks)"
   }
 }
 

@@ -37,7 +37,7 @@ package struct LiveKeys: Sendable {
 
   package private(set) var mode = Mode.plain
   /// The requested values of `cpu` without an answer yet; the next key continues from the last one.
-  /// `order` is nil until the request is sent.
+  /// `request` is nil until it is sent.
   private var asked: [(request: RequestID?, value: Int64)] = []
   /// Filters the names while choosing, ignoring case.
   private(set) var search = ""
@@ -128,9 +128,9 @@ package struct LiveKeys: Sendable {
     switch byte {
     case UInt8(ascii: "t"): mode = .tails
     case UInt8(ascii: "?"), UInt8(ascii: "h"): mode = .help
-    case UInt8(ascii: "l"): begin(.follow, model, none: "nothing runs that has a log")
-    case UInt8(ascii: "c"): begin(.cancel, model, none: "nothing runs")
-    case UInt8(ascii: "a"): begin(.answer, model, none: "nothing asks to be approved")
+    case UInt8(ascii: "l"): begin(.follow, model, none: "no running task has a log")
+    case UInt8(ascii: "c"): begin(.cancel, model, none: "no task is running")
+    case UInt8(ascii: "a"): begin(.answer, model, none: "no task asks for approval")
     case UInt8(ascii: "p"):
       return .request(model.requests.pausedBy == nil ? .pause : .proceed, .none, value: nil)
     case UInt8(ascii: "+"), UInt8(ascii: "="): return change(by: 1, model, parallel)
@@ -149,12 +149,12 @@ package struct LiveKeys: Sendable {
       let now = asked.last?.value ?? model.requests.capacity(Self.resource)?.carried.number
         ?? parallel
     else {
-      message = "how much runs at once is not known; `opflow parallel N` sets it"
+      message = "the limit of cpu is unknown here; set it with `opflow parallel N`"
       return nil
     }
     let wanted = now.plus(step)
     guard wanted >= 1 else {
-      message = "one at once is the least; p starts nothing new"
+      message = "the limit of cpu cannot be below 1; to start no more tasks, press p"
       return nil
     }
     asked.append((nil, wanted))
@@ -235,7 +235,7 @@ package struct LiveKeys: Sendable {
     default: return nil
     }
     guard candidates(purpose, model).contains(task) else {
-      message = "\(model.name(task)) has ended already"
+      message = "\(model.name(task)) has already ended"
       return nil
     }
     return .request(verb, task, value: nil)
@@ -273,8 +273,8 @@ struct LivePanel {
   let tails: [TaskID: [UInt8]]
 
   private static let keyWords = [
-    "t tails", "l follow a log", "p pause, continue", "c cancel a task", "a approve, reject",
-    "+ - parallel", "? help", "Esc leaves",
+    "t last output", "l follow a log", "p pause or continue", "c cancel a task",
+    "a approve or reject", "+ - limit of cpu", "? help", "Esc back",
   ]
 
   private var columns: Int { max(0, frame.size.columns - LiveFrame.spareColumns) }
@@ -322,7 +322,7 @@ struct LivePanel {
 
   /// Each task with its last lines of output, as many as fit, and the number of omitted tasks.
   private var withTails: [StyledLine] {
-    if model.running.isEmpty { return [Self.line("nothing runs", .dim)] }
+    if model.running.isEmpty { return [Self.line("no task is running", .dim)] }
     var tasks = model.running.prefix(max(1, room / 2))
     let isCut = model.running.count > tasks.count && room > 1
     if isCut { tasks = model.running.prefix(max(1, (room - 1) / 2)) }
@@ -352,8 +352,8 @@ struct LivePanel {
 
   private func following(_ task: TaskID) -> [StyledLine] {
     let isRunning = model.running.contains { $0.task == task }
-    let end = isRunning ? "" : ", which has ended"
-    let title = Self.line("log of \(model.name(task))\(end) (Esc leaves)", .plain)
+    let end = isRunning ? "" : ", ended"
+    let title = Self.line("log of \(model.name(task))\(end) (Esc to go back)", .plain)
     let last = LastLines.of(tails[task] ?? [], count: max(1, room - 1))
     return [title] + LineSlices(last).map { Self.printed($0) }
   }
@@ -373,12 +373,12 @@ struct LivePanel {
     }
     let question =
       switch purpose {
-      case .follow: "follow which log?"
-      case .cancel: "cancel which?"
-      case .answer: "answer which?"
+      case .follow: "follow the log of which task?"
+      case .cancel: "cancel which task?"
+      case .answer: "approve or reject which task?"
       }
-    let found = tasks.isEmpty ? "no running task matches" : "up, down, Enter, Esc leaves"
-    let search = keys.search.isEmpty ? "letters search" : "search: \(keys.search)"
+    let found = tasks.isEmpty ? "no running task matches" : "up, down, Enter; Esc to go back"
+    let search = keys.search.isEmpty ? "type to search" : "search: \(keys.search)"
     return marked + [Self.line("\(question) \(search); \(found)", .plain)]
   }
 
@@ -386,9 +386,9 @@ struct LivePanel {
     let name = model.name(task)
     return switch purpose {
     case .answer:
-      Self.line("answer \(name)? y approves, r rejects, any other key goes back", .yellow)
+      Self.line("\(name): y to approve, r to reject, any other key to go back", .yellow)
     case .cancel, .follow:
-      Self.line("cancel \(name)? y cancels, any other key keeps it running", .yellow)
+      Self.line("cancel \(name)? y to cancel, any other key to go back", .yellow)
     }
   }
 }

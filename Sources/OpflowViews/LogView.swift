@@ -50,7 +50,7 @@ package struct LogView {
     text.add("==> \(plan.nameString(task)) <==\n")
   }
 
-  /// A piece of a long line ends with a newline only if another task's output may follow.
+  /// Adds a newline after a piece of a long line only if another task's output may follow.
   private static func write(
     _ line: UnsafeRawBufferPointer, endsLine: Bool, of task: TaskID, _ plan: Plan, _ labels: Labels,
     into text: inout TextBuffer

@@ -11,6 +11,7 @@ package struct PlanView {
   private let resumeState: ResumeState
   private let reasons: [TaskID: Transition]
   private let foresight: FileForesight?
+  private let isResumed: Bool
   private let palette: Palette
   private let showsAll: Bool
   private let columns: Int?
@@ -38,6 +39,7 @@ package struct PlanView {
     var byTask: [TaskID: Transition] = [:]
     for reason in reasons where !reason.task.isNone { byTask[reason.task] = reason }
     self.reasons = byTask
+    isResumed = !reasons.isEmpty || resumeState.initial.contains { $0.isReused }
     palette = Palette(isOn: color)
   }
 
@@ -69,10 +71,10 @@ package struct PlanView {
     text.add(palette.bold(CleanText.string(plan.string(plan.manifest.name))))
     text.add(": \(count) \(count == 1 ? "task" : "tasks"), \(forecast.starts.count) to run")
     let files = forecast.files
-    if !files.unsure.isEmpty { text.add(", \(files.unsure.count) of them perhaps") }
+    if !files.unsure.isEmpty { text.add(" (\(files.unsure.count) of them perhaps not)") }
     if !files.cached.isEmpty { text.add(", \(files.cached.count) of them from the cache") }
     let reused = resumeState.initial.count { $0.isReused } + files.keptCount
-    if reused > 0 { text.add(", \(reused) reused") }
+    if reused > 0 { text.add(", \(reused) already done") }
     if !files.upToDate.isEmpty { text.add(", \(files.upToDate.count) up to date") }
     text.add(", cpu \(options.maxParallel)\n")
   }
@@ -84,7 +86,7 @@ package struct PlanView {
     let starts = forecast.starts
     let demands = (0..<plan.demandCount).map { demand(UInt32(truncatingIfNeeded: $0)) }
     var layout = TableLayout(
-      ["#", "TASK", "TAKES", "AFTER", "HOLDS", "PRIORITY", "WHY", "COMMAND"],
+      ["#", "TASK", "DURATION", "AFTER", "RESOURCES", "PRIORITY", "WHY", "COMMAND"],
       rightAligned: [0, 2, 5])
     layout.measure("\(starts.count)", in: 0)
     // The last column is not padded, so only the terminal's width counts.
@@ -125,7 +127,7 @@ package struct PlanView {
   private func cells(
     _ task: TaskID, _ fold: FoldedInstances, _ demands: [String], _ files: FilesForeseen
   ) -> [String] {
-    fold.cells(plan, why: 5) { task in
+    var cells = fold.cells(plan, why: 5) { task in
       let priority = resumeState.priorities[task] ?? plan.priority[task.index]
       return [
         plan.nameString(task),
@@ -134,14 +136,27 @@ package struct PlanView {
         priority == 0 ? "" : "\(priority)", why(task, files),
       ]
     }
+    // If any task has a reason, a matrix has one too.
+    if fold.tasks.count > 1, cells[5].isEmpty, hasReasons(files) {
+      cells[5] =
+        plan.isChecked(task)
+        ? "no earlier success is recorded" : isResumed ? "has not run yet" : "has no `inputs`"
+    }
+    return cells
+  }
+
+  private func hasReasons(_ files: FilesForeseen) -> Bool {
+    !reasons.isEmpty || !files.reasons.isEmpty || !files.unsure.isEmpty || !files.cached.isEmpty
   }
 
   private func why(_ task: TaskID, _ files: FilesForeseen) -> String {
     if let reason = reasons[task] { return ReasonText.text(reason.why, plan: plan) }
-    if let need = files.unsure[task] { return "unless \(plan.nameString(need)) leaves the same" }
+    if let need = files.unsure[task] {
+      return "unless the outputs of \(plan.nameString(need)) stay the same"
+    }
     let reason = CleanText.string(files.reasons[task] ?? "")
     guard files.cached.contains(task) else { return reason }
-    return reason.isEmpty ? "in the cache" : "\(reason) (in the cache)"
+    return reason.isEmpty ? "cached" : "\(reason) (cached)"
   }
 
   private func writeUpToDate(_ tasks: [TaskID], into text: inout TextBuffer) {
@@ -152,7 +167,7 @@ package struct PlanView {
     }
     let shown = names.prefix(showsAll ? .max : Self.maxNames).map(CleanText.string)
     let more = folds.isEmpty ? tasks.count - shown.count : names.dropFirst(shown.count).count
-    let rest = more > 0 ? " and \(more) more" : ""
+    let rest = more > 0 ? " … and \(more) more" : ""
     text.add("up to date: \(shown.joined(separator: ", "))\(rest)\n")
   }
 
@@ -160,18 +175,28 @@ package struct PlanView {
     let failed = resumeState.initial.indices.lazy.filter { resumeState.initial[$0] == .failed }
     for index in failed.prefix(Self.maxNames) {
       text.add(
-        "stays failed: \(plan.nameString(TaskID(index))) (on_interrupted: fail; --rerun runs it)\n")
+        "stays failed: \(plan.nameString(TaskID(index)))"
+          + " (on_interrupted: fail; to run it again: --rerun)\n")
     }
     writeManual(into: &text)
     for transition in settled.prefix(Self.maxNames) {
       let verb = transition.event.kind == .skip ? "skipped" : "failed"
       let reason =
-        transition.detail.isEmpty ? ReasonText.text(transition.why, plan: plan) : transition.detail
+        transition.detail.isEmpty
+        ? ReasonText.text(transition.why, plan: plan) { state(of: $0, in: settled) }
+        : transition.detail
       text.add("\(verb): \(plan.nameString(transition.task)) (\(CleanText.string(reason)))\n")
     }
     if settled.count > Self.maxNames {
-      text.add("… and \(settled.count - Self.maxNames) more do not run\n")
+      text.add("… and \(settled.count - Self.maxNames) more will not run\n")
     }
+  }
+
+  /// The known end of a dependency of a skipped task.
+  private func state(of task: TaskID, in settled: [Transition]) -> TaskState? {
+    if resumeState.initial[task.index] == .failed { return .failed }
+    guard let end = settled.first(where: { $0.task == task }) else { return nil }
+    return end.event.kind == .skip ? .skipped : .failed
   }
 
   private func writeManual(into text: inout TextBuffer) {
@@ -182,7 +207,7 @@ package struct PlanView {
     guard left.allSatisfy({ plan.flags($0).contains(.manual) }) else { return }
     if left.isEmpty { return }
     let names = NameList.text(left, limit: Self.maxNames) { CleanText.string(plan.nameString($0)) }
-    text.add("manual, not named: \(names)\n")
+    text.add("not selected (manual): \(names)\n")
   }
 
   /// `isFolded` names the matrix even for a single matrix task.
@@ -277,10 +302,12 @@ struct DurationView {
   }
 
   private var basis: String? {
-    guard durations.areKnown else { return "no earlier run timed these tasks: each counts as one" }
+    guard durations.areKnown else {
+      return "no durations from earlier runs, so every task counts as 1"
+    }
     let count = plan.taskCount - plan.approvalCount
     if count == durations.knownCount { return nil }
-    return "earlier runs timed \(durations.knownCount) of \(count) tasks; ~ is a guess"
+    return "earlier runs timed \(durations.knownCount) of \(count) tasks; ~ is an estimate"
   }
 
   private func amount(_ value: Int64) -> String {

@@ -9,7 +9,7 @@ package enum SessionEvent {
   case entry(JournalEntry, Plan, added: [InitialState] = [])
   case began(TaskID, attempt: Int32)
   case download(TaskID, DownloadProgress)
-  /// The request could not be recorded, and its requester got an error.
+  /// opflow could not record the request; its requester got an error.
   case requestFailed(RequestEntry)
   /// A nil message ends the wait, which the number identifies. News get a line unless a frame shows
   /// them.
@@ -130,9 +130,17 @@ package struct ProgressView: ~Copyable {
       }
       tell(failure, kept: kept)
     }
+    if model.counts.cancelled > 0 || !model.interrupted.isEmpty {
+      for task in model.plan.tasks.lazy.map({ TaskID($0) }) where model.isOpen(task) {
+        let state = model.state(task)
+        if state == .cancelled || state == .waiting, history[task].isInterrupted {
+          failures.noteCutShort(task, model.plan)
+        }
+      }
+    }
     if model.plan.hasApprovals {
-      for gate in model.running.map(\.task) where model.plan.kind(gate) == .approve {
-        tell(Transition(.start, gate, attempt: 1), kept: [])
+      for approval in model.running.map(\.task) where model.plan.kind(approval) == .approve {
+        tell(Transition(.start, approval, attempt: 1), kept: [])
       }
     }
     lines.join(model, atMilliseconds: now)
@@ -170,7 +178,8 @@ package struct ProgressView: ~Copyable {
       tellWait(came)
       return model.machines.wait(place, for: nil)
     case .requestFailed(let request):
-      warn("not done after all: \(RequestText.text(request, plan: model.plan))")
+      let lost = RequestText.text(request, plan: model.plan)
+      warn("opflow could not record this request and discards it: \(lost)")
     case .warning(let detail): warn(detail)
     case .note(let detail): addLine(detail)
     case .passage(let passage): addPassage(passage)
@@ -193,7 +202,7 @@ package struct ProgressView: ~Copyable {
       tellRequest(RequestText.text(request, plan: model.plan))
     case .stop(let stop):
       model.apply(stop)
-      if !stop.detail.isEmpty { warn("the run is being stopped: \(stop.detail)") }
+      if !stop.detail.isEmpty { warn("stopping the run: \(stop.detail)") }
     case .node(let node):
       let before = model.machines[node.node]?.state
       model.machines.apply(node)
@@ -257,6 +266,7 @@ package struct ProgressView: ~Copyable {
     }
     settle()
     if annotates { warnings.note(transition, tail: kept) }
+    failures.noteEnd(transition, model.plan)
     if transition.event == .failure, !transition.allowed {
       failures.add(
         FailureRecord(
@@ -276,8 +286,9 @@ package struct ProgressView: ~Copyable {
 
   private mutating func tellRequest(_ detail: String) {
     if lines.isQuiet { return }
-    lines.text.add(lines.text.palette.yellow("request: "))
-    addLine(detail)
+    lines.text.addSentence(lines.text.palette.yellow(CleanText.string(detail)))
+    lines.text.endLine()
+    settle()
   }
 
   private mutating func warn(_ detail: String) {
@@ -456,7 +467,7 @@ package struct ProgressView: ~Copyable {
     let palette = lines.text.palette
     return errors.take { lines, isOutput in
       let detail = lines == 1 ? "line" : "lines"
-      let hint = isOutput ? ", see the log" : ""
+      let hint = isOutput ? "; the log has them" : ""
       return Array(
         (palette.dim("… \(CountText.grouped(lines)) \(detail) not shown\(hint)") + "\n").utf8)
     }

@@ -109,7 +109,7 @@ struct ProgressLines {
       case nil: SizeText.steady(bytes: UInt64(max(0, bytes)))
       }
     text.add(text.palette.dim("\(model.name(task)) | "))
-    text.add(text.palette.dim("… \(amount) not shown, see "))
+    text.add(text.palette.dim("… \(amount) not shown; full log: "))
     text.addCleaned(heading.logPath(task, model.plan))
     text.endLine()
   }
@@ -211,7 +211,7 @@ struct ProgressLines {
       text.markOutput(from: start)
     }
     if transition.endsTry, Int64(kept.count) < transition.outcome.usage.outputBytes {
-      text.add(text.palette.dim("(its last \(kept.count) bytes; the whole is in "))
+      text.add(text.palette.dim("(the last \(kept.count) bytes; full log: "))
       text.addCleaned(heading.logPath(transition.task, model.plan))
       text.add(text.palette.dim(")"))
       text.endLine()
@@ -295,7 +295,7 @@ struct StillRunning {
     }
     text.addCounter(model)
     let more = model.running.count - Self.maxNames
-    let others = more > 0 ? " and \(more) more" : ""
+    let others = more > 0 ? " … and \(more) more" : ""
     text.add("still running: \(names.joined(separator: ", "))\(others)\n")
   }
 }

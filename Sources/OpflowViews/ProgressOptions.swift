@@ -55,13 +55,13 @@ package struct ProgressHeading: Sendable {
     self.logPath = logPath
   }
 
-  /// `run r1 (demo): 3 tasks, 1 reused`.
+  /// `run r1 (demo): 3 tasks, 1 already done`.
   func write(_ model: SessionModel, into text: inout TextBuffer) {
     text.add(text.palette.bold("\(isResumed ? "resuming" : "run") \(run)"))
     text.add(" (")
     text.addCleaned(model.plan.string(model.plan.manifest.name))
     text.add("): \(model.total) \(model.total == 1 ? "task" : "tasks")")
-    if model.reused > 0 { text.add(", \(model.reused) reused") }
+    if model.reused > 0 { text.add(", \(model.reused) already done") }
     text.endLine()
   }
 

@@ -39,7 +39,7 @@ package enum RequestView {
     }
   }
 
-  /// Describes a run without a session: `it failed 2 h ago`.
+  /// Describes a run that is not live: `it failed 2 hours ago`.
   package static func state(_ status: RunStatus, nowMilliseconds: Int64) -> String {
     let age = RunsView.age(nowMilliseconds - status.lastMilliseconds)
     switch status.state {
@@ -47,7 +47,7 @@ package enum RequestView {
     case .failed: return "it failed \(age)"
     case .cancelled: return "it was cancelled \(age)"
     case .interrupted: return "it was interrupted \(age)"
-    case .running: return "it runs"
+    case .running: return "it is live"
     }
   }
 }
@@ -55,27 +55,58 @@ package enum RequestView {
 package enum RequestText {
   private static let maxNames = 5
 
-  /// `cancel a, b and 3 more, asked by opflow cancel (pid 123)`
+  /// `paused by opflow pause (pid 12)`, `a, b and 3 more cancelled by opflow cancel (pid 12)`.
   static func text(_ request: RequestEntry, plan: Plan) -> String {
-    "\(detail(request, plan: plan)), asked by \(request.requester.text)"
+    let names =
+      request.lacksTasks
+      ? "removed tasks" : NameList.text(request.tasks, plan: plan, limit: maxNames)
+    return text(request.verb, of: names, request.carried, by: request.requester, plan: plan)
+  }
+
+  /// `names` is empty for a request about the run.
+  package static func text(
+    _ verb: ControlAction, of names: String, _ carried: CarriedValue, by requester: Requester,
+    plan: Plan
+  ) -> String {
+    let start = names.isEmpty ? "" : "\(names) "
+    let effect =
+      switch verb {
+      case .cancel: "\(start)cancelled"
+      case .pause: "paused"
+      case .proceed: "\(start)continued"
+      case .suspend: "\(start)suspended"
+      case .priority: "priority of \(names) set to \(priority(carried.number ?? 0))"
+      case .parallel: "limit of \(carried.resource) set to \(amount(carried, plan))"
+      case .retry: "retry of \(names) requested"
+      case .skip: "\(start)skipped"
+      case .approve: "\(start)approved"
+      case .reject: "\(start)rejected"
+      case .close: "queue closed"
+      }
+    return "\(effect) by \(requester.text)"
   }
 
   package static func text(_ entry: ExtendEntry) -> String {
-    "add \(CountText.tasks(entry.added)), asked by \(entry.requester.text)"
+    "\(CountText.tasks(entry.added)) added by \(entry.requester.text)"
   }
 
   static func text(_ entry: RetractEntry, plan: Plan) -> String {
     let generator = entry.generator.isNone ? "a task" : plan.nameString(entry.generator)
-    return "withdraw \(CountText.tasks(entry.count)) that \(generator) added before this try"
+    let tasks = CountText.tasks(entry.count)
+    return "removed \(tasks) that an earlier attempt of \(generator) added"
   }
 
-  private static func detail(_ request: RequestEntry, plan: Plan) -> String {
-    let row = request.verb.row
-    let carried = request.carried.text(row.carries, plan: plan)
-    let asked = request.verb.rawValue + (carried.isEmpty ? "" : " \(carried)")
-    if request.tasks.isEmpty { return row.ofRun ?? asked }
-    let names = NameList.text(request.tasks, plan: plan, limit: maxNames)
-    return carried.isEmpty ? "\(asked) \(names)" : "\(asked) of \(names)"
+  private static func priority(_ number: Int64) -> String {
+    PriorityLevels.all.first { Int64($0.value) == number }?.word.description ?? "\(number)"
+  }
+
+  private static func amount(_ carried: CarriedValue, _ plan: Plan) -> String {
+    let amount = UInt64(clamping: carried.number ?? 0)
+    let place = plan.resources.indices.first {
+      plan.text(plan.resources[$0].name).elementsEqual(carried.resource.utf8)
+    }
+    guard let place else { return "\(amount)" }
+    return AmountText.text(amount, of: UInt32(truncatingIfNeeded: place))
   }
 }
 
@@ -87,9 +118,10 @@ package enum AddView {
   package static func text(
     run: String, count: Int, _ added: [String], unchanged: [String]
   ) -> String {
-    let there = unchanged.isEmpty ? "" : "has \(names(unchanged)) already"
+    let there = unchanged.isEmpty ? "" : "already has \(names(unchanged))"
     if count == 0 {
-      return there.isEmpty ? "nothing to add to run \(run)" : "nothing to add: run \(run) \(there)"
+      return there.isEmpty
+        ? "nothing to add to run \(run)" : "nothing to add; run \(run) \(there)"
     }
     let tasks = "\(count) task\(count == 1 ? "" : "s")"
     return "added \(tasks) to run \(run): \(names(added))" + (there.isEmpty ? "" : "; it \(there)")

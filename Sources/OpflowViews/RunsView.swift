@@ -28,7 +28,7 @@ package enum RunsView {
         ])
       case .unreadable(let run, let complaint):
         table.add([run, "", "damaged", "", "", "", "", CleanText.string(complaint)])
-      case .notBegun(let run): table.add([run, "", "not begun", "", "", "", "", ""])
+      case .notBegun(let run): table.add([run, "", "not started", "", "", "", "", ""])
       }
     }
     var text = TextBuffer()
@@ -43,10 +43,14 @@ package enum RunsView {
     let seconds = max(0, milliseconds / 1000)
     switch seconds {
     case ..<60: return "just now"
-    case ..<3600: return "\(seconds / 60) min ago"
-    case ..<86_400: return "\(seconds / 3600) h ago"
-    default: return "\(seconds / 86_400) d ago"
+    case ..<3600: return ago(seconds / 60, "minute")
+    case ..<86_400: return ago(seconds / 3600, "hour")
+    default: return ago(seconds / 86_400, "day")
     }
+  }
+
+  private static func ago(_ count: Int64, _ unit: String) -> String {
+    "\(count) \(unit)\(count == 1 ? "" : "s") ago"
   }
 }
 
@@ -64,7 +68,7 @@ package struct CleanView {
     ) {
       self.run = run.description
       self.manifest = manifest ?? ""
-      state = manifest == nil ? "not begun" : (end ?? .interrupted).rawValue
+      state = manifest == nil ? "not started" : (end ?? .interrupted).rawValue
       self.ageMilliseconds = ageMilliseconds
       self.bytes = bytes
     }
@@ -87,7 +91,7 @@ package struct CleanView {
   package func text(color: Bool, columns: Int?) -> [UInt8] {
     var text = TextBuffer()
     if isDryRun, !rows.isEmpty {
-      var table = TextTable(["RUN", "STATE", "LAST", "SIZE", "MANIFEST"], rightAligned: [3])
+      var table = TextTable(["RUN", "STATE", "LAST USED", "SIZE", "MANIFEST"], rightAligned: [3])
       for row in rows {
         table.add([
           row.run, row.state, RunsView.age(row.ageMilliseconds), SizeText.text(bytes: row.bytes),
@@ -102,17 +106,17 @@ package struct CleanView {
 
   private var summary: String {
     let others = [
-      (live, "live"), (resumable, "that can be resumed"), (unreadable, "that cannot be read"),
+      (live, "live"), (resumable, "resumable"), (unreadable, "unreadable"),
     ].filter { $0.0 > 0 }.map { "\($0) \($1)" }
-    let among = others.isEmpty ? "" : ", \(others.joined(separator: ", ")) among them"
-    let rest = "\(Self.runs(left)) \(left == 1 ? "is" : "are") left\(among)"
+    let among = others.isEmpty ? "" : " (old, but kept: \(others.joined(separator: ", ")))"
+    let rest = "\(Self.runs(left)) \(left == 1 ? "remains" : "remain")\(among)"
     if rows.isEmpty { return "nothing to remove; \(rest)" }
     let bytes = SizeText.text(bytes: rows.reduce(0) { $0 + $1.bytes })
     return "\(isDryRun ? "would remove" : "removed") \(Self.runs(rows.count)), \(bytes); \(rest)"
   }
 
   package static func ofEnd(count: Int, keep: Int) -> String {
-    "removed \(runs(count)) beyond the newest \(keep) of this manifest (`keep_runs`)"
+    "removed \(runs(count)); the newest \(keep) of this manifest remain (`keep_runs`)"
   }
 
   private static func runs(_ count: Int) -> String {

@@ -33,14 +33,16 @@ package struct StatusView {
     writeHeading(into: &text)
     let (rows, rest) = shownRows()
     let tasks = rows.compactMap { if case .task(let task) = $0 { task } else { nil } }
-    // Without nodes the MACHINE column is empty, and omitted.
+    // Without nodes the NODE column is empty, and omitted.
     var table = TextTable(
-      ["TASK", "STATE", "TIME", "TRIES", "MACHINE", "WHY"], rightAligned: [2, 3])
+      ["TASK", "STATE", "TIME", "ATTEMPTS", "NODE", "WHY"], rightAligned: [2, 3])
     for row in rows {
       switch row {
       case .task(let task): table.add(self.row(task))
-      case .matrixGroup(let matrixGroup):
-        table.add([matrixGroup.label, matrixGroup.state.word, "", "", "", matrixGroup.words])
+      case .matrixGroup(let number, let matrixGroup):
+        table.add([
+          matrixGroup.label, matrixGroup.state.word, "", "", "", why(number, matrixGroup),
+        ])
       }
     }
     if !rows.isEmpty {
@@ -52,19 +54,38 @@ package struct StatusView {
     if showsAll { writeDownloads(tasks, into: &text) }
     if rest > 0 { text.add(palette.dim("… and \(rest) more (-v shows all)") + "\n") }
     for task in tasks where status.plan.kind(task) == .approve && status.state(task) == .running {
-      text.add("\nanswer \(status.plan.nameString(task)): ")
+      text.add("\nto answer \(status.plan.nameString(task)): ")
       text.addCleaned(ApprovalText.howToAnswer(task, plan: status.plan, controlCommand))
       text.endLine()
     }
     if status.state == .interrupted || status.state == .failed || status.state == .cancelled {
-      text.add("\ncontinue it: \(resumeCommand)\n")
-      for task in tasks where status.waitsForRerun(task) || status.failsOnResume(task) {
-        let name = status.plan.nameString(task)
-        text.add("run \(name) again, when it may be: \(resumeCommand) --rerun ")
-        text.add("\(QuotedWords.quoted(name))\n")
-      }
+      text.endLine()
+      ResumeAdvice(plan: status.plan, guarded: guarded).write(
+        resumeCommand, isOpen: isOpen, into: &text)
     }
     return text.take()
+  }
+
+  /// The tasks with `on_interrupted: fail` that were interrupted.
+  private var guarded: [TaskID] {
+    let status = status
+    return status.plan.tasks.lazy.map { TaskID($0) }.filter { task in
+      guard status.included.contains(task),
+        status.plan.flags(task).contains(.failWhenInterrupted)
+      else { return false }
+      return status.waitsForRerun(task) || status.failsOnResume(task)
+        || status.state(task) == .cancelled && status.history[task].isInterrupted
+    }
+  }
+
+  /// A resume would run the task if its dependencies allow it.
+  private func isOpen(_ task: TaskID) -> Bool {
+    guard status.included.contains(task) else { return false }
+    switch status.state(task) {
+    case .failed, .cancelled, .waiting, .ready, .checking, .prefetched, .running, .suspended:
+      return true
+    case .succeeded, .upToDate, .failedAllowed, .skipped: return false
+    }
   }
 
   private func writeHeading(into text: inout TextBuffer) {
@@ -78,20 +99,22 @@ package struct StatusView {
     if isRunning, status.history.isSuspended {
       text.add(", \(palette.painted("suspended")) by a signal")
     } else if isRunning, let stop = status.history.requests.stoppedBy {
-      text.add(", \(palette.painted("stopping")) by \(CleanText.string(stop.requester.name))")
+      text.add(", \(palette.painted("stopping"))")
+      text.addSentence(": cancelled\(stop.requester.by)")
     } else if isRunning, let signal = status.history.requests.stopSignal {
       let reason = CleanText.string(status.history.requests.stopReason)
-      let by = reason.isEmpty ? " by \(SignalName.spelled(signal))" : ": \(reason)"
+      let cause = reason.isEmpty ? SignalName.spelled(signal) : reason
       text.add(", \(palette.painted("stopping"))")
-      text.addSentence(by)
+      text.addSentence(": \(cause)")
     } else if isRunning, let pause = status.history.requests.pausedBy {
-      text.add(", \(palette.painted("paused")) by \(CleanText.string(pause.requester.name))")
+      text.add(", \(palette.painted("paused"))")
+      text.addSentence(pause.requester.by)
     }
     text.endLine()
     let counts = status.counts
     let restored = status.restoredCount(of: status.plan.tasks)
     let parts = counts.parts.map { part in
-      let note = part.state == .succeeded && restored > 0 ? " (\(restored) restored)" : ""
+      let note = part.state == .succeeded && restored > 0 ? " (\(restored) cached)" : ""
       return "\(part.count) \(part.word)\(note)"
     }
     text.add("\(counts.total) \(counts.total == 1 ? "task" : "tasks")")
@@ -108,7 +131,7 @@ package struct StatusView {
   private enum Row {
     case task(TaskID)
     /// Includes tasks that have rows of their own.
-    case matrixGroup(MatrixGroupStatus)
+    case matrixGroup(MatrixGroupID, MatrixGroupStatus)
   }
 
   /// Few rows are in manifest order. Else running tasks come first, then failed and cancelled ones,
@@ -184,7 +207,7 @@ package struct StatusView {
     guard let first = instances.first else { return }
     if instances.dropFirst().isEmpty { return add(.task(first), status.state(first)) }
     let row = MatrixGroupStatus(matrixGroup, status)
-    add(.matrixGroup(row), row.state)
+    add(.matrixGroup(matrixGroup, row), row.state)
     for instance in instances where Self.group(status.state(instance)) < 2 {
       add(.task(instance), status.state(instance))
     }
@@ -204,12 +227,12 @@ package struct StatusView {
     let state = status.state(task)
     return [
       status.plan.nameString(task), state.shown,
-      time(record, state), tries(task, record), machine(task, state), why(task, state),
+      time(record, state), attempts(task, record), node(task, state), why(task, state),
     ]
   }
 
   /// Empty if the run never had nodes.
-  private func machine(_ task: TaskID, _ state: TaskState) -> String {
+  private func node(_ task: TaskID, _ state: TaskState) -> String {
     if status.history.nodes.all.isEmpty { return "" }
     switch state {
     case .waiting, .ready, .checking, .skipped: return ""
@@ -220,11 +243,11 @@ package struct StatusView {
     guard status.history[task].startSequence > 0, status.plan.kind(task) != .approve else {
       return ""
     }
-    return status.history.node(of: task).map { MachineText.name($0.host) } ?? "this one"
+    return status.history.node(of: task).map { MachineText.name($0.host) } ?? "this machine"
   }
 
   /// First attempts are not numbered, unless another one follows.
-  private func tries(_ task: TaskID, _ record: TaskRecord) -> String {
+  private func attempts(_ task: TaskID, _ record: TaskRecord) -> String {
     record.attempts > 1 || status.awaitsNextTry(task) ? "\(record.attempts)" : ""
   }
 
@@ -236,6 +259,25 @@ package struct StatusView {
       return record.startedMilliseconds == 0
         ? "" : DurationText.text(microseconds: record.wallMicroseconds)
     case .waiting, .ready, .checking, .prefetched, .skipped: return ""
+    }
+  }
+
+  private static let mostReasons = 1000
+
+  /// Never empty: the counts of the matrix, or the most common reason of its tasks.
+  private func why(_ number: MatrixGroupID, _ matrixGroup: MatrixGroupStatus) -> String {
+    if !matrixGroup.words.isEmpty { return matrixGroup.words }
+    let status = status
+    let tasks = status.plan.instances(number).lazy.map { TaskID($0) }
+      .filter { status.included.contains($0) }
+    switch matrixGroup.state {
+    case .waiting, .ready, .checking, .prefetched, .skipped:
+      let reasons = tasks.prefix(Self.mostReasons).map { why($0, status.state($0)) }
+      let common = FoldedInstances.commonest(
+        Array(reasons), areAll: matrixGroup.count <= Self.mostReasons)
+      return common.isEmpty ? matrixGroup.allWords : common
+    case .running, .suspended, .succeeded, .upToDate, .failed, .failedAllowed, .cancelled:
+      return matrixGroup.allWords
     }
   }
 
@@ -256,20 +298,18 @@ package struct StatusView {
     case .waiting where status.awaitsNextTry(task):
       guard let next = status.nextTry(task) else { return status.outcome(of: task) }
       let left = next.minus(nowMilliseconds)
-      return status.outcome(of: task)
-        + (left > 0
-          ? "; next try in \(DurationText.text(wholeSeconds: left.plus(999) / 1000))"
-          : "; next try is due")
+      let when = left > 0 ? "in \(DurationText.text(wholeSeconds: left.plus(999) / 1000))" : "now"
+      return "\(status.outcome(of: task)); attempt \(record.attempts + 1) \(when)"
     case .waiting, .ready, .checking:
       let needs = status.waitsFor(task)
       let reason = record.isInterrupted ? "interrupted" : status.words(record)
       if needs.isEmpty {
         let isOffered = status.state != .running || status.plan.kind(task) != .block
-        return isOffered || !reason.isEmpty ? reason : "waits for a program that offers it"
+        return isOffered || !reason.isEmpty ? reason : "waits for a client that offers it"
       }
       let list = NameList.text(needs, plan: status.plan, limit: Self.maxNeeds)
       return reason.isEmpty ? "after \(list)" : "\(reason); after \(list)"
-    case .prefetched: return "next on its worker"
+    case .prefetched: return "is next on its worker"
     case .skipped where status.hasEmptyMatrix(task): return Plan.emptyMatrixText
     case .skipped: return status.words(record)
     case .running, .suspended:
@@ -279,7 +319,7 @@ package struct StatusView {
         let ports = status.history.details.ports[task].map { ", \($0.words)" } ?? ""
         return record.isReady ? "ready\(ports)" : "not ready yet"
       }
-      if status.plan.flags(task).contains(.interactive) { return "has the terminal" }
+      if status.plan.flags(task).contains(.interactive) { return "uses the terminal" }
       if let inner = status.inner[task] { return "\(inner.words) of run \(inner.run)" }
       return status.progress(task).map {
         DownloadText.running($0, atMilliseconds: nowMilliseconds, tellsResume: true)
@@ -357,21 +397,29 @@ struct MatrixGroupStatus {
 
   /// Empty if `state` is sufficient.
   var words: String {
-    let parts = [
-      (counts.running, "running"), (counts.suspended, "suspended"), (counts.asking, "asking"),
-      (counts.failed, "failed"),
+    parts.count > 1 || counts.asking > 0 || restored > 0 || interrupted > 0 ? allWords : ""
+  }
+
+  /// `2 running, 1 pending`
+  var allWords: String { parts.map { "\($0.count) \($0.word)" }.joined(separator: ", ") }
+
+  var count: Int { counts.total }
+
+  private var parts: [(count: Int, word: String)] {
+    let all = [
+      (counts.running, "running"), (counts.suspended, "suspended"),
+      (counts.asking, "waiting for approval"), (counts.failed, "failed"),
       (counts.failedAllowed, "failed (allowed)"), (counts.cancelled, "cancelled"),
       (interrupted, "interrupted"), (counts.pending - interrupted, "pending"),
       (counts.succeeded, "succeeded" + restoredWords),
       (counts.upToDate, "up to date"), (counts.skipped, "skipped"),
-    ].filter { $0.0 > 0 }
-    return parts.count > 1 || restored > 0 || interrupted > 0
-      ? parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") : ""
+    ]
+    return all.filter { $0.0 > 0 }.map { (count: $0.0, word: $0.1) }
   }
 
   private var restoredWords: String {
     if restored == 0 { return "" }
-    return restored == counts.succeeded ? " (restored)" : " (\(restored) restored)"
+    return restored == counts.succeeded ? " (cached)" : " (\(restored) cached)"
   }
 
   func write(into json: inout JSONWriter) {
@@ -416,38 +464,29 @@ struct StatusRequests {
     }
   }
 
-  /// `3 tasks were added by opflow add (pid 12)`.
+  /// `3 tasks added by opflow add (pid 12)`.
   var extensions: [String] {
     let all = status.history.extensions
     let shown = all.suffix(Self.mostExtensions)
-    let lines = shown.map { "\(Self.were($0.added)) added\($0.requester.by)" }
+    let lines = shown.map { "\(CountText.tasks($0.added)) added\($0.requester.by)" }
     let hidden = all.dropLast(shown.count)
     if hidden.isEmpty { return lines }
     let added = hidden.reduce(0) { $0 + $1.added }
-    let batches = hidden.count == 1 ? "one batch" : "\(CountText.grouped(hidden.count)) batches"
-    return ["\(Self.were(added)) added before that, in \(batches)"] + lines
-  }
-
-  private static func were(_ count: Int) -> String {
-    "\(CountText.tasks(count)) \(count == 1 ? "was" : "were")"
+    let requests = hidden.count == 1 ? "1 request" : "\(CountText.grouped(hidden.count)) requests"
+    return ["\(CountText.tasks(added)) added by \(requests) before these"] + lines
   }
 
   private static let mostExtensions = 3
 
-  /// `net is closed, by opflow parallel (pid 12)`.
+  /// `limit of net is 0, set by opflow parallel (pid 12)`.
   var capacities: [String] {
     guard status.state == .running else { return [] }
     return requests.capacities.map { request in
       let (name, value) = (request.carried.resource, request.carried.number ?? 0)
-      let amount = value == 0 ? "closed" : text(of: value, of: name, AmountText.text)
-      return "\(CleanText.string(name)) is \(amount),\(request.requester.by)"
+      let amount = resource(name).map { AmountText.text(UInt64(clamping: value), of: $0) }
+      let limit = "limit of \(CleanText.string(name)) is \(amount ?? "\(value)")"
+      return "\(limit), set\(request.requester.by)"
     }
-  }
-
-  private func text(
-    of value: Int64, of name: String, _ text: (UInt64, UInt32) -> String
-  ) -> String {
-    resource(name).map { text(UInt64(clamping: value), $0) } ?? "\(value)"
   }
 
   private func resource(_ name: String) -> UInt32? {
@@ -504,23 +543,23 @@ package struct StatusMachines {
   var lines: [String] {
     var lines: [String] = []
     if status.state == .running, let awaited = status.awaited {
-      lines.append("waits: \(CleanText.string(awaited))")
+      lines.append("waits for nodes: \(CleanText.string(awaited))")
     }
     let nodes = nodes
     if nodes.isEmpty { return lines }
     var inUse: Set<String> = []
     let hosts = nodes.filter(\.isInUse).map(\.host).filter { inUse.insert($0).inserted }
-    lines.append("machines: \(MachineText.list(hosts, columns: Self.mostColumns))")
+    lines.append("nodes: \(MachineText.list(hosts, columns: Self.mostColumns))")
     // For a node that came back, only the newest record counts.
     let others = nodes.filter { !$0.isInUse && !inUse.contains($0.host) }
     for node in others.suffix(Self.mostOthers) { lines.append("  \(Self.text(node))") }
     if others.count > Self.mostOthers {
-      lines.append("  … and \(others.count - Self.mostOthers) more that are not in use")
+      lines.append("  … and \(others.count - Self.mostOthers) more not in use")
     }
     return lines
   }
 
-  /// `n2 is lost (nothing was heard of it in time)`
+  /// `n2 is lost (it sent nothing within the heartbeat timeout)`
   package static func text(_ node: NodeRecord) -> String {
     let detail = CleanText.string(node.detail)
     return "\(MachineText.name(node.host)) \(word(node.state))"
@@ -531,9 +570,9 @@ package struct StatusMachines {
     switch state {
     case .joined: "is in use"
     case .readmitted: "is used again"
-    case .leaving: "is about to go"
-    case .quarantined: "gets nothing more"
-    case .silent: "says nothing"
+    case .leaving: "is leaving"
+    case .quarantined: "gets no further tasks"
+    case .silent: "does not respond"
     case .lost: "is lost"
     }
   }
@@ -549,7 +588,7 @@ extension TaskCounts {
     [
       (succeeded, "succeeded", .succeeded), (upToDate, "up to date", .upToDate),
       (running, "running", .running), (suspended, "suspended", .suspended),
-      (asking, asking == 1 ? "waits for an answer" : "wait for an answer", .running),
+      (asking, "waiting for approval", .running),
       (failed, "failed", .failed), (failedAllowed, "failed (allowed)", .failedAllowed),
       (skipped, "skipped", .skipped), (cancelled, "cancelled", .cancelled),
       (pending, "pending", .waiting),
@@ -560,8 +599,10 @@ extension TaskCounts {
 extension InnerRun {
   /// `[12/40] 1 failed, 3 running`
   var words: String {
-    let parts = [(counts.failed, "failed"), (counts.begun, "running")].filter { $0.0 > 0 }
-      .map { "\($0.0) \($0.1)" }
+    let parts = [
+      (counts.failed, "failed"), (counts.running, "running"), (counts.suspended, "suspended"),
+      (counts.asking, "waiting for approval"),
+    ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     let head = "[\(counts.ended + counts.cancelled)/\(counts.total)]"
     return parts.isEmpty ? head : "\(head) \(parts.joined(separator: ", "))"
   }

@@ -42,7 +42,7 @@ struct TaskReasons {
     case .succeeded, .upToDate, .failedAllowed, .failed, .skipped, .cancelled:
       reasons = ended(task)
       if let machine = machine(of: task) {
-        reasons.append(TaskReason(.machine, "ran on \(machine)"))
+        reasons.append(TaskReason(.machine, "ran on node \(machine)"))
       }
     }
     let isBefore = [.waiting, .ready, .checking].contains(status.state(task))
@@ -51,10 +51,11 @@ struct TaskReasons {
     }
     if let rerun = status.history.details.reruns[task] {
       let why = Why.rerun(rerun)
-      let did = status.state(task).isTerminal ? "ran it again" : "took it back"
+      let ran = status.state(task).isTerminal ? "re-ran it" : "scheduled it again"
+      let did = status.waitsForRerun(task) ? "marked it as failed" : ran
       reasons.append(
         TaskReason(
-          .rerun, "the newest resume \(did): \(ReasonText.text(why, plan: plan))",
+          .rerun, "the last resume \(did) (\(ReasonText.text(why, plan: plan)))",
           tasks: why.culprit.isNone ? [] : [why.culprit]))
     }
     return reasons + placedByRequests(task)
@@ -64,7 +65,8 @@ struct TaskReasons {
     if status.state(task).isTerminal { return [] }
     return status.history.requests.ofPending(task).filter { !$0.record.verb.row.holdsBack }
       .map { record, phrase in
-        TaskReason(.priority, phrase.sentence(record.carried), more: record.requester.asked)
+        TaskReason(
+          .priority, phrase.sentence(record.carried), more: ", set\(record.requester.by)")
       }
   }
 
@@ -85,15 +87,14 @@ struct TaskReasons {
       reasons += questions(among: needs + (blocker?.tasks ?? []))
     }
     if plan.flags(task).contains(.finally), openBeforeFinally > 0 {
-      let others = openBeforeFinally == 1 ? "task has" : "tasks have"
+      let others =
+        openBeforeFinally == 1 ? "1 task" : "\(CountText.grouped(openBeforeFinally)) tasks"
       reasons.append(
-        TaskReason(
-          .finally,
-          "it is a `finally` task: \(CountText.grouped(openBeforeFinally)) \(others) no end yet"))
+        TaskReason(.finally, "is a `finally` task; waits for \(others) to finish"))
     }
     if let retry = retry(task) { reasons.append(retry) }
     if reasons.contains(where: { $0.kind != .paused && $0.kind != .stopping }) { return reasons }
-    return reasons + turn(task)
+    return reasons + turn(task, isHeldBack: !reasons.isEmpty)
   }
 
   private func heldBack(_ task: TaskID) -> [TaskReason] {
@@ -101,11 +102,11 @@ struct TaskReasons {
     let limit = status.history.limits.maxFailures ?? 0
     if limit > 0, failures.count >= limit, !plan.flags(task).contains(.finally) {
       let names = NameList.text(failures, plan: plan, limit: Self.maxNames)
-      let count = failures.count == 1 ? "1 task has" : "\(failures.count) tasks have"
+      let count = failures.count == 1 ? "1 task" : "\(failures.count) tasks"
       reasons.append(
         TaskReason(
           .stopping,
-          "nothing new starts: \(count) failed (\(names)), and --max-failures is \(limit)",
+          "no further task starts: \(count) failed (\(names)), and --max-failures is \(limit)",
           tasks: failures))
     }
     return reasons
@@ -116,18 +117,20 @@ struct TaskReasons {
     let requests = status.history.requests
     if status.history.isSuspended {
       reasons.append(
-        TaskReason(.paused, "the run stands still, opflow and all: a signal stopped its process"))
+        TaskReason(
+          .paused,
+          "the run is suspended: a signal stopped opflow and its tasks; SIGCONT continues them"))
     }
     if let stop = requests.stoppedBy {
-      reasons.append(TaskReason(.stopping, "the run is being stopped\(stop.requester.asked)"))
+      reasons.append(TaskReason(.stopping, "the run is being cancelled\(stop.requester.by)"))
     } else if let signal = requests.stopSignal {
       let cause =
         requests.stopReason.isEmpty
-        ? ", by \(SignalName.spelled(signal))" : ": \(CleanText.string(requests.stopReason))"
+        ? " by \(SignalName.spelled(signal))" : ": \(CleanText.string(requests.stopReason))"
       reasons.append(TaskReason(.stopping, "the run is being stopped\(cause)"))
     } else if let pause = requests.pausedBy {
-      let goesOn = "nothing new starts until `\(controlCommand(.proceed, []))`"
-      reasons.append(TaskReason(.paused, "the run is paused\(pause.requester.asked): \(goesOn)"))
+      let command = "to continue: \(controlCommand(.proceed, []))"
+      reasons.append(TaskReason(.paused, "the run is paused\(pause.requester.by); \(command)"))
     }
     for (record, phrase) in requests.ofPending(task) where record.verb.row.holdsBack {
       reasons.append(
@@ -139,10 +142,10 @@ struct TaskReasons {
   private func held(
     _ kind: TaskReason.Kind, _ sentence: String, by requester: Requester, _ task: TaskID
   ) -> TaskReason {
-    let goesOn = "until `\(controlCommand(.proceed, [plan.nameString(task)]))`"
+    let command = "to continue: \(controlCommand(.proceed, [plan.nameString(task)]))"
     return TaskReason(
-      kind, "\(sentence)\(requester.asked), \(goesOn)",
-      shared: "\(sentence) until `opflow continue` names it")
+      kind, "\(sentence)\(requester.by); \(command)",
+      shared: "\(sentence); `opflow continue` continues it")
   }
 
   private func openNeeds(_ needs: [TaskID]) -> TaskReason {
@@ -161,18 +164,22 @@ struct TaskReasons {
   private func word(_ task: TaskID, timed: Bool) -> String {
     let state = status.state(task)
     guard state == .running else { return state.word }
-    let word = plan.kind(task) == .approve ? "asks" : state.word
-    return timed ? "\(word) for \(elapsed(task))" : word
+    if plan.kind(task) == .approve {
+      return timed ? "asked for approval \(elapsed(task)) ago" : "asks for approval"
+    }
+    return timed ? "\(state.word) for \(elapsed(task))" : state.word
   }
 
   private func questions(among tasks: [TaskID]) -> [TaskReason] {
-    var told: Set<TaskID> = []
+    var seen: Set<TaskID> = []
     return tasks.filter {
-      plan.kind($0) == .approve && status.state($0) == .running && told.insert($0).inserted
-    }.prefix(Self.maxNames).map { gate in
-      let asks = "\(plan.nameString(gate)) asks: \(ApprovalText.wholeQuestion(gate, plan: plan))"
-      let answer = ApprovalText.whatAnswers(gate, plan: plan, controlCommand)
-      return TaskReason(.gate, asks, more: "; \(answer)", tasks: [gate])
+      plan.kind($0) == .approve && status.state($0) == .running && seen.insert($0).inserted
+    }.prefix(Self.maxNames).map { approval in
+      let question = ApprovalText.wholeQuestion(approval, plan: plan)
+      let answer = ApprovalText.whatAnswers(approval, plan: plan, controlCommand)
+      return TaskReason(
+        .gate, "\(plan.nameString(approval)) asks for approval: \(question)", more: "; \(answer)",
+        tasks: [approval])
     }
   }
 
@@ -198,7 +205,7 @@ struct TaskReasons {
     }
     if isSaid || ends.isEmpty { return nil }
     ends.sort { $0.index < $1.index }
-    let begin = "what holds that up: "
+    let begin = "blocked by "
     return TaskReason(
       .blocker, begin + list(ends, timed: true), shared: begin + list(ends, timed: false),
       tasks: ends)
@@ -207,17 +214,18 @@ struct TaskReasons {
   private func retry(_ task: TaskID) -> TaskReason? {
     guard let next = status.nextTry(task), next > nowMilliseconds else { return nil }
     let left = DurationText.text(wholeSeconds: next.minus(nowMilliseconds).plus(999) / 1000)
+    let attempt = status.history[task].attempts + 1
     return TaskReason(
-      .retry, "\(status.triesFailed(task)); the next one is due in \(left)",
-      shared: "a try failed: \(status.outcome(of: task)); the next one is due later")
+      .retry, "\(status.triesFailed(task)); attempt \(attempt) in \(left)",
+      shared: "an attempt failed: \(status.outcome(of: task)); the next one starts later")
   }
 
-  private func turn(_ task: TaskID) -> [TaskReason] {
+  private func turn(_ task: TaskID, isHeldBack: Bool) -> [TaskReason] {
     if plan.flags(task).contains(.interactive),
       let other = queue.running.first(where: { plan.flags($0).contains(.interactive) })
     {
       let name = plan.nameString(other)
-      return [TaskReason(.terminal, "needs the terminal, which \(name) has", tasks: [other])]
+      return [TaskReason(.terminal, "waits for the terminal, which \(name) uses", tasks: [other])]
     }
     var (lacks, unknown) = queue.lacks(of: task)
     if let machines, machines.apply(to: task) {
@@ -228,40 +236,46 @@ struct TaskReasons {
       unknown.removeAll { ResourceEntry.isOfMachine(Int($0), gpu: gpu) }
     }
     if plan.kind(task) == .block, lacks.isEmpty {
-      let detail = "waits for a program that offers"
-      return [
-        TaskReason(.offer, "\(detail) the block \(plan.nameString(task))", shared: "\(detail) it")
-      ]
+      let detail = "waits for a client that offers the external task"
+      return [TaskReason(.offer, "\(detail) \(plan.nameString(task))", shared: detail)]
     }
     var reasons = lacks.map(text)
     for resource in unknown {
       let name = plan.string(plan.resources[Int(resource)].name)
       reasons.append(
-        TaskReason(.unknown, "how much \(name) there is, an older opflow did not write down"))
+        TaskReason(.unknown, "the limit of \(name) is unknown: an older opflow did not record it"))
     }
     if let place = queue.ready.firstIndex(of: task) {
-      reasons.append(queued(at: place, hasAll: lacks.isEmpty))
+      reasons.append(
+        lacks.isEmpty ? ready(at: place, isHeldBack: isHeldBack) : queued(task, at: place))
     }
     return reasons
   }
 
-  /// False for a task that lacks a resource.
-  private func queued(at place: Int, hasAll: Bool) -> TaskReason {
-    let count = CountText.grouped(queue.ready.count)
+  /// A task that lacks nothing, by the journal.
+  private func ready(at place: Int, isHeldBack: Bool) -> TaskReason {
+    let state = isHeldBack ? "is ready" : "is ready and waits for a free slot"
+    let (position, before) = position(place)
+    return TaskReason(.queue, state, more: "; \(position)", tasks: before)
+  }
+
+  /// A task that lacks a resource.
+  private func queued(_ task: TaskID, at place: Int) -> TaskReason {
+    let (position, before) = position(place)
+    // Services do not finish before their dependents.
+    let hasFinishedNeeds = !plan.needs(task).isEmpty && plan.services(neededBy: task).isEmpty
+    let shared = hasFinishedNeeds ? "all dependencies finished" : "waits in the queue"
+    let text = hasFinishedNeeds ? "\(shared); \(position)" : "\(position) in the queue"
+    return TaskReason(.queue, text, shared: shared, tasks: before)
+  }
+
+  /// `position 3 of 12, behind b, a`, and the tasks that it names.
+  private func position(_ place: Int) -> (text: String, before: [TaskID]) {
     let before = Array(queue.ready.prefix(place).suffix(3))
-    let isAlone = queue.ready.count == 1
-    let turn =
-      isAlone
-      ? "nothing else waits for its turn"
-      : "place \(CountText.grouped(place + 1)) of \(count) that wait for their turn"
-        + (before.isEmpty ? "" : ", behind \(NameList.text(before, plan: plan, limit: 3))")
-    let among = "waits for its turn among \(isAlone ? "nothing else" : "\(count) tasks")"
-    func joined(_ joint: String, _ rest: String) -> String {
-      hasAll ? "has all it needs\(joint)\(rest)" : rest
-    }
-    return TaskReason(
-      .queue, joined(isAlone ? ", and " : ": ", turn), shared: joined(", and ", among),
-      tasks: before)
+    let text =
+      "position \(CountText.grouped(place + 1)) of \(CountText.grouped(queue.ready.count))"
+    if before.isEmpty { return (text, before) }
+    return ("\(text), behind \(NameList.text(before, plan: plan, limit: 3))", before)
   }
 
   private func text(_ lack: RunQueue.Lack) -> TaskReason {
@@ -269,8 +283,8 @@ struct TaskReasons {
     func amount(_ amount: UInt64) -> String { AmountText.text(amount, of: lack.resource) }
     let free =
       lack.capacity == 0
-      ? "which is closed" : "and \(amount(lack.free)) of \(amount(lack.capacity)) is free"
-    var text = "wants \(amount(lack.wanted)) of \(name), \(free)"
+      ? "its limit is 0" : "\(amount(lack.free)) of \(amount(lack.capacity)) is free"
+    var text = "needs \(amount(lack.wanted)) of \(name); \(free)"
     if !lack.holders.isEmpty {
       let holders = NameList.text(lack.holders, limit: Self.maxNames) {
         "\(plan.nameString($0.task)) (\(amount($0.amount)))"
@@ -284,10 +298,10 @@ struct TaskReasons {
     let worker = status.history[task].worker
     let first = queue.running.first { status.history[$0].worker == worker }
     let behind = first.map { ", behind \(plan.nameString($0))" } ?? ""
-    let machine = machine(of: task).map { " of \($0)" } ?? ""
+    let machine = machine(of: task).map { " of node \($0)" } ?? ""
     return TaskReason(
-      .prefetched, "worker \(worker.rawValue)\(machine) has it next\(behind)",
-      shared: "a worker has it next", tasks: first.map { [$0] } ?? [])
+      .prefetched, "is next on worker \(worker.rawValue)\(machine)\(behind)",
+      shared: "is next on its worker", tasks: first.map { [$0] } ?? [])
   }
 
   private func running(_ task: TaskID) -> TaskReason {
@@ -295,26 +309,25 @@ struct TaskReasons {
     if plan.kind(task) == .approve {
       let answer = ApprovalText.whatAnswers(task, plan: plan, controlCommand)
       return TaskReason(
-        .gate, "asks: \(ApprovalText.wholeQuestion(task, plan: plan))",
-        more: ", for \(elapsed(task)); \(answer)")
+        .gate, "asks for approval: \(ApprovalText.wholeQuestion(task, plan: plan))",
+        more: "; asked \(elapsed(task)) ago; \(answer)")
     }
-    let attempt = record.attempts > 1 ? ", try \(record.attempts)" : ""
+    let attempt = record.attempts > 1 ? ", attempt \(record.attempts)" : ""
     if status.state == .running,
       let requester = status.history.requests.of(task, .cancel)?.requester
     {
-      return TaskReason(.stopping, "is being cancelled", more: requester.asked)
+      return TaskReason(.stopping, "is being cancelled", more: requester.by)
     }
     if status.state(task) == .suspended {
-      let still = "began, and its processes stand still"
       guard let requester = status.history.requests.holder(of: task) else {
-        return TaskReason(.suspended, "\(still) until it goes on")
+        return TaskReason(.suspended, "its processes are suspended")
       }
-      return held(.suspended, still, by: requester, task)
+      return held(.suspended, "was suspended", by: requester, task)
     }
-    let machine = machine(of: task).map { " of \($0)" } ?? ""
+    let machine = machine(of: task).map { " of node \($0)" } ?? ""
     let worker = record.worker == .none ? "" : " on worker \(record.worker.rawValue)\(machine)"
     return TaskReason(
-      .running, "has all it needs, and runs", more: " for \(elapsed(task))\(worker)\(attempt)")
+      .running, "has been running", more: " for \(elapsed(task))\(worker)\(attempt)")
   }
 
   // MARK: - Runs without a session
@@ -322,13 +335,13 @@ struct TaskReasons {
   private func unstarted(_ task: TaskID) -> [TaskReason] {
     let record = status.history[task]
     if record.isInterrupted {
-      return [TaskReason(.interrupted, "began, and was cut short: the run \(runEnd)")]
+      return [TaskReason(.interrupted, "was interrupted when the run \(runEnd)")]
     }
     if status.awaitsNextTry(task) {
-      let end = "the run \(runEnd) before the next one"
+      let end = "the run \(runEnd) before the next attempt"
       return [
         TaskReason(
-          .interrupted, "\(status.triesFailed(task)); \(end)", shared: "a try failed, and \(end)")
+          .interrupted, "\(status.triesFailed(task)); \(end)", shared: "an attempt failed; \(end)")
       ]
     }
     var reasons = [TaskReason(.unstarted, "did not start before the run \(runEnd)")]
@@ -349,16 +362,17 @@ struct TaskReasons {
   }
 
   private func outside(_ task: TaskID) -> TaskReason {
-    let names = status.history.tasks.prefix(Self.maxNames).map(CleanText.string)
+    let selected = status.history.tasks
     let why =
       if plan.flags(task).contains(.manual) {
-        ": it is `manual`, and was not named nor needed"
-      } else if names.isEmpty {
-        ": --only leaves it out"
+        "it is `manual`, and neither you nor another task selected it"
+      } else if selected.isEmpty {
+        "--only excludes it"
       } else {
-        ", which was started for \(names.joined(separator: ", "))"
+        "the run was started for "
+          + NameList.text(selected, limit: Self.maxNames) { CleanText.string($0) }
       }
-    return TaskReason(.outside, "is no part of this run\(why)")
+    return TaskReason(.outside, "is not part of this run: \(why)")
   }
 }
 
@@ -386,19 +400,19 @@ extension TaskReasons {
       let answer = status.history.requests.answer(to: task).map { ApprovalText.answered($0) }
       return TaskReason(.succeeded, "was \(answer ?? "approved")", more: " after \(time)")
     }
-    let tries = record.attempts > 1 ? ", on try \(record.attempts)" : ""
-    let (did, shared) =
-      record.isRestored
-      ? ("its result was restored from the cache", "was restored from the cache")
-      : ("it ran for \(time)\(tries)", "ran")
-    return TaskReason(.succeeded, "all it needs was met; \(did)", shared: shared)
+    if record.isRestored { return TaskReason(.succeeded, "was restored from the cache") }
+    let attempt = record.attempts > 1 ? " in attempt \(record.attempts)" : ""
+    // Services do not finish before their dependents.
+    let isAfterNeeds = !plan.needs(task).isEmpty && plan.services(neededBy: task).isEmpty
+    let after = isAfterNeeds ? " after its dependencies finished" : ""
+    return TaskReason(.succeeded, "ran", more: " for \(time)\(attempt)\(after)")
   }
 
   private func cancelled(_ task: TaskID, after time: String) -> TaskReason {
     let requester = status.history.requests.of(task, .cancel)?.requester.by ?? ""
     let record = status.history[task]
     if record.wasCancelledPending {
-      let moment = record.attempts == 0 ? "before it started" : "before its next try"
+      let moment = record.attempts == 0 ? "before it started" : "before its next attempt"
       return TaskReason(
         .cancelled, "was cancelled\(requester) \(moment)", shared: "was cancelled \(moment)")
     }
@@ -411,30 +425,36 @@ extension TaskReasons {
   private func failed(_ task: TaskID, after time: String) -> [TaskReason] {
     let attempts = status.history[task].attempts
     let most = Int(plan.policy(task).retryMax) + 1
-    let tries = most > 1 ? ", try \(attempts) of \(most)" : ""
+    let attempt = most > 1 ? ", attempt \(attempts) of \(most)" : ""
     let outcome = status.outcome(of: task)
-    let allowed = status.state(task) == .failedAllowed ? "; `allow_failure` covers that" : ""
-    let text = attempts == 0 ? outcome : "\(outcome) after \(time)\(tries)"
-    var reasons = [TaskReason(.failed, text + allowed, shared: outcome + allowed)]
+    let allowed = status.state(task) == .failedAllowed ? "; `allow_failure` allows it" : ""
+    let moment = "after \(time)\(attempt)"
+    // A long outcome comes last: `after 5s: could not start: …`, but `exit 1 after 5s`.
+    let text = outcome.contains(": ") ? "\(moment): \(outcome)" : "\(outcome) \(moment)"
+    var reasons = [
+      TaskReason(
+        .failed, (attempts == 0 ? outcome : text) + allowed, shared: outcome + allowed)
+    ]
     if status.waitsForRerun(task) {
       reasons.append(
-        TaskReason(.failed, "`on_interrupted: fail`: it runs again only when --rerun names it"))
+        TaskReason(
+          .failed, "`on_interrupted: fail` prevents a re-run; to re-run it: \(rerunCommand(task))",
+          shared: "`on_interrupted: fail` prevents a re-run; --rerun re-runs it"))
     }
     return reasons
   }
 
   private func skipped(_ task: TaskID) -> TaskReason {
     if status.hasEmptyMatrix(task) {
-      return TaskReason(
-        .skipped, "all it needs was met; \(Plan.emptyMatrixText)", shared: "has no legs")
+      return TaskReason(.skipped, Plan.emptyMatrixText, shared: "its matrix is empty")
     }
     if status.history[task].why == .skipped(.request),
       let requester = status.history.requests.of(task, .skip)?.requester
     {
       return TaskReason(
-        .skipped, "was skipped\(requester.by)", shared: "was skipped by a request")
+        .skipped, "was skipped\(requester.by)", shared: "was skipped by opflow skip")
     }
-    var text = ReasonText.text(status.history[task].why, plan: plan)
+    var parts: [String] = []
     var tasks: [TaskID] = []
     var last = task
     while case .skipped(.upstream(let need)) = status.history[last].why, !need.isNone,
@@ -442,23 +462,33 @@ extension TaskReasons {
     {
       tasks.append(need)
       last = need
-      let words = end(of: need)
-      text += tasks.count == 1 ? ", which \(words)" : "; \(plan.nameString(need)) \(words)"
+      parts.append("\(plan.nameString(need)) \(end(of: need))")
     }
+    let text =
+      parts.isEmpty
+      ? ReasonText.text(status.history[task].why, plan: plan) : parts.joined(separator: " because ")
     return TaskReason(.skipped, text, tasks: tasks)
   }
 
+  /// Ends with the reason, except for a skip because of another dependency.
   private func end(of need: TaskID) -> String {
     switch status.state(need) {
-    case .failed, .failedAllowed: return "failed: \(status.outcome(of: need))"
+    case .failed: return "failed: \(status.outcome(of: need))"
+    case .failedAllowed: return "failed, but `allow_failure` allows it"
+    // The task depends on a failure.
+    case .succeeded, .upToDate: return "did not fail"
     case .skipped:
       let why = status.history[need].why
-      let joint = why?.skipReason?.isUpstream ?? false ? "" : ":"
-      return "was skipped\(joint) \(ReasonText.text(why, plan: plan))"
+      let isUpstream = why?.skipReason?.isUpstream ?? false
+      return "was skipped" + (isUpstream ? "" : ": \(ReasonText.text(why, plan: plan))")
     case .cancelled: return "was cancelled"
-    case .waiting, .ready, .checking, .prefetched, .running, .suspended, .succeeded, .upToDate:
-      return status.state(need).word
+    case .waiting, .ready, .checking, .prefetched, .running, .suspended:
+      return "is \(status.state(need).word)"
     }
+  }
+
+  func rerunCommand(_ task: TaskID) -> String {
+    "opflow resume \(status.run) --rerun \(QuotedWords.quoted(plan.nameString(task)))"
   }
 
   private func reused(_ record: TaskRecord) -> [TaskReason] {
@@ -468,7 +498,7 @@ extension TaskReasons {
     return [
       TaskReason(
         .reused,
-        "the newest resume took that over: neither its definition nor what it needs has changed")
+        "the last resume kept this result: its definition and dependencies are unchanged")
     ]
   }
 }
@@ -588,26 +618,26 @@ struct MachineReasons {
     let inUse = nodes.filter(\.isInUse)
     if inUse.isEmpty {
       if let awaited = status.awaited {
-        return TaskReason(.machine, "waits for a machine: \(CleanText.string(awaited))")
+        return TaskReason(.machine, "waits for a node: \(CleanText.string(awaited))")
       }
       let last = nodes.last.map { ": \(StatusMachines.text($0))" } ?? ""
-      return TaskReason(.machine, "waits for a machine, and none is there\(last)")
+      return TaskReason(.machine, "waits for a node; none is available\(last)")
     }
     let wanted = wanted(by: task)
     let gpus = wanted.first { Int($0.resource) == plan.gpuResource }?.amount ?? 0
     if gpus > (inUse.map { $0.offer.gpuAmount }.max() ?? 0) {
       let amount = ResourceEntry.text(gpus, of: UInt32(clamping: plan.gpuResource ?? 0))
-      return TaskReason(.machine, "wants \(amount) of gpu, which no machine has")
+      return TaskReason(.machine, "needs \(amount) of gpu; no node has that many")
     }
     let lacks = inUse.compactMap { lack(of: wanted, $0) }
     if lacks.count == inUse.count {
-      let wants = wanted.map {
+      let needs = wanted.map {
         "\(AmountText.text($0.amount, of: $0.resource)) of \(name($0.resource))"
       }
       return TaskReason(
         .resources,
-        "wants \(wants.joined(separator: ", ")), and no machine has room: \(list(lacks))",
-        shared: "no machine has room for it")
+        "needs \(needs.joined(separator: ", ")); no node has room: \(list(lacks))",
+        shared: "no node has room for it")
     }
     return lacksTime(task, inUse)
   }
@@ -616,7 +646,7 @@ struct MachineReasons {
   private func waiting(_ task: TaskID, for member: TaskID, on node: NodeRecord) -> TaskReason? {
     let lack = node.isInUse ? lack(of: wanted(by: task), node) : StatusMachines.text(node)
     guard let lack else { return lacksTime(task, [node]) }
-    let waits = "waits for the machine of \(plan.nameString(member))"
+    let waits = "waits for the node of \(plan.nameString(member))"
     return TaskReason(.machine, waits, more: ": \(lack)", tasks: [member])
   }
 
@@ -650,9 +680,9 @@ struct MachineReasons {
     let takes = DurationText.text(milliseconds: needed)
     return TaskReason(
       .machine,
-      (isKnown ? "took \(takes) before" : "may take \(takes)")
-        + ", and no machine has that much time left: \(list(lacks))",
-      shared: "no machine has the time left that it takes")
+      (isKnown ? "took \(takes) in earlier runs" : "may take \(takes)")
+        + "; no node has that much time left: \(list(lacks))",
+      shared: "no node has enough time left for it")
   }
 
   // MARK: - Amounts

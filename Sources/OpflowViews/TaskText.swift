@@ -10,7 +10,7 @@ package enum ActionText {
     case .shell: return shortened(String(decoding: plan.script(task), as: UTF8.self))
     case .command: return text(ofWords: plan.words(task).map { plan.string($0) })
     case .approve: return shortened(String(decoding: plan.question(task), as: UTF8.self))
-    case .block: return "a block, which a program offers"
+    case .block: return "external task, done by a client"
     case .download:
       let source = plan.download(task).sources.first ?? ""
       return shortened("download \(Credentials.hidden(inAddress: source))")
@@ -37,16 +37,17 @@ enum ApprovalText {
       .map { CleanText.string(String($0)) }.joined(separator: " ")
   }
 
-  static func asks(_ task: TaskID, plan: Plan) -> String { "asks: \(question(task, plan: plan))" }
+  static func asks(_ task: TaskID, plan: Plan) -> String {
+    "asks for approval: \(question(task, plan: plan))"
+  }
 
   static func howToAnswer(_ task: TaskID, plan: Plan, _ command: RequestLineText) -> String {
     let names = [plan.nameString(task)]
-    return "\(command(.approve, names)), or \(command(.reject, names))"
+    return "\(command(.approve, names)) or \(command(.reject, names))"
   }
 
   static func whatAnswers(_ task: TaskID, plan: Plan, _ command: RequestLineText) -> String {
-    let names = [plan.nameString(task)]
-    return "`\(command(.approve, names))` or `\(command(.reject, names))` answers it"
+    "to answer: \(howToAnswer(task, plan: plan, command))"
   }
 
   static func answered(_ answer: RequestRecords.Record) -> String {
@@ -63,7 +64,7 @@ extension ControlAction {
 }
 
 package enum NameList {
-  /// `a, b, c and 4 more`
+  /// `a, b, c … and 4 more`
   package static func text(_ tasks: some Collection<TaskID>, plan: Plan, limit: Int) -> String {
     text(tasks, limit: limit) { plan.nameString($0) }
   }
@@ -72,7 +73,7 @@ package enum NameList {
     _ items: Items, limit: Int, _ name: (Items.Element) -> String
   ) -> String {
     let shown = items.prefix(limit).map(name).joined(separator: ", ")
-    return items.count > limit ? "\(shown) and \(items.count - limit) more" : shown
+    return items.count > limit ? "\(shown) … and \(items.count - limit) more" : shown
   }
 }
 
@@ -84,7 +85,7 @@ package enum MachineText {
   package static func name(_ host: String) -> String {
     let name = TextWidth.expandingTabs(CleanText.string(host))
     return name.allSatisfy { $0 == " " }
-      ? "a machine without a name" : TextWidth.cutMiddle(name, to: mostColumns)
+      ? "(unnamed)" : TextWidth.cutMiddle(name, to: mostColumns)
   }
 
   /// ` on n2` for a task on a node; empty on the coordinator's machine.
@@ -101,23 +102,23 @@ package enum MachineText {
     switch entry.state {
     // The first start there shows that a node joined. The end of a silent node is reported later.
     case .joined, .silent: return nil
-    case .leaving: return "\(name) is about to go\(why): nothing new starts there"
+    case .leaving: return "node \(name) is leaving\(why); no further task starts there"
     case .quarantined:
-      return detail.isEmpty ? "\(name): nothing more starts there" : "\(name): \(detail)"
-    case .readmitted: return "\(name) is used again" + (detail.isEmpty ? "" : ": \(detail)")
+      return "node \(name)" + (detail.isEmpty ? ": no further task starts there" : ": \(detail)")
+    case .readmitted: return "node \(name) is used again" + (detail.isEmpty ? "" : ": \(detail)")
     case .lost:
       let tasks = model.machines.tasks(lostWith: entry.node, running: model.running.map(\.task))
-      let lost = "\(name) is \(before == .leaving ? "gone" : "lost")\(why)"
+      let lost = "node \(name) is \(before == .leaving ? "gone" : "lost")\(why)"
       return tasks.isEmpty ? lost : "\(lost): \(follows(tasks, model))"
     }
   }
 
-  /// `3 tasks run elsewhere: a, b, c`
+  /// `3 tasks run on another node: a, b, c`
   private static func follows(_ tasks: [TaskID], _ model: SessionModel) -> String {
     let isOne = tasks.count == 1
     let verb =
       model.machines.hostsInUse.isEmpty
-      ? "\(isOne ? "waits" : "wait") for a machine" : "\(isOne ? "runs" : "run") elsewhere"
+      ? "\(isOne ? "waits" : "wait") for a node" : "\(isOne ? "runs" : "run") on another node"
     let names = NameList.text(tasks, plan: model.plan, limit: mostNames)
     return "\(isOne ? "1 task" : "\(tasks.count) tasks") \(verb): \(names)"
   }
@@ -171,7 +172,7 @@ enum DownloadText {
   /// `200.0MiB at 10.0MiB/s, resumed at 50.0MiB`
   static func finished(_ report: FetchReport, wallMicroseconds: Int64) -> String {
     var text = size(report.sizeBytes)
-    if report.isKept { return text + ", was there already" }
+    if report.isKept { return text + ", already there" }
     if let speed = averageSpeed(report, wallMicroseconds: wallMicroseconds) {
       text += " at \(self.speed(speed))"
     }

@@ -25,7 +25,7 @@ package enum TasksView {
       let name = matrixGroup.map { matrixGroup in
         let count = plan.instances(matrixGroup).count
         let some = shown.map { $0 < count } == true ? "\(shown ?? 0) of " : ""
-        return "\(plan.matrixGroupName(matrixGroup)) (\(some)\(count) legs)"
+        return "\(plan.matrixGroupName(matrixGroup)) (\(some)\(count) tasks)"
       }
       let tags = plan.texts(.tags, of: task).map { CleanText.string(plan.string($0)) }
       table.add(
@@ -37,7 +37,7 @@ package enum TasksView {
       let age = RunsView.age(nowMilliseconds - newest.openedMilliseconds)
       text.add(
         "newest run: \(newest.run) \(newest.state.rawValue),"
-          + " \(newest.counts.ended) of \(newest.counts.total) done, began \(age)")
+          + " \(newest.counts.ended) of \(newest.counts.total) done, started \(age)")
       text.endLine()
     }
     return text.take()

@@ -41,15 +41,15 @@ extension TextBuffer {
     endLine()
   }
 
-  /// `  ended 1 process that it left behind: sleep`, below the end of an attempt.
+  /// `  ended 1 leftover process: sleep`, below the end of an attempt.
   mutating func addLeft(_ transition: Transition) {
     guard let left = transition.left else { return }
     let noun = left.count == 1 ? "process" : "processes"
     add(
       palette.yellow(
         left.areAlive
-          ? "  could not end \(left.count) \(noun), which may still run: "
-          : "  ended \(left.count) \(noun) that it left behind: "))
+          ? "  could not end \(left.count) leftover \(noun), which may still run: "
+          : "  ended \(left.count) leftover \(noun): "))
     addCleaned(left.names)
     endLine()
   }
@@ -63,12 +63,13 @@ extension TextBuffer {
     addLine(model, "\(model.name(task)): \(running)")
   }
 
-  /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), goes on after 12s`.
+  /// `[ 3/12] fetch: 54.0MiB of 200.0MiB (27%), continues after a stall of 12s`.
   mutating func addRecovery(
     _ task: TaskID, _ progress: DownloadProgress, _ model: SessionModel, stalledMilliseconds: Int64
   ) {
     let silence = DurationText.text(wholeSeconds: stalledMilliseconds / 1000)
-    addLine(model, "\(model.name(task)): \(DownloadText.done(progress)), goes on after \(silence)")
+    let done = DownloadText.done(progress)
+    addLine(model, "\(model.name(task)): \(done), continues after a stall of \(silence)")
   }
 
   /// `[ 3/12] run paused by opflow pause (pid 123)`, for a run that is paused or suspended.
@@ -87,8 +88,8 @@ extension TextBuffer {
     guard transition.event == .failure, !transition.allowed, failed == heading.maxFailures,
       running > 0, model.notStarted > 0
     else { return }
-    let stop = palette.yellow("\(failed) failed: nothing new starts")
-    addLine(model, "\(stop), \(running) still \(running == 1 ? "runs" : "run")")
+    let stop = palette.yellow("\(failed) failed: no further task starts")
+    addLine(model, "\(stop); \(running) still \(running == 1 ? "runs" : "run")")
   }
 }
 
@@ -99,7 +100,7 @@ struct TransitionLine {
     let (plan, task, outcome) = (model.plan, transition.task, transition.outcome)
     let name = task.isNone ? "run" : model.name(task)
     let time = DurationText.text(microseconds: outcome.usage.wallMicroseconds)
-    let reason = ReasonText.text(transition.why, plan: plan)
+    let reason = ReasonText.text(transition.why, plan: plan) { model.state($0) }
     let detail = transition.detail.isEmpty ? nil : CleanText.string(transition.detail)
     let isApproval = !task.isNone && plan.kind(task) == .approve
     switch transition.event {
@@ -108,7 +109,7 @@ struct TransitionLine {
     case .start:
       return palette.cyan("\(name) started") + MachineText.place(of: task, model)
         + attempt(transition) + (detail.map { palette.dim(": \($0)") } ?? "")
-    case .ready where model.hasStayed(task): return "\(name) stays up"
+    case .ready where model.hasStayed(task): return "\(name) keeps running"
     case .ready:
       let ports = ServicePorts(text: transition.detail)
       return palette.green("\(name) is ready") + (ports.map { " (\($0.words))" } ?? "")
@@ -130,19 +131,20 @@ struct TransitionLine {
         ? palette.yellow("\(name) failed (allowed)") : palette.red("\(name) failed")
       return verb + place(transition, model) + OutcomeText.failure(transition)
     case .retry where plan.isService(task):
-      return palette.yellow("\(name) failed") + OutcomeText.failure(transition) + ", starts again"
+      return palette.yellow("\(name) failed") + OutcomeText.failure(transition) + "; restarting"
     case .retry:
       let delay = DurationText.text(milliseconds: transition.delayMilliseconds)
       return palette.yellow("\(name) failed") + place(transition, model)
-        + OutcomeText.failure(transition) + ", next try in \(delay)"
+        + OutcomeText.failure(transition)
+        + "; attempt \(transition.attempt + 1) in \(delay)"
     case .skip: return palette.dim("\(name) skipped: \(reason)")
     case .cancel: return palette.yellow("\(name) cancelled") + " after \(time)"
     case .interrupt:
       switch outcome.reason {
       case .stopped(.unneeded):
-        let why = detail.map { "since \($0) runs again" } ?? "until it is needed again"
-        return "\(name) stopped after \(time), \(why)"
-      case .revoked: return isApproval ? palette.yellow("\(name) asks no more") : nil
+        let why = detail.map { "\($0) is re-run" } ?? "no task needs it now"
+        return "\(name) stopped after \(time): \(why)"
+      case .revoked: return isApproval ? palette.yellow("\(name) no longer asks for approval") : nil
       case .workerLost where model.machines.isToldWithMachine(task): return nil
       case .workerLost, .stopped(.serviceLost):
         return palette.yellow("\(name) interrupted")
@@ -152,13 +154,15 @@ struct TransitionLine {
         return palette.yellow("\(name) interrupted")
           + (reason.isEmpty || reason == "interrupted" ? "" : ": \(reason)")
       }
-    case .pause: return palette.yellow("\(name) paused")
-    case .proceed: return "\(name) goes on"
+    case .pause: return palette.yellow("\(name) suspended")
+    case .proceed: return "\(name) continued"
     case .resume(.interrupted) where plan.flags(task).contains(.failWhenInterrupted):
       return "\(name) was interrupted"
-    case .resume(.new): return "\(name) is new"
-    case .resume(.inputs): return "\(name) runs again: \(detail ?? reason)"
-    case .resume: return "\(name) runs again: \(reason)"
+    case .resume(.new): return "\(name) is new in the manifest"
+    case .resume(.inputs): return "\(name): re-run (\(detail ?? reason))"
+    // A request discards a result that was kept so far.
+    case .resume(.asked) where transition.isLate: return "\(name): earlier result discarded"
+    case .resume: return "\(name): re-run (\(reason))"
     case .fresh:
       return palette.dim("\(name) is \(transition.kept == nil ? "" : "still ")up to date")
     }
@@ -188,7 +192,7 @@ struct TransitionLine {
   }
 
   private func attempt(_ transition: Transition) -> String {
-    transition.attempt > 1 ? " (try \(transition.attempt))" : ""
+    transition.attempt > 1 ? " (attempt \(transition.attempt))" : ""
   }
 }
 
@@ -206,7 +210,7 @@ struct RerunLines {
   }
 
   mutating func end(into text: inout TextBuffer) {
-    if count > Self.maxLines { text.add("… and \(count - Self.maxLines) more run again\n") }
+    if count > Self.maxLines { text.add("… and \(count - Self.maxLines) more are re-run\n") }
     count = 0
   }
 }

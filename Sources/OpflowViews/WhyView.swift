@@ -76,33 +76,36 @@ package struct WhyView {
   }
 
   private func all(of task: TaskID) -> [TaskReason] {
-    let fate = fate(task).flatMap { text(of: $0) }
-    return reasons.of(task) + (fate.map { [TaskReason(.resume, $0)] } ?? [])
+    guard let fate = fate(task) else { return reasons.of(task) }
+    if fate == .fails {
+      let why = "would fail on resume: it was interrupted, and has `on_interrupted: fail`"
+      let command = "to re-run it: \(reasons.rerunCommand(task))"
+      let shared = "\(why); --rerun re-runs it"
+      return reasons.of(task) + [TaskReason(.resume, "\(why); \(command)", shared: shared)]
+    }
+    return reasons.of(task) + (text(of: fate).map { [TaskReason(.resume, $0)] } ?? [])
   }
 
   private func text(of fate: ResumeFate) -> String? {
     switch fate {
     case .runs(nil): "a resume would run it"
     case .runs(let transition?):
-      "a resume would run it: \(ReasonText.text(transition.why, plan: plan))"
-    case .runsChanged(""): "a resume would run it: no success of it is known that holds"
-    case .runsChanged(let detail): "a resume would run it: \(detail)"
+      "a resume would re-run it (\(ReasonText.text(transition.why, plan: plan)))"
+    case .runsChanged(""): "a resume would re-run it (no earlier success is recorded)"
+    case .runsChanged(let detail): "a resume would re-run it (\(detail))"
     case .runsUnless(let need):
-      "a resume would run it, unless \(plan.nameString(need)) leaves what it left before"
-    case .keeps: "a resume would keep that"
-    case .upToDate: "it is up to date: a resume would not run it"
-    case .blocked(let need): "a resume would skip it, because of \(plan.nameString(need))"
-    case .unfit(let detail): "a resume would fail it: \(detail)"
-    case .checks: "a resume would keep that if its inputs and outputs are as they were"
-    case .keepsLater: "a resume would keep that if nothing that it needs runs again"
-    case .fails:
-      "a resume would fail it, since it was interrupted (on_interrupted: fail); --rerun runs it "
-        + "again"
-    case .staysFailed: "a resume would leave it failed"
-    case .leaves: "a resume would leave it out"
-    case .gone: "the manifest does not have it any more: a resume would leave it out"
-    case .addedAnew: "a resume would run what added it, which says anew whether it is to be there"
-    case .unknown: nil
+      "a resume would re-run it, unless the outputs of \(plan.nameString(need)) stay the same"
+    case .keeps: "a resume would not re-run it"
+    case .upToDate: "is up to date; a resume would not run it"
+    case .blocked(let need): "a resume would skip it because of \(plan.nameString(need))"
+    case .unfit(let detail): "would fail on resume: \(detail)"
+    case .checks: "a resume would re-run it only if its inputs or outputs changed"
+    case .keepsLater: "a resume would re-run it only if a dependency is re-run"
+    case .staysFailed: "a resume would not re-run it; it stays failed"
+    case .leaves: "a resume would not include it"
+    case .gone: "is no longer in the manifest; a resume would remove it from the run"
+    case .addedAnew: "a resume would re-run its generator, which decides whether to add it again"
+    case .fails, .unknown: nil
     }
   }
 
@@ -116,7 +119,7 @@ package struct WhyView {
     if !isOne, let matrixGroup = plan.matrixGroup(of: first) {
       let all = CountText.grouped(plan.instances(matrixGroup).count)
       let count = CountText.grouped(group.tasks.count)
-      name = "\(plan.matrixGroupName(matrixGroup)): \(count) of \(all) legs"
+      name = "\(plan.matrixGroupName(matrixGroup)): \(count) of \(all) matrix tasks"
     }
     text.add("\(palette.bold(CleanText.string(name))) \(palette.painted(state.shown))\n")
     if !isOne {

@@ -102,7 +102,8 @@ struct WarningList {
   private mutating func addFlaky(
     _ task: TaskID, attempt: Int32, _ failed: (attempt: Int32, detail: String)
   ) {
-    let detail = "flaky: try \(failed.attempt): \(failed.detail); try \(attempt) succeeded"
+    let detail =
+      "flaky: attempt \(failed.attempt) failed: \(failed.detail); attempt \(attempt) succeeded"
     add(Annotation(task: task, detail: detail))
   }
 

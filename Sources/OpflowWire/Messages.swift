@@ -105,15 +105,15 @@ package struct WorkerHello: Equatable, Sendable {
 
   package func fault(planKey: String, kind: WorkerKind) -> String? {
     if version != Self.currentVersion {
-      return "it speaks version \(version) of the worker protocol, "
-        + "this opflow version \(Self.currentVersion)"
+      return "it uses version \(version) of the worker protocol, and this opflow uses"
+        + " version \(Self.currentVersion)"
     }
     if self.planKey != planKey {
-      return "it has the plan \(self.planKey), this run the plan \(planKey)"
+      return "it has plan \(self.planKey), but the run has plan \(planKey)"
     }
     guard !offer.actions.contains(kind.row.action) else { return nil }
     let can = offer.actions.isEmpty ? "nothing" : offer.actions.text
-    return "it cannot do '\(kind.row.action.text)', which it is here for; it can do: \(can)"
+    return "it was started for '\(kind.row.action.text)', but it supports only: \(can)"
   }
 }
 
@@ -160,9 +160,9 @@ extension WorkerMessage {
       guard plan.tasks.contains(task.index) else { return Self.noSuchTask }
       do throws(PlanError) {
         try plan.validate(task)
-        return plan.kind(task) == .approve ? "it was told to run a task that asks a person" : nil
+        return plan.kind(task) == .approve ? "it was asked to run an approval" : nil
       } catch {
-        return "the run's plan cannot be used: \(error.message)"
+        return "the plan of the run is invalid: \(error.message)"
       }
     case .revoke(let task, _), .stop(let task, _, _), .suspend(let task, _), .proceed(let task, _),
       .watch(let task, _), .values(let task, _), .value(let task, _, _):
@@ -196,7 +196,7 @@ extension WorkerMessage {
     }
   }
 
-  private static let noSuchTask = "a message speaks of a task that the plan does not have"
+  private static let noSuchTask = "a message is about a task that is not in the plan"
 }
 
 /// A task that the session's plan numbers differently than its worker's plan.

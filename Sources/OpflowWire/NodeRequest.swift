@@ -20,13 +20,13 @@ package enum NodeRequest: Equatable, Sendable {
     let rest = colon.map { String(word[word.index(after: $0)...]) }
     switch (transport, rest) {
     case ("local", let rest):
-      guard rest == nil else { throw NodeRequestError("local: nothing may follow it") }
+      guard rest == nil else { throw NodeRequestError("local takes no options") }
       return []
     case ("slurm", let options): return [.slurm(options: try slurmOptions(options ?? ""))]
     case ("ssh", let hosts): return try sshHosts(hosts ?? "")
     case ("exec", let command):
       guard let command, command.utf8.contains(where: { $0 > 0x20 }) else {
-        throw NodeRequestError("exec: a command is missing, as in exec:'ssh HOST opflow agent'")
+        throw NodeRequestError("exec needs a command, such as exec:'ssh HOST opflow agent'")
       }
       return [.exec(command: command)]
     default:
@@ -59,7 +59,7 @@ package enum NodeRequest: Equatable, Sendable {
     // salloc would run a word before the options as a program.
     if let first = options.first, !first.utf8.starts(with: [UInt8(ascii: "-")]) {
       throw NodeRequestError(
-        "slurm: options begin with a dash, as in 'slurm:-N 4 -t 12:00:00', not"
+        "slurm: options start with a dash, as in 'slurm:-N 4 -t 12:00:00', not"
           + " `\(CleanText.string(first))`")
     }
     return options
@@ -69,12 +69,12 @@ package enum NodeRequest: Equatable, Sendable {
     var requests: [NodeRequest] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let host = String(part)
-      if host.isEmpty { throw NodeRequestError("ssh: a host is missing, as in ssh:HOST,HOST") }
+      if host.isEmpty { throw NodeRequestError("ssh needs a host, such as ssh:HOST,HOST") }
       // ssh would take a leading dash as an option.
       guard host.utf8.first != UInt8(ascii: "-"), host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
-      else { throw NodeRequestError("ssh: `\(CleanText.string(host))` is no host") }
+      else { throw NodeRequestError("ssh: `\(CleanText.string(host))` is not a valid host name") }
       if requests.contains(.ssh(host: host)) {
-        throw NodeRequestError("ssh: \(CleanText.string(host)) is named twice")
+        throw NodeRequestError("ssh: `\(CleanText.string(host))` occurs twice")
       }
       requests.append(.ssh(host: host))
     }

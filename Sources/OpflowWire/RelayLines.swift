@@ -119,7 +119,7 @@ package enum RelayLines {
   package static func launch(_ worker: WorkerID, _ kind: WorkerKind, into writer: inout FieldWriter)
   {
     guard let word = kind.row.relayWord else {
-      preconditionFailure("a worker that has to be at the coordinator was asked for elsewhere")
+      preconditionFailure("this kind of worker runs only with the coordinator")
     }
     writer.message("launch", worker.rawValue)
     writer.word(word)

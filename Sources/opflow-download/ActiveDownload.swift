@@ -176,11 +176,11 @@ final class ActiveDownload: TransferReceiver {
     do throws(Errno) {
       try Path.makeDirectories(folder, mode: 0o777)
     } catch {
-      throw LocalFailure.of("cannot make the folder \(folder)", error)
+      throw LocalFailure.of("cannot create the folder \(folder)", error)
     }
     try Place.refuseOther(spec.target)
     guard let hash = ContentHash(for: spec) else {
-      throw LocalFailure.of("cannot hash", .noMemory)
+      throw LocalFailure.of("cannot compute a hash", .noMemory)
     }
     let last = spec.hasHash ? nil : tools.lastSuccess(spec.sources[0])
     if spec.hasHash || last != nil, let check = try TargetCheck(spec, hash: hash, last: last) {
@@ -284,7 +284,7 @@ final class ActiveDownload: TransferReceiver {
         return
       }
     case .unknown where !isProven:
-      let text = "is encoded as \(record?.encoding ?? ""), which nobody asked for"
+      let text = "is encoded as \(record?.encoding ?? ""), which opflow did not request"
       try mismatched(DownloadFailure(.encoding, text))
       return
     case .isTheFile, .undo, .unknown: break
@@ -385,7 +385,7 @@ final class ActiveDownload: TransferReceiver {
         try ended(.broken(failure))
       } else if head?.isClosedByEnd == true, tools.transfer.wasCut {
         // Without an announced length, only a proper end is complete (RFC 9112, 9.8).
-        let text = "the TLS connection ended without a word, and nothing else says that this is all"
+        let text = "the TLS connection ended without a close alert, so the file may be incomplete"
         try ended(.broken(DownloadFailure(.truncated, text)))
       } else {
         try ended(.complete)

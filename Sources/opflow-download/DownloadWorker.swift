@@ -269,7 +269,7 @@ enum DownloadMain {
     var patience = ActiveDownload.Patience()
     if arguments.count == 4 {
       guard let milliseconds = Int64(arguments[3]), milliseconds > 0, milliseconds < 1 << 40 else {
-        trade.complain("'\(arguments[3])' is no number of milliseconds")
+        trade.complain("`\(arguments[3])` is not a valid number of milliseconds")
         return 2
       }
       patience.beforeAnswer = milliseconds * 1_000_000
@@ -285,10 +285,10 @@ enum DownloadMain {
     runFolder: String, patience: ActiveDownload.Patience
   ) throws(WorkerFailure) -> ActiveDownload.Tools {
     guard ctransfer_start() == 0, let transfer = Transfer(environment: Environment.value) else {
-      throw WorkerFailure(detail: "libcurl cannot be used")
+      throw WorkerFailure(detail: "cannot initialize libcurl")
     }
-    let settler = try WorkerFailure.naming("cannot set up syncing") { () throws(Errno) in
-      try Settler()
+    let settler = try WorkerFailure.naming("cannot start the threads that sync files") {
+      () throws(Errno) in try Settler()
     }
     let journals = JournalSearch(runFolder: runFolder)
     return ActiveDownload.Tools(

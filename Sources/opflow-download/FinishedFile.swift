@@ -164,21 +164,22 @@ final class FinishedFile: @unchecked Sendable {
       status = try Path.linkStatus(path)
     } catch {
       guard error == .noSuchFile else {
-        throw LocalFailure.of("cannot put \(target) in place", error)
+        throw LocalFailure.of("cannot finish \(target)", error)
       }
-      throw Self.replaced("\(path) is gone", target)
+      throw Self.replaced("\(path) was removed", target)
     }
     if status.identity != held.identity {
-      throw Self.replaced("\(path) is another file by now", target)
+      throw Self.replaced("\(path) was replaced by another file", target)
     }
     if status.sizeBytes != sizeBytes {
-      throw Self.replaced("\(path) has another length by now", target)
+      throw Self.replaced("the length of \(path) was changed", target)
     }
   }
 
   static func replaced(_ detail: String, _ target: String) -> DownloadFailure {
     DownloadFailure(
-      .replaced, "cannot put \(target) in place: \(detail); does anything else write there?")
+      .replaced,
+      "cannot finish \(target): \(detail); check whether another process writes there")
   }
 
   private func attempt(_ step: () throws(Errno) -> Void) {
@@ -186,7 +187,7 @@ final class FinishedFile: @unchecked Sendable {
   }
 
   private func fail(_ error: Errno) {
-    failure = LocalFailure.of("cannot put \(target) in place", error)
+    failure = LocalFailure.of("cannot finish \(target)", error)
   }
 }
 
@@ -295,7 +296,7 @@ final class Settler {
 enum Place {
   /// Throws if `path` is neither a file nor a link to one.
   static func refuseOther(_ path: String) throws(DownloadFailure) {
-    let text = "cannot put a file at \(path)"
+    let text = "cannot create the file \(path)"
     var kind: FileStatus.Kind
     do throws(Errno) {
       kind = try Path.linkStatus(path).kind
@@ -307,7 +308,7 @@ enum Place {
     if isLink, leadsThroughProcesses(path) {
       throw DownloadFailure(
         .local(Errno.exists.rawValue),
-        "\(text): it is a symbolic link to an open file of whoever asks")
+        "\(text): it is a symbolic link into /proc, which differs between processes")
     }
     if isLink {
       do throws(Errno) {
@@ -315,7 +316,7 @@ enum Place {
       } catch {
         // The link is dangling.
         if error == .noSuchFile || error == .tooManyLinks { return }
-        throw LocalFailure.of("\(text): it is a symbolic link that cannot be followed", error)
+        throw LocalFailure.of("\(text): it is a symbolic link that opflow cannot follow", error)
       }
     }
     if kind == .file { return }
@@ -356,11 +357,11 @@ enum Place {
       kind = try Path.linkStatus(path).kind
     } catch {
       if error == .noSuchFile { return false }
-      throw LocalFailure.of("cannot look at \(path)", error)
+      throw LocalFailure.of("cannot check \(path)", error)
     }
     if kind == .file || kind == .link { return true }
     throw DownloadFailure(
-      .local(Errno.exists.rawValue), "\(path) is \(name(kind)), and is not replaced")
+      .local(Errno.exists.rawValue), "cannot replace \(path): it is \(name(kind))")
   }
 
   static func remove(_ path: String, ifIs identity: FileIdentity) {
@@ -375,7 +376,7 @@ enum Place {
     case .device: "a device"
     case .fifo: "a FIFO"
     case .socket: "a socket"
-    case .other: "no file"
+    case .other: "a special file"
     }
   }
 }

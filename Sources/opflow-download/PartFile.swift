@@ -256,10 +256,10 @@ final class PartFile {
     do throws(Errno) {
       bytes = try file.descriptor.status().sizeBytes
     } catch {
-      throw LocalFailure.of("cannot look at \(spec.partPath)", error)
+      throw LocalFailure.of("cannot check \(spec.partPath)", error)
     }
     if bytes != writtenBytes {
-      throw FinishedFile.replaced("\(spec.partPath) has another length by now", spec.target)
+      throw FinishedFile.replaced("the length of \(spec.partPath) was changed", spec.target)
     }
   }
 
@@ -381,11 +381,12 @@ final class SharedFile: Sendable {
       throw DownloadFailure(.busy, "another process is downloading to \(target)")
     } catch .tooManyLinks {
       throw DownloadFailure(
-        .local(Errno.tooManyLinks.rawValue), "\(path) is a symbolic link, and is not followed")
+        .local(Errno.tooManyLinks.rawValue),
+        "\(path) is a symbolic link, which opflow does not follow; remove it")
     } catch {
       if let status = try? Path.linkStatus(path), !isOwn(status) {
-        throw LocalFailure.of(
-          "cannot remove \(path), which belongs to user \(status.owner) or is not its alone", error)
+        let detail = status.isOwn ? "has several hard links" : "belongs to user \(status.owner)"
+        throw LocalFailure.of("cannot remove \(path), which \(detail)", error)
       }
       throw LocalFailure.of("cannot open \(path)", error)
     }
@@ -487,7 +488,7 @@ final class ContentHash {
 
   /// SHA-2 in memory cannot fail after its start, and a wrong hash must never be used.
   private func check(_ result: Int32) {
-    precondition(result >= 0, "libcrypto could not go on with a hash")
+    precondition(result >= 0, "libcrypto cannot continue a hash")
   }
 }
 
@@ -528,7 +529,7 @@ final class DecodedPart {
     path = part.spec.decodedPath
     let layers = (0..<count).compactMap { _ in Layer() }
     guard let hash = ContentHash(for: part.spec), layers.count == count else {
-      throw LocalFailure.of("cannot decode", .noMemory)
+      throw LocalFailure.of("cannot decode the content", .noMemory)
     }
     self.part = part
     self.hash = hash
@@ -574,7 +575,7 @@ final class DecodedPart {
         layer.inflater, rest.baseAddress?.assumingMemoryBound(to: UInt8.self), rest.count, &taken,
         output.baseAddress?.assumingMemoryBound(to: UInt8.self), output.count, &given)
       guard state >= 0 else {
-        throw DownloadFailure(.encoding, "the encoded content is broken")
+        throw DownloadFailure(.encoding, "the encoded content is corrupt")
       }
       layer.isAtEnd = state == 1
       if given > 0 {
@@ -588,15 +589,15 @@ final class DecodedPart {
   private func write(_ bytes: UnsafeRawBufferPointer) throws(DownloadFailure) {
     hash.update(bytes)
     if let size = part.spec.sizeBytes, hash.byteCount > size {
-      throw DownloadFailure(.wrongSize, "decodes to more than the \(size) bytes it should have")
+      throw DownloadFailure(.wrongSize, "decodes to more than the expected \(size) bytes")
     }
     if part.spec.sizeBytes == nil,
       hash.byteCount > max(Self.alwaysDecodedBytes, position * Self.mostGrowth)
     {
       throw DownloadFailure(
         .encoding,
-        "decodes to more than \(Self.mostGrowth) times what came, \(hash.byteCount) bytes so far;"
-          + " give its `size` where that is right")
+        "decodes to more than \(Self.mostGrowth) times its encoded size (\(hash.byteCount) bytes so"
+          + " far); if that is right, set `size`")
     }
     do throws(Errno) {
       try file.descriptor.writeAll(bytes)

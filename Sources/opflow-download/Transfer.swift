@@ -10,7 +10,7 @@ protocol TransferReceiver: AnyObject {
   func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool
 }
 
-/// One HTTP transfer at a time with libcurl, over reused connections.
+/// One HTTP transfer at a time with libcurl, over kept connections.
 final class Transfer {
   enum Progress {
     case running
@@ -132,7 +132,8 @@ final class Transfer {
     if result == 0 { return (.running, ready != 0) }
     if result < 0 {
       cancel()
-      return (.ended(DownloadFailure(.connectionLost, "libcurl cannot go on")), ready != 0)
+      let text = "libcurl cannot continue the transfer"
+      return (.ended(DownloadFailure(.connectionLost, text)), ready != 0)
     }
     inbox.receiver = nil
     let end = ctransfer_result(handle)
@@ -141,7 +142,9 @@ final class Transfer {
     if lacksCertificates && TransferCode.isUnreadableBundle(end.code) {
       return (.ended(TrustedCertificates.missing), ready != 0)
     }
-    return (.ended(TransferCode.failure(end.code, text: text(of: end.code))), ready != 0)
+    let reason = end.system_error == 0 ? "" : "\(Errno(rawValue: end.system_error))"
+    let failure = TransferCode.failure(end.code, text: text(of: end.code), reason: reason)
+    return (.ended(failure), ready != 0)
   }
 
   func cancel() {
@@ -206,17 +209,17 @@ enum LocalFile {
     guard let path = address.filePath else { return nil }
     // NUL would end the path.
     if path.utf8.contains(0) {
-      throw DownloadFailure(.request, "the path of a file cannot hold a NUL character")
+      throw DownloadFailure(.request, "a file path cannot contain a NUL character")
     }
     let status: FileStatus
     do throws(Errno) {
       status = try Path.status(path)
     } catch {
-      throw DownloadFailure(.request, "\(path) cannot be read: \(error)")
+      throw DownloadFailure(.request, "cannot read \(path): \(error)")
     }
     if status.kind != .file {
       throw DownloadFailure(
-        .request, "\(path) cannot be read: it is \(Place.name(status.kind)), and no file")
+        .request, "cannot read \(path): it is \(Place.name(status.kind)), not a regular file")
     }
     var head = ResponseHead(status: 200)
     head.contentLength = status.sizeBytes

@@ -60,6 +60,9 @@ enum ExitCode: Int32 {
 extension CommandError {
   init(_ error: PreparationError, colored: Bool) {
     switch error {
+    case .unreadable(let path, .noSuchFile):
+      self.init(
+        .usage, "no manifest `\(CleanText.string(path))`\(ManifestLookup.hint(path, .noSuchFile))")
     case .unreadable(let path, let errno):
       self.init(
         Self.isProblem(errno) ? .usage : .io,
@@ -67,76 +70,85 @@ extension CommandError {
     case .diagnostics(let diagnostics):
       self.init(.manifest, verbatim: DiagnosticRenderer(isColored: colored).render(diagnostics))
     case .folder(let error): self.init(error)
-    case .noSuchTask(let word, let manifest, let tasks):
-      let hint = ManifestLookup.file(among: [word.selector]) ?? Self.hint(word, tasks)
+    case .noSuchTask(let word, let manifest, _):
       self.init(
         .usage,
-        "no task of \(CleanText.string(manifest)) fits `\(CleanText.string(word.selector))`\(hint)")
-    case .selection(let error): self.init(UsageError(error.message))
+        word.message(
+          "no task of \(CleanText.string(manifest))",
+          hint: ManifestLookup.file(among: [word.selector])))
+    case .selection(let error): self.init(.usage, error.message)
     case .unsoundPlan(let error):
-      self.init(.internal, "the plan that was compiled is not sound: \(error.message)")
+      self.init(.internal, "bug in opflow: the compiled plan is invalid: \(error.message)")
     case .noInstanceSource(let task):
       self.init(
-        .internal, "no manifest of the run declares the legs of \(CleanText.string(task))")
+        .internal,
+        "bug in opflow: no manifest of the run declares the matrix `\(CleanText.string(task))`")
     case .unfitAddition(.segment(.tooLarge)):
-      self.init(.manifest, "with what was added the run has more tasks than a run can have")
+      self.init(.manifest, "too many tasks: a run cannot have as many as this addition makes")
     case .unfitAddition(let error):
-      self.init(.internal, "what was added to the run does not fit its plan: \(error)")
+      self.init(.internal, "bug in opflow: the added tasks do not fit the run: \(error)")
     case .secrets(let secrets):
       let names = secrets.faults.map(\.name).joined(separator: ", ")
-      self.init(.manifest, "secrets cannot be had: \(names)")
+      self.init(.manifest, "cannot get the secrets: \(names)")
     case .secretSet(let name):
       self.init(
         .usage,
-        "--set \(CleanText.string(name)): its value holds a secret, and is written down; list it "
-          + "under the task's `secrets`, and read it from the environment")
+        "--set \(CleanText.string(name)): the value contains a secret, and opflow records it; list "
+          + "the secret under `secrets` of the task and read it from the environment")
     case .secretOn:
       self.init(
         .usage,
-        "--on: it holds a secret, and is written down; let the command that reaches the machine "
-          + "find it otherwise, as in a file")
+        "--on: it contains a secret, and opflow records it; let the command read the secret, for "
+          + "example from a file")
     case .secretNamed(let option):
-      self.init(.usage, "\(option): it holds a secret, and is written down; use another name")
+      self.init(.usage, "\(option): it contains a secret, and opflow records it; use another name")
     case .noMemoryLimits(let detail):
       self.init(
         .usage,
-        "--memory enforce: `memory_limit` cannot be kept: \(CleanText.string(detail));"
+        "--memory enforce: opflow cannot enforce `memory_limit`: \(CleanText.string(detail));"
           + " \(MemoryPolicy.remedy)")
     case .noTerminal(let tasks):
       let names = tasks.map(CleanText.string).joined(separator: ", ")
-      self.init(.manifest, "there is no terminal for what is interactive: \(names)")
+      self.init(.manifest, "interactive tasks need a terminal: \(names)")
+    case .noProgram(let program, let transport) where transport.hasPrefix("slurm"):
+      self.init(.usage, "Slurm is not available here: `\(program)` not found in PATH")
+    case .noController(let complaint):
+      self.init(
+        .io,
+        "Slurm is not available here: its controller does not answer ("
+          + "\(CleanText.string(complaint)))")
     case .noProgram(let program, let transport):
       self.init(
         .usage,
-        "--on \(CleanText.string(transport)): this machine has no `\(program)` in PATH;"
-          + " install it, or run the tasks here without --on")
+        "--on \(CleanText.string(transport)): `\(program)` not found in PATH; install it, or run"
+          + " the tasks here without --on")
     case .tooFewDevices(let task, let wanted, let there):
       self.init(
         .manifest,
-        "task \(CleanText.string(task)) wants \(wanted) of gpu, and this machine has \(there): "
-          + "those that CUDA_VISIBLE_DEVICES names where it is set, else each /dev/nvidia0 and so "
-          + "on")
+        "task \(CleanText.string(task)) needs \(wanted) \(wanted == 1 ? "GPU" : "GPUs"); this"
+          + " machine has \(there == 0 ? "none" : "\(there)") (opflow looked at"
+          + " CUDA_VISIBLE_DEVICES, SLURM_STEP_GPUS and /dev/nvidia*)")
     case .workersElsewhere(let hosts):
       let names = hosts.map { CleanText.string($0) }.joined(separator: ", ")
       self.init(
         .held,
-        "workers of an earlier drive still run on \(names), past the lease of their agents: end "
-          + "them there (`pkill opflow`), so that no task runs twice at once. Where those machines "
-          + "are gone, --take-over goes on without them")
+        "workers of an earlier session still run on \(names) after the heartbeat timeout of their"
+          + " agents; end them there (`pkill opflow`), so that no task runs twice; if those"
+          + " machines are dead, add --take-over")
     case .taskAround(let task):
       let name = CleanText.string(task)
       self.init(
         .held,
-        "task \(name) runs this command and would run again within itself, without end: run other "
-          + "tasks, or leave it out with `--skip \(name)`")
+        "task \(name) runs this command and would run itself again without end; run other tasks,"
+          + " or add `--skip \(QuotedWords.quoted(name))`")
     case .survivors(let survivors):
       self.init(.held, Self.text(survivors))
       self.survivors = survivors
     case .noDescriptors(let count, let error):
       self.init(
         .io,
-        "a run needs \(count) open files at least, beside those that opflow has: \(error);"
-          + " `ulimit -n` tells the limit, and raises it")
+        "a run needs at least \(count) open files in addition to those of opflow: \(error);"
+          + " `ulimit -n` shows and raises the limit")
     case .noProcesses(let obstacle):
       self.init(.io, "cannot find the processes of tasks: \(obstacle)")
     }
@@ -148,16 +160,16 @@ extension CommandError {
     func kill(on host: String?) -> String {
       "`sudo kill\(survivors.filter { $0.host == host }.map { " \($0.mark.pid)" }.joined())`"
     }
-    let twice = "so that no task runs twice at once"
+    let twice = "so that no task runs twice"
     if hosts.isEmpty {
-      return "an earlier session of the run left what opflow cannot end: process \(titles);"
-        + " wait until it ends, or end it (\(kill(on: nil))), then resume, \(twice)."
-        + " To resume beside it, add --take-over"
+      return "cannot end all processes of an earlier session of the run: \(titles);"
+        + " wait for their end, or end them (\(kill(on: nil))), then resume, \(twice);"
+        + " to resume at once, add --take-over"
     }
     var ways = hosts.map { "\(kill(on: $0)) on \(CleanText.string($0))" }
     if survivors.contains(where: { $0.host == nil }) { ways.insert(kill(on: nil), at: 0) }
-    return "an earlier session of the run left what opflow cannot end, or cannot look at from here:"
-      + " process \(titles); wait until it ends, or end it (\(ways.joined(separator: ", "))),"
+    return "cannot end, or cannot see from here, all processes of an earlier session of the"
+      + " run: \(titles); wait for their end, or end them (\(ways.joined(separator: ", "))),"
       + " then resume with --take-over, \(twice)"
   }
 
@@ -180,22 +192,6 @@ extension CommandError {
     ].contains(error)
   }
 
-  /// `names` are tasks, or tags for a `tag:` selector.
-  private static func hint(_ word: UnfitSelector, _ names: [String]) -> String {
-    if let hint = word.hint { return hint }
-    guard word.selector.hasPrefix("tag:") else {
-      return list(of: names) ?? "; `opflow` alone shows the tasks"
-    }
-    return names.isEmpty
-      ? "; no task has tags: `tags: [slow]` in a task gives it one"
-      : "; its tags: \(names.map(CleanText.string).joined(separator: ", "))"
-  }
-
-  /// nil if there are too many to list.
-  static func list(of tasks: [String]) -> String? {
-    tasks.count > ManifestFile.mostTasksTold
-      ? nil : "; its tasks: \(tasks.map(CleanText.string).joined(separator: ", "))"
-  }
 }
 
 extension Console {

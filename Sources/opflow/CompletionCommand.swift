@@ -86,7 +86,7 @@ enum PlanCandidates {
       let name = plan.matrixGroupName(matrixGroup)
       let instances = plan.instances(matrixGroup)
       if name.hasPrefix(stem) || plan.taskCount <= most {
-        let count = instances.count == 1 ? "1 leg" : "\(instances.count) legs"
+        let count = instances.count == 1 ? "1 task" : "\(instances.count) tasks"
         let text = description(of: task, plan)
         candidates.append(CompletionCandidate(name, text.isEmpty ? count : "\(text) (\(count))"))
       }

@@ -23,7 +23,7 @@ struct Console {
       try rethrowing(Path.changeDirectory(to: directory)) {
         CommandError(
           .usage,
-          "cannot go to \(CleanText.string(directory)): \($0)"
+          "cannot change to \(CleanText.string(directory)): \($0)"
             + ($0 == .noSuchFile ? NearestFile.hint(directory) : ""))
       }
     }

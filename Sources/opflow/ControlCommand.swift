@@ -49,8 +49,8 @@ enum ControlCommand {
     if let line = RequestLines.line(request) { return line }
     throw CommandError(
       .usage,
-      "\(request.verb.rawValue): a request names fewer tasks that are no neighbours;"
-        + " give it part by part")
+      "\(request.verb.rawValue): the selectors match too many separate tasks for one request;"
+        + " send several requests")
   }
 
   private static func tell(
@@ -105,7 +105,7 @@ enum ControlCommand {
   ) throws(CommandError) -> Int64 {
     if let number = AskedValues.number(text, of: kind) { return number }
     throw CommandError(
-      .usage, "\(verb.rawValue): N is \(kind.known), not `\(CleanText.string(text))`")
+      .usage, "\(verb.rawValue): N must be \(kind.known), not `\(CleanText.string(text))`")
   }
 
   private static func setCapacity(
@@ -114,7 +114,9 @@ enum ControlCommand {
     let name = arguments.resource
     let names = plan.resources.indices.map { plan.string(plan.resources[$0].name) }
     guard let index = names.firstIndex(of: name) else {
-      let hint = NearestName.of(name, among: names).map { "; did you mean `\($0)`?" } ?? ""
+      let hint =
+        NearestName.of(name, among: names).map { "; did you mean `\($0)`?" }
+        ?? "; its resources: \(CleanText.list(names))"
       throw CommandError(
         .usage, "parallel: the run has no resource `\(CleanText.string(name))`\(hint)")
     }
@@ -124,11 +126,12 @@ enum ControlCommand {
     else {
       throw CommandError(
         .usage,
-        "parallel: `\(name)` is \(kind(of: resource)), not `\(CleanText.string(arguments.value))`")
+        "parallel: `\(name)` must be \(kind(of: resource)), not"
+          + " `\(CleanText.string(arguments.value))`")
     }
     if value == 0, !ResourceEntry.isCountedInThousandths(resource) {
       throw CommandError(
-        .usage, "parallel: `\(name)` cannot be 0; `opflow pause` starts nothing new")
+        .usage, "parallel: `\(name)` cannot be 0; to start no more tasks, use `opflow pause`")
     }
     request.carried = CarriedValue(resource: name, number: value)
     // As typed: `1GiB` reads better than its number.
@@ -153,7 +156,7 @@ enum ControlCommand {
     let run = folder.id
     do throws(ControlError) {
       return try ControlConnection(folder, plan: plan).ask(line, id) { holder in
-        Console.complain("opflow: waiting for the answer of \(process(holder))\n")
+        Console.complain("opflow: waiting for an answer from \(process(holder))\n")
       }
     } catch {
       switch error {
@@ -163,16 +166,16 @@ enum ControlCommand {
       case .unheard(let holder?) where holder.host == nil:
         throw CommandError(
           .usage,
-          "run \(run) takes no requests: \(holder) drives it without a socket, which the file"
-            + " system of its folder may not have")
+          "run \(run) takes no requests: \(holder) has no socket, perhaps because the file system"
+            + " of the run's folder does not support sockets")
       case .unheard(let holder):
         throw CommandError(
           .usage,
-          "run \(run) takes no requests here: \(holder?.description ?? "another process") drives"
-            + " it. Ask where that is")
+          "run \(run) takes no requests from here: it belongs to"
+            + " \(holder?.description ?? "a process on another machine"); send the request there")
       case .crowded:
-        throw CommandError(.usage, "run \(run) is asked for too much at once; ask again")
-      case .failed(let errno): throw CommandError(.io, "run \(run) cannot be asked", errno)
+        throw CommandError(.usage, "run \(run) has too many requests at once; try again")
+      case .failed(let errno): throw CommandError(.io, "cannot send a request to run \(run)", errno)
       }
     }
   }
@@ -180,7 +183,8 @@ enum ControlCommand {
   private static func process(_ holder: LockHolder?) -> String {
     guard let pid = holder?.localPID else { return holder?.description ?? "the run" }
     let isStopped = ProcessStatus.read(pid)?.state == UInt8(ascii: "T")
-    return "process \(pid)" + (isStopped ? ", which is stopped: `kill -CONT \(pid)`" : "")
+    return "process \(pid)"
+      + (isStopped ? ", which is stopped; to continue it: kill -CONT \(pid)" : "")
   }
 }
 
@@ -236,7 +240,7 @@ enum AddCommand {
       }
     }
     throw CommandError(
-      .usage, "add: run \(folder.id) grows faster than this can be compiled for it; add it again")
+      .usage, "add: other additions to run \(folder.id) came first each time; try again")
   }
 
   private static func ask(
@@ -244,7 +248,7 @@ enum AddCommand {
   ) throws(CommandError) -> RequestAnswer {
     guard let line = RequestLines.line(addition.request) else {
       throw CommandError(
-        .usage, "add: the manifest names too many files to be added at once; give it part by part")
+        .usage, "add: the manifest includes too many files for one request; split it")
     }
     do throws(RunFolderError) {
       try addition.write()
@@ -265,8 +269,8 @@ enum AddCommand {
     guard plan.flags(task).contains(.finally) else { return task }
     throw CommandError(
       .usage,
-      "add: \(CleanText.string(around.task)) is a `finally` task: when one runs, nothing is added "
-        + "any more")
+      "add: \(CleanText.string(around.task)) is a `finally` task; you cannot add tasks after those "
+        + "have started")
   }
 
   private static func tell(
@@ -297,7 +301,7 @@ enum InstancesCommand {
       guard words.count == 2, let around = TaskAround.here, around.task == words[0] else {
         throw CommandError(
           .usage,
-          "`opflow \(InstanceMaker.word)` is run by a task that makes legs, and by nobody else")
+          "`opflow \(InstanceMaker.word)` is internal: only a task that generates a matrix runs it")
       }
       try makeInstances(of: words[0], in: RunFolder(id: around.run, path: words[1]))
       return ExitCode.success.rawValue
@@ -317,18 +321,19 @@ enum InstancesCommand {
     ) { (plan, id) throws(CommandError) in
       guard let maker = plan.task(named: matrixGroup), plan.makesInstances(maker) else {
         throw CommandError(
-          .usage, "run \(folder.id) has no task \(CleanText.string(matrixGroup)) that makes legs")
+          .usage,
+          "run \(folder.id) has no task `\(CleanText.string(matrixGroup))` that generates a matrix")
       }
       return try console.preparing(PreparedAddition(instancesMadeBy: maker, of: folder, plan, id))
     }
     let count = addition.taskCount
     let text =
       if count > 0 {
-        "\(count) \(count == 1 ? "leg" : "legs")"
+        "\(count) \(count == 1 ? "matrix task" : "matrix tasks")"
       } else if addition.unchanged.isEmpty {
-        "no leg: the matrix is empty"
+        "no matrix tasks: the matrix is empty"
       } else {
-        "the same legs as before"
+        "the same matrix tasks as before"
       }
     try Console.write(text + "\n")
   }
@@ -376,7 +381,7 @@ enum LiveRuns {
       + RequestView.state(status, nowMilliseconds: Clock.wallMilliseconds)
     if status.state != .succeeded, status.state != .running {
       let resume = CommandText.resume(folder, on: status.history.on, view)
-      text += "; `\(resume)` continues it"
+      text += "; to continue: \(resume)"
     }
     return CommandError(.usage, text)
   }

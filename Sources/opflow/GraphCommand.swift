@@ -15,8 +15,8 @@ enum GraphCommand {
     {
       throw CommandError(
         .usage,
-        "graph: it writes no \(format): `opflow graph --format dot | dot -T\(format) -o"
-          + " \(CleanText.string(file))` does, with Graphviz")
+        "graph: opflow cannot write \(format); use Graphviz: `opflow graph --format dot |"
+          + " dot -T\(format) -o \(QuotedWords.quoted(CleanText.string(file)))`")
     }
     let source = try find(arguments, console)
     let included = try tasks(source, arguments)

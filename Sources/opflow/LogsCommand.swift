@@ -14,7 +14,7 @@ enum LogsCommand {
     if arguments.follows, run.isHeld {
       try OwnRun.refuseToAwait(
         run.folder, tasks: words.isEmpty ? nil : tasks, of: run.plan,
-        "to follow what it prints itself")
+        "following its own output")
       var follower = LogFollower(
         run, tasks, endsWithTasks: !words.isEmpty, color: console.colorsOutput)
       try follower.follow()
@@ -26,20 +26,30 @@ enum LogsCommand {
         try shown.end(task)
       }
       if !words.isEmpty {
-        let silent = tasks.filter { !shown.exists($0) }
-        tellOfInteractive(silent, run.plan)
-        if silent.count == tasks.count, let newer = RunLookup.newer(than: run.folder, arguments) {
-          Console.complain("opflow: logs: no output. \(newer)\n")
-        }
+        explain(tasks.filter { !shown.exists($0) }, of: tasks.count, run, arguments)
       }
     }
     return ExitCode.success.rawValue
   }
 
-  private static func tellOfInteractive(_ tasks: [TaskID], _ plan: Plan) {
-    for task in tasks where plan.flags(task).contains(.interactive) {
+  /// Prints why the named tasks have no output.
+  private static func explain(
+    _ silent: [TaskID], of count: Int, _ run: borrowing ReadRun, _ arguments: Invocation
+  ) {
+    let plan = run.plan
+    let interactive = silent.filter { plan.flags($0).contains(.interactive) }
+    for task in interactive {
       let name = CleanText.string(plan.nameString(task))
-      Console.complain("opflow: \(name) is interactive: the terminal had what it printed, no log\n")
+      Console.complain(
+        "opflow: \(name) is interactive: its output went to the terminal, not to a log\n")
+    }
+    guard silent.count == count else { return }
+    if let newer = RunLookup.newer(than: run.folder, arguments) {
+      Console.complain("opflow: logs: no output (\(newer))\n")
+    } else if interactive.isEmpty, let first = silent.first {
+      let name = QuotedWords.quoted(CleanText.string(plan.nameString(first)))
+      Console.complain(
+        "opflow: logs: no output; `opflow why \(name)` shows the state of the task\n")
     }
   }
 
@@ -66,7 +76,7 @@ enum LogsCommand {
       }
     }
     guard let run = byDefault else {
-      throw complaint ?? CommandError(.internal, "no run was looked for")
+      throw complaint ?? CommandError(.internal, "bug in opflow: it looked for no run")
     }
     return (run, arguments.tasks)
   }
@@ -85,12 +95,8 @@ enum LogsCommand {
       let set = try Selector.tasks(selectors, of: plan)
       return all.filter { set.contains($0) }
     } catch {
-      let names = Array(plan.foldedNames.prefix(ManifestFile.mostTasksTold + 1))
-      let list = CommandError.list(of: names) ?? ""
       throw RunLookup.complaint(
-        error.message(of: "logs")
-          + (error.nearest == nil ? ", and no run is named so\(list)" : ""),
-        ofDefault: run.folder, arguments)
+        "logs: \(error.message("no task or run"))", ofDefault: run.folder, arguments)
     }
   }
 }
@@ -220,9 +226,10 @@ struct ShownLogs {
 
   /// In pieces: a log may exceed memory.
   mutating func show(_ task: TaskID) throws(CommandError) {
+    let path = logs.path(of: task, in: plan)
     var tail =
       tails[task]
-      ?? LogTail(path: "\(folder.logs)/\(LogName.of(plan.nameBytes(task)))")
+      ?? LogTail(path: path ?? "\(folder.logs)/\(LogName.of(plan.nameBytes(task)))")
     while try read(&tail, of: task) { try Console.write(view.takeText()) }
     tails[task] = tail
   }

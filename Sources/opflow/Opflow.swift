@@ -29,8 +29,8 @@ enum Opflow {
         .usage,
         "`\(CleanText.string(word))` is not UTF-8: "
           + (isArgument
-            ? "opflow records arguments and cannot pass others. Put the value into a file"
-            : "opflow cannot read other names. Rename the file or folder, or pass a manifest on "
+            ? "opflow records arguments and cannot pass this one; put the value into a file"
+            : "opflow cannot use this name; rename the file or folder, or pass a manifest on "
               + "standard input: `opflow run - < FILE`"))
     }
     return try rethrowing(CommandLineParser.parse(words)) { CommandError(TaskAsCommand.helped($0)) }
@@ -75,7 +75,7 @@ struct StarterSocket {
     identity = Self.identity(number)
   }
 
-  /// The number may have been reused after the run closed it.
+  /// The number may be another file's after the run closed it.
   private static func identity(_ number: Int32) -> FileIdentity? {
     try? Path.status("/proc/self/fd/\(number)").identity
   }
@@ -95,15 +95,16 @@ enum TaskAsCommand {
     let nearest: String?
     do throws(UnfitSelector) {
       _ = try Selector.tasks([unknown.word], of: plan)
-      return UsageError("unknown command \(shown); it is a task: `opflow run \(shown)`")
+      return UsageError(
+        "unknown command \(shown); it is a task: `opflow run \(QuotedWords.quoted(shown))`")
     } catch {
       nearest = error.nearest
     }
     if unknown.isForeign { return error }
     if let task = nearest {
       let other = unknown.nearest.map { ", or `opflow \($0)`" } ?? ""
-      return UsageError(
-        "unknown command \(shown); did you mean `opflow run \(CleanText.string(task))`\(other)?")
+      let typed = QuotedWords.quoted(CleanText.string(task))
+      return UsageError("unknown command \(shown); did you mean `opflow run \(typed)`\(other)?")
     }
     guard unknown.nearest == nil else { return error }
     return UsageError(
@@ -168,7 +169,7 @@ enum InitCommand {
       try file.close()
     } catch .exists {
       throw CommandError(
-        .usage, "\(shown) exists, and opflow did not change it; `opflow check` checks it")
+        .usage, "\(shown) already exists, and opflow did not change it; `opflow check` checks it")
     } catch {
       throw CommandError(.io, "cannot write \(shown)", error)
     }

@@ -11,8 +11,8 @@ extension RunFolderLock {
     if arguments.takesOver { return try takeOver(folder) }
     return try take(folder) { holder in
       console.warn(
-        "run \(folder.id) is held by \(holder); waiting for that, \(patienceMilliseconds / 1_000) "
-          + "s at most: the lock of a machine that is gone may stay for as long")
+        "run \(folder.id) is held by \(holder); waiting up to \(patienceMilliseconds / 1_000) s, "
+          + "because a file system can keep the lock of a dead machine")
     }
   }
 }
@@ -147,8 +147,7 @@ enum ResumeCommand {
     if prepared.on.isEmpty || arguments.saysPlace { return }
     let command = CommandText.resume(folder, on: prepared.on, arguments.view)
     console.warn(
-      "run \(folder.id) goes on on this machine alone; on the machines that it was given before: "
-        + command)
+      "run \(folder.id) continues on this machine only; to use its nodes again: \(command)")
   }
 
   private static func tellNothingToDo(
@@ -156,13 +155,13 @@ enum ResumeCommand {
   ) {
     for warning in prepared.warnings { console.warn(warning) }
     Console.complain(
-      "opflow: run \(folder.id) \(prepared.state.rawValue): nothing is left to run\n")
+      "opflow: run \(folder.id) \(prepared.state.rawValue): there is nothing left to run\n")
     for task in prepared.keptFailures {
       let name = prepared.plan.nameString(task)
       let command = CommandText.resume(folder, on: prepared.on, arguments.view)
       Console.complain(
-        "\(name) is not to be run twice (on_interrupted: fail); when it may be:\n"
-          + "  \(command) --rerun \(QuotedWords.quoted(name))\n")
+        "\(CleanText.string(name)) was interrupted and stays failed (on_interrupted: fail); to run"
+          + " it again:\n  \(command) --rerun \(QuotedWords.quoted(name))\n")
     }
   }
 }

@@ -109,7 +109,7 @@ enum RunCommand {
     return try RunLookup.reading { () throws(RunFolderError) in
       try StateFolderLock.take(state) { holder in
         let name = holder?.description ?? "another process"
-        console.warn("\(name) is about to run or resume something here; waiting for it")
+        console.warn("waiting for \(name), which is starting or resuming a run here")
       }
     }
   }
@@ -159,12 +159,12 @@ enum RunCommand {
   ) -> [String] {
     guard let (run, state, on) = newest else { return [] }
     switch state {
-    case .running: return ["run \(run) of this manifest is still running"]
+    case .running: return ["run \(run) of this manifest is still live"]
     case .interrupted, .cancelled:
       let resume = CommandText.resume(folder.folder(of: run), on: on, view)
       return [
-        "the newest run of this manifest, \(run), did not end; this one starts anew. "
-          + "`\(resume)` would have continued it"
+        "the newest run of this manifest, \(run), is unfinished, and this is a new run; "
+          + "to continue the old one: \(resume)"
       ]
     case .succeeded, .failed: return []
     }
@@ -173,7 +173,7 @@ enum RunCommand {
   /// Warns of a live run of another manifest.
   private static func beside(_ group: ConcurrencyGroup) -> [String] {
     guard group.isNamed, let member = try? group.live() else { return [] }
-    return ["run \(member.folder.id) \(group.title) is still running"]
+    return ["run \(member.folder.id) \(group.title) is still live"]
   }
 }
 
@@ -205,8 +205,8 @@ enum ServeCommand {
     if arguments.output != .quiet {
       let run = arguments.name.isEmpty ? "" : " --run \(CleanText.string(arguments.name))"
       Console.complain(
-        "opflow: the run stays open: `opflow add\(run) FILE` adds tasks, `opflow close\(run)` lets "
-          + "it end\n")
+        "opflow: the queue is open; to add tasks: opflow add\(run) FILE; to close it: "
+          + "opflow close\(run)\n")
     }
     return try RunCommand.start(new, manifest, state, arguments, console, releasing: choice, nil)
   }
@@ -234,7 +234,8 @@ enum ServeCommand {
     let shown = CleanText.string(name)
     throw CommandError(
       .held,
-      "run \(other.id) is live and is called `\(shown)`: `opflow add --run \(shown)` adds to it")
+      "the live run \(other.id) already has the name `\(shown)`; to add tasks to it: "
+        + "opflow add --run \(shown) FILE")
   }
 }
 
@@ -266,7 +267,7 @@ struct GroupEntry: ~Copyable {
       return CleanText.string("run \(member.folder.id) \(group.title)\(process)")
     case .queue(let holder):
       let process = holder?.description ?? "another process"
-      return CleanText.string("\(process), which waits for a run \(group.title)")
+      return CleanText.string("\(process), which also waits for a run \(group.title)")
     }
   }
 }
@@ -286,7 +287,7 @@ enum CacheChoice {
   private static func absolute(_ path: String) throws(CommandError) -> String {
     if path.hasPrefix("/") { return path }
     return try rethrowing(Path.workingDirectory() + "/" + path) {
-      CommandError(.io, "cannot tell where \(CleanText.string(path)) is", $0)
+      CommandError(.io, "cannot find the folder \(CleanText.string(path))", $0)
     }
   }
 
@@ -302,13 +303,13 @@ enum CacheChoice {
     else {
       throw CommandError(
         .usage,
-        "\(limitVariable) is a size such as 500M or 20G, not `\(CleanText.string(text))`")
+        "\(limitVariable) must be a size such as 500M or 20G, not `\(CleanText.string(text))`")
     }
     return bytes
   }
 }
 
-/// A dry run: what would run, in which order and for how long.
+/// A dry run: the tasks that would run, in order, with expected times.
 enum Forecast {
   static func show(
     _ prepared: some Preparation, _ arguments: Invocation, _ console: Console
@@ -336,7 +337,8 @@ enum Forecast {
       let look = try PlanScan(plan, state: state.path, cache: cache)
       return { look.foresee($0, $1) }
     } catch {
-      console.warn("what is known of tasks cannot be read: \(error); all are taken to run")
+      console.warn(
+        "cannot read the results of earlier runs: \(error); the plan assumes that all tasks run")
       return nil
     }
   }

@@ -10,7 +10,7 @@ enum RunLookup {
   static func state(_ arguments: ViewArguments) throws(CommandError) -> StateFolder {
     if let path = arguments.stateDirectory {
       guard Path.isDirectory(path) else {
-        throw CommandError(.usage, "there are no runs: no folder \(CleanText.string(path))")
+        throw CommandError(.usage, "no runs: there is no folder \(CleanText.string(path))")
       }
       return StateFolder(path: try absolute(path))
     }
@@ -18,8 +18,8 @@ enum RunLookup {
     if let own = RunsAround.innermostFolder { return StateFolder(holding: own) }
     throw CommandError(
       .usage,
-      "there are no runs: no folder \(StateFolder.name) here or above; "
-        + "-C or --state-dir names another")
+      "no runs: there is no folder \(StateFolder.name) here or above; `opflow run` starts a run, "
+        + "-C or --state-dir names another folder")
   }
 
   /// `--state-dir`, else `.opflow` in the manifest's folder.
@@ -54,7 +54,7 @@ enum RunLookup {
         let shown = CleanText.string(name)
         throw CommandError(
           .usage,
-          "there is no run of `\(shown)` in \(ShownPath(arguments).text(state.path));"
+          "no runs of `\(shown)` in \(ShownPath(arguments).text(state.path));"
             + " `opflow run \(shown)` starts one")
       }
       throw CommandError(.usage, error.message + hint(name, state))
@@ -82,7 +82,8 @@ enum RunLookup {
       let ids = live.prefix(5).map { $0.id.description }.joined(separator: ", ")
       throw CommandError(
         .usage,
-        "\(live.count) runs are live here: \(ids)\(live.count > 5 ? ", …" : ""); --run says which")
+        "\(live.count) runs are live here: \(ids)\(live.count > 5 ? ", …" : ""); name one with"
+          + " `--run ID`")
     }
     if let only = live.first { return only }
     return try newestRun(arguments)
@@ -92,17 +93,14 @@ enum RunLookup {
   static func complaint(
     _ message: String, ofDefault run: RunFolder, _ arguments: Invocation
   ) -> CommandError {
-    CommandError(
-      .usage,
-      newer(than: run, arguments).map { "\(message)\(message.hasSuffix("?") ? "" : ".") \($0)" }
-        ?? message)
+    CommandError(.usage, newer(than: run, arguments).map { "\(message) (\($0))" } ?? message)
   }
 
   /// nil if the default run is the newest one or a run is named.
   static func newer(than run: RunFolder, _ arguments: Invocation) -> String? {
     guard arguments.run == nil, let newest = try? newestRun(arguments.view), newest.id > run.id
     else { return nil }
-    return "Run \(run.id) is live; run \(newest.id) is the newest one"
+    return "opflow used the live run \(run.id); for the newest run, add `--run \(newest.id)`"
   }
 
   static func newestRun(_ arguments: ViewArguments) throws(CommandError) -> RunFolder {
@@ -113,9 +111,9 @@ enum RunLookup {
   private static func hint(_ name: String, _ state: StateFolder) -> String {
     let newest = (try? state.run(nil)).flatMap { try? $0.openPlan() }
     if newest?.task(named: name) != nil {
-      let shown = CleanText.string(name)
+      let (shown, typed) = (CleanText.string(name), QuotedWords.quoted(CleanText.string(name)))
       return
-        "; `\(shown)` is a task: `opflow run \(shown)` runs it, `opflow logs \(shown)` shows its"
+        "; `\(shown)` is a task: `opflow run \(typed)` runs it, `opflow logs \(typed)` shows its"
         + " output"
     }
     let runs = ((try? state.runs()) ?? []).map(\.description)
@@ -180,7 +178,7 @@ enum RunLookup {
 
 enum OwnRun {
   /// Refuses a wait that would never end, since this process is part of the run or of `tasks`.
-  /// `what` is the refused action, such as `to wait for it`.
+  /// `detail` is the refused action, such as `waiting for it`.
   static func refuseToAwait(
     _ folder: RunFolder, tasks: [TaskID]? = nil, of plan: Plan? = nil, _ detail: String
   ) throws(CommandError) {
@@ -189,18 +187,19 @@ enum OwnRun {
     guard let tasks, let plan else {
       throw CommandError(
         .held,
-        "this is \(isWithin ? "run by " : "")a task of run \(folder.id): \(detail) would never end")
+        "this command was started by \(isWithin ? "a run within " : "")a task of run"
+          + " \(folder.id), so \(detail) would never end")
     }
     guard let name = TaskAround.here(of: folder.id)?.task, let own = plan.task(named: name),
       let waiting = tasks.first(where: { $0 == own }) ?? first(of: tasks, awaiting: own, in: plan)
     else { return }
     let why =
       waiting == own
-      ? "" : ", since \(CleanText.string(plan.nameString(waiting))) waits for this one"
+      ? "" : ": \(CleanText.string(plan.nameString(waiting))) starts after this task"
     throw CommandError(
       .held,
-      "this is \(isWithin ? "run by " : "")task \(CleanText.string(name)) of run \(folder.id): "
-        + "\(detail) would never end\(why)")
+      "this command was started by \(isWithin ? "a run within " : "")task \(CleanText.string(name))"
+        + " of run \(folder.id), so \(detail) would never end\(why)")
   }
 
   /// Dependents start after a task has ended, and `finally` tasks after all others. A service is

@@ -71,10 +71,12 @@ enum CleanCommand {
   private static func limits(_ arguments: Invocation) throws(CommandError) -> RunRetention.Limits {
     var limits = RunRetention.Limits(keep: arguments.keep.map { Int($0) })
     if let text = arguments.olderThan {
-      guard let milliseconds = WrittenDuration.milliseconds(text) else {
+      // A bare number would be seconds: `--older-than 7` would remove nearly all runs.
+      let hasUnit = text == "0" || text.utf8.last.map { !(48...57).contains($0) } == true
+      guard hasUnit, let milliseconds = WrittenDuration.milliseconds(text) else {
         throw CommandError(
           UsageError(
-            "--older-than needs a duration such as 12h, 7d or 1h30m, not "
+            "--older-than needs a duration with a unit, such as 12h, 7d or 1h30m, not "
               + "`\(CleanText.string(text))`", command: .clean))
       }
       limits.ageMilliseconds = Int64(milliseconds)
@@ -87,14 +89,14 @@ enum CleanCommand {
     do throws(RunFolderError) {
       let cleaning = try runs.clean()
       if let failure = cleaning.failures.first {
-        told = "an old run is left: \(failure.error.message)"
+        told = "opflow did not remove all old runs: \(failure.error.message)"
       } else if cleaning.gone.count > (arguments.verbose ? 0 : 1) {
         told = CleanView.ofEnd(count: cleaning.gone.count, keep: runs.keep)
       } else {
         return
       }
     } catch {
-      told = "old runs are left: \(error.message)"
+      told = "opflow did not remove old runs: \(error.message)"
     }
     // With a time limit: standard error may have no reader.
     let line = Array("opflow: \(CleanText.string(told))\n".utf8)
@@ -179,8 +181,8 @@ enum JournalCommand {
       return
     }
     try Console.write(
-      "\(CleanText.string(folder.journal)): \(done.recovery.lineCount) lines kept, "
-        + "\(done.recovery.droppedLines) damaged ones left out; the old journal is "
+      "\(CleanText.string(folder.journal)): kept \(done.recovery.lineCount) lines, removed "
+        + "\(done.recovery.droppedLines) damaged lines; the old journal is "
         + "\(CleanText.string(done.old))\n")
   }
 }

@@ -121,7 +121,7 @@ enum SessionEnd {
     if let number = arguments.controlDescriptor {
       try rethrowing(UnixSocket.expectInherited(number)) {
         CommandError(
-          .usage, "--control-fd \(number): opflow was started with no such Unix stream socket",
+          .usage, "--control-fd \(number): this descriptor is not an inherited Unix stream socket",
           $0)
       }
     }
@@ -189,7 +189,7 @@ enum SessionEnd {
       }
       try file.writeAll(summary.text(atMost: Int(max(0, room))))
     } catch {
-      console.warn("cannot write GITHUB_STEP_SUMMARY, \(path): \(error)")
+      console.warn("cannot write GITHUB_STEP_SUMMARY (\(path)): \(error)")
     }
   }
 
@@ -207,7 +207,7 @@ enum SessionEnd {
       // The signal is meant for opflow too.
       if case .stopped(let signal) = end { try? ProcessID.sendSelf(signal) }
     } catch {
-      console.warn("--notify: the command could not be run: \(error)")
+      console.warn("--notify: cannot run the command: \(error)")
     }
   }
 }

@@ -10,7 +10,7 @@ enum StatusCommand {
     let console = try Console.enter(arguments.view)
     let folder = try RunLookup.run(arguments.run, arguments.view)
     if arguments.watches {
-      try OwnRun.refuseToAwait(folder, "to watch it")
+      try OwnRun.refuseToAwait(folder, "watching it")
       return try watch(folder, arguments, console)
     }
     let run = try RunLookup.reading(ReadRun(folder, keepingDetails: true))

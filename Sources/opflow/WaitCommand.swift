@@ -19,7 +19,7 @@ enum WaitCommand {
   private static func waitForRun(
     _ folder: RunFolder, _ arguments: Invocation, tells: Bool
   ) throws(CommandError) -> Int32 {
-    try OwnRun.refuseToAwait(folder, "to wait for it")
+    try OwnRun.refuseToAwait(folder, "waiting for it")
     var watch = RunPoller(folder, watching: [])
     var isTold = !tells
     while true {
@@ -41,7 +41,7 @@ enum WaitCommand {
   }
 
   private static func owner(of folder: RunFolder) -> String {
-    RunFolderLock.holder(folder).map { ", which \($0) drives" } ?? ""
+    RunFolderLock.holder(folder).map { " (\($0))" } ?? ""
   }
 
   private static func tell(_ detail: String) { Console.complain("opflow: waiting for \(detail)\n") }
@@ -49,8 +49,8 @@ enum WaitCommand {
   static func died(_ folder: RunFolder, on: [String], _ arguments: Invocation) -> Int32 {
     let resume = CommandText.resume(folder, on: on, arguments.view)
     Console.complain(
-      "opflow: run \(folder.id) died: the process that drove it is gone, and wrote no end."
-        + " `\(resume)` continues it\n")
+      "opflow: run \(folder.id) died: its opflow process is gone and recorded no end; to continue:"
+        + " \(resume)\n")
     return ExitCode.died.rawValue
   }
 
@@ -80,7 +80,7 @@ enum WaitCommand {
         }
         plan = run.plan
         if lost == nil {
-          try OwnRun.refuseToAwait(folder, tasks: tasks, of: run.plan, "to wait for it")
+          try OwnRun.refuseToAwait(folder, tasks: tasks, of: run.plan, "waiting for it")
         }
       }
       if let lost {
@@ -122,8 +122,8 @@ enum WaitCommand {
       }
       if !isAny {
         throw RunLookup.complaint(
-          "--for: `\(CleanText.string(selector))` is no part of run \(run.folder.id), so it would "
-            + "never end there", ofDefault: run.folder, arguments)
+          "--for: `\(CleanText.string(selector))` is not part of run \(run.folder.id), so waiting "
+            + "for it would never end", ofDefault: run.folder, arguments)
       }
     }
     return plan.tasks.lazy.map { TaskID($0) }.filter { chosen.contains($0) }
@@ -142,8 +142,8 @@ enum WaitCommand {
       return died(run.folder, on: run.model.on, arguments)
     }
     Console.complain(
-      "opflow: run \(run.folder.id) is over (\(close.state.rawValue)), and \(names) did not end in "
-        + "it\n")
+      "opflow: run \(run.folder.id) has ended (\(close.state.rawValue)), but \(names) did not end"
+        + " in it\n")
     return close.exitCode == 0 ? ExitCode.taskFailed.rawValue : close.exitCode
   }
 

@@ -124,9 +124,9 @@ struct WatchedRun: ~Copyable {
       while true {
         switch serving.look.watch.takePlace() {
         case .other(let path):
-          return "\(manifest) is another file now, \(shown(path)): starting a run of that"
+          return "\(manifest) is now \(shown(path)), another file; starting a new run"
         case .nothing:
-          if !isAbsenceTold { say("\(manifest) is gone; waiting for it, Ctrl-C leaves") }
+          if !isAbsenceTold { say("\(manifest) is missing; waiting for it (Ctrl-C to quit)") }
           isAbsenceTold = true
         case .same:
           let changed = serving.look.watch.takeChanges()
@@ -148,7 +148,7 @@ struct WatchedRun: ~Copyable {
     if Path.isMissing(folder.path) {
       // The manifest's folder may be gone too, perhaps for a moment.
       guard case .same? = serving.look.watch.place?.look() else { return .isGone }
-      return .needsOther("run \(folder.id) was removed: starting anew")
+      return .needsOther("run \(folder.id) was removed; starting a new run")
     }
     survivors = error.survivors
     switch error.code {
@@ -180,7 +180,7 @@ struct WatchedRun: ~Copyable {
       return
     }
     let holder = RunFolderLock.holder(folder)?.description ?? "another process"
-    say("waiting for run \(folder.id), which \(holder) drives; Ctrl-C leaves")
+    say("waiting for \(holder), which holds run \(folder.id) (Ctrl-C to quit)")
     try RunLookup.reading(RunFolderLock.waitUntilFree(folder))
   }
 
@@ -230,14 +230,14 @@ struct WatchedRun: ~Copyable {
 
   private static func watching(_ count: Int) -> String {
     let files = count == 1 ? "the manifest" : "\(count) files"
-    return "watching \(files) for changes; Ctrl-C leaves"
+    return "watching \(files) for changes (Ctrl-C to quit)"
   }
 
   private static func waiting(for survivors: [Orphans.Survivor]) -> String {
     let titles = survivors.map { CleanText.string($0.title) }.joined(separator: ", ")
     let pids = survivors.map { " \($0.mark.pid)" }.joined()
-    return "waiting until process \(titles) ends, which an earlier round left"
-      + " (`sudo kill\(pids)`), so that no task runs twice at once; Ctrl-C leaves"
+    return "waiting for the end of processes of an earlier session, so that no task runs twice:"
+      + " \(titles); to end them: sudo kill\(pids) (Ctrl-C to quit)"
   }
 
   private static func changed(_ paths: [String], _ view: ViewArguments) -> String {

@@ -69,7 +69,7 @@ struct ResumeOutcomes {
     do throws(PreparationError) {
       prepared = try PreparedResume(try ResumedRun(folder, nil, asked), asked)
     } catch {
-      console.warn("what a resume would do is not known: the manifest cannot be used as it is now")
+      console.warn("cannot tell what a resume would do; `opflow check` shows why")
       return { _ in .unknown }
     }
     var outcomes = ResumeOutcomes(

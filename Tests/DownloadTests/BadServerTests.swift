@@ -11,7 +11,7 @@ struct BadCase: CustomTestStringConvertible {
     /// The file as it is later, made from the next seed.
     case changed
     case failure
-    /// Nothing can tell that it is wrong: not tried.
+    /// No check can detect the wrong content, so the case is not tested.
     case undecidable
   }
   var name: String

@@ -126,7 +126,7 @@ final class DownloadHarness {
     if count == 0 { throw Problem.gone }
   }
 
-  /// Waits for the end of the try that runs; what comes before is kept aside.
+  /// Waits for the end of the running attempt; progress before it is kept in `progress`.
   func end() throws -> End {
     var report = FetchReport()
     while true {
@@ -142,7 +142,7 @@ final class DownloadHarness {
     }
   }
 
-  /// Waits until the worker tells of at least so many bytes.
+  /// Waits until the worker reports at least this many bytes.
   func progress(_ bytes: Int64) throws {
     while true {
       switch try next() {

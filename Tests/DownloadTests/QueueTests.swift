@@ -79,7 +79,7 @@ struct QueueTests {
         #expect(end.outcome.isSuccess)
       } else {
         #expect(end.outcome.reason == .fetch)
-        #expect(end.report.detail.contains("the answer makes no sense: "), "\(end.report.detail)")
+        #expect(end.report.detail.contains("invalid response: "), "\(end.report.detail)")
       }
     }
   }
@@ -122,7 +122,7 @@ struct QueueTests {
       ])
     #expect(harness.content("0") == nil)
     #expect(harness.content("1") == nil)
-    // They are free for whoever is given them next.
+    // Any worker may take them now.
     try harness.tellAll([.run(TaskID(1), attempt: 2), .follow(TaskID(2), attempt: 2)])
     let told = try words(harness, until: 2)
     #expect(told == (1...2).flatMap { ["started \($0)", "fetched \($0)", "ended \($0)"] })

@@ -23,7 +23,7 @@ extension BadCase {
     "gzip_not_at_all",
   ]
 
-  /// Those that say nothing that could be the file.
+  /// Replies without usable content.
   private static let useless = [
     "status_four_digits", "status_one_digit", "status_negative", "status_zero", "status_no_number",
     "status_too_new", "status_no_version", "status_long_version", "status_other_name", "no_head",
@@ -112,7 +112,7 @@ struct RawReplyTests {
     try harness.run()
     let end = try harness.end()
     #expect(end.outcome.reason == .fetch)
-    #expect(end.report.detail.contains("the answer makes no sense: "), "\(end.report.detail)")
+    #expect(end.report.detail.contains("invalid response: "), "\(end.report.detail)")
     for word in ["libcurl function", "memory:", "not allowed"] {
       #expect(!end.report.detail.contains(word), "\(end.report.detail)")
     }

@@ -59,7 +59,7 @@ struct ReplacementTests {
       let before = try Path.linkStatus(path)
       let end = try end(harness)
       #expect(end.outcome.reason == .fetchFinal)
-      #expect(end.report.detail == "cannot put a file at \(path): it is \(thing.words)")
+      #expect(end.report.detail == "cannot create the file \(path): it is \(thing.words)")
       #expect(try Path.linkStatus(path).identity == before.identity)
       _ = hash
     }
@@ -75,7 +75,8 @@ struct ReplacementTests {
     let end = try end(harness)
     #expect(end.outcome.reason == .fetchFinal)
     #expect(
-      end.report.detail == "cannot put a file at \(path): it is a symbolic link to \(thing.words)")
+      end.report.detail
+        == "cannot create the file \(path): it is a symbolic link to \(thing.words)")
     #expect(try Path.linkStatus(path).kind == .link)
     #expect(Set(try Path.names(in: harness.folder + "/work")) == ["file", "thing", "between"])
   }
@@ -89,7 +90,8 @@ struct ReplacementTests {
       let end = try end(harness)
       #expect(end.outcome.reason == .fetchFinal)
       #expect(
-        end.report.detail.hasPrefix("cannot put a file at \(path): it is a symbolic link to an"))
+        end.report.detail.hasPrefix(
+          "cannot create the file \(path): it is a symbolic link into /proc"))
       #expect(try Path.linkTarget(path) == "between")
     }
   }
@@ -127,7 +129,9 @@ struct ReplacementTests {
     let before = try Path.linkStatus(path)
     let end = try end(harness)
     #expect(end.outcome.reason == .fetchFinal)
-    #expect(end.report.detail.contains("\(path) is \(thing.words)"), "\(end.report.detail)")
+    #expect(
+      end.report.detail.contains("cannot replace \(path): it is \(thing.words)"),
+      "\(end.report.detail)")
     #expect(try Path.linkStatus(path).identity == before.identity)
     #expect(harness.content(Self.target) == nil)
   }
@@ -168,7 +172,8 @@ struct ReplacementTests {
     let end = try end(harness)
     #expect(end.outcome.reason == .fetchFinal)
     #expect(
-      end.report.detail.hasSuffix("it is \(thing.words), and no file"), "\(end.report.detail)")
+      end.report.detail.hasSuffix("it is \(thing.words), not a regular file"),
+      "\(end.report.detail)")
     try harness.run(1)
     #expect(try harness.end().report.detail.contains("NUL"))
     #expect(try Path.names(in: harness.folder + "/work") == [])
@@ -224,7 +229,7 @@ struct ReplacementTests {
     try opened.close()
     let end = try harness.end()
     #expect(end.outcome.reason == .fetchFinal)
-    #expect(end.report.detail.hasPrefix("cannot put \(harness.path(Self.target)) in place: "))
+    #expect(end.report.detail.hasPrefix("cannot finish \(harness.path(Self.target)): "))
     #expect(harness.content(Self.target) == nil)
     // Nor does the next try take it for its own.
     #expect(harness.content("file.part.meta") == nil)

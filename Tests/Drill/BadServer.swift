@@ -1,21 +1,20 @@
 import Foundation
 
-/// The server of DownloadTests/Server/bad_server.py, in a process of its own that ends with this
-/// object.
+/// The server of DownloadTests/Server/bad_server.py, in a child process that ends with this object.
 package final class BadServer: Sendable {
-  /// One for all tests: behaviours count by path, and every test has paths of its own.
+  /// One server for all tests: its behaviour depends on the path, and each test has its own paths.
   package static let shared = try? BadServer()
 
   package let port: Int
-  /// 0 on a machine without IPv6.
+  /// 0 on a computer without IPv6.
   package let portSix: Int
   package let portTLS: Int
-  /// What the TLS server's certificate is signed with: itself.
+  /// The TLS server's self-signed certificate.
   package let certificate: String
   private let process: Process
   private let input: Foundation.Pipe
   private let output: Foundation.Pipe
-  /// One question at a time.
+  /// Serializes questions.
   private let lock = NSLock()
 
   enum Problem: Error { case noPorts, gone }
@@ -56,17 +55,16 @@ package final class BadServer: Sendable {
 
   package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-  /// A request as the server saw it.
   package struct Seen: Decodable {
     package var path: String
     package var headers: [String: String]
-    /// Bytes of body.
+    /// The number of body bytes.
     package var sent: Int
     package var connection: String
     package var proxied: Bool
   }
 
-  /// Every request so far whose path begins so.
+  /// Returns all requests so far whose paths have this prefix.
   package func log(_ prefix: String) throws -> [Seen] {
     try lock.withLock {
       try input.fileHandleForWriting.write(contentsOf: Data((prefix + "\n").utf8))
@@ -85,7 +83,7 @@ package final class BadServer: Sendable {
   }
 }
 
-/// The bytes that the server makes of a size and a seed.
+/// The bytes that the server generates for a size and a seed.
 package enum Payload {
   private static let base = (0..<65536).map { UInt8(truncatingIfNeeded: $0 * 7 + ($0 >> 8) * 13) }
 

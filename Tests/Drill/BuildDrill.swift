@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// A build of a few hundred C files that is killed and has system calls fail at random, resumed
-/// until it is whole, and then compared byte by byte with one that nothing happened to.
+/// Builds a few hundred C files while processes are killed and system calls fail at random, resumes
+/// until the build is complete, and compares all files with those of an undisturbed build.
 package struct BuildDrill {
   private let program: String
   private let injector: String
@@ -31,7 +31,7 @@ package struct BuildDrill {
   private var disturbed: String { parent + "/disturbed" }
   private var undisturbed: String { parent + "/undisturbed" }
 
-  /// Disturbs `count` drives at most. The folder is removed when all is well.
+  /// Disturbs at most `count` sessions. Removes the folder unless an error is found.
   package mutating func run(disturbing count: Int) throws {
     let whole = try Victim(program, ["run", "--output", "quiet"], folder: undisturbed, mark: mark)
     guard whole.end(withinMilliseconds: 600_000) == 0 else {
@@ -40,7 +40,7 @@ package struct BuildDrill {
     while try !session(isDisturbed: sessions < count) {}
     let difference = try Victim(
       "/usr/bin/diff",
-      // An `ar` that is killed leaves what it was writing, by a name of its own.
+      // A killed `ar` leaves a temporary file.
       ["-r", "-x", ".opflow", "-x", "attempts", "-x", "last.out", "-x", "st??????"]
         + [undisturbed, disturbed],
       folder: parent, mark: mark)
@@ -50,7 +50,7 @@ package struct BuildDrill {
     try FileManager.default.removeItem(atPath: parent)
   }
 
-  /// True when the build is whole.
+  /// Returns true if the build is complete.
   private mutating func session(isDisturbed: Bool) throws -> Bool {
     sessions += 1
     strikes.begin()
@@ -137,8 +137,8 @@ package struct BuildDrill {
   }
 }
 
-/// C files that call each other, and the manifest that makes libraries of them, a program of those,
-/// and runs it.
+/// C files that call each other, and a manifest that builds libraries and a program from them and
+/// runs the program.
 struct SourceTree {
   private var sources: [String] = []
   private var manifest = "max_parallel: 3\ndefaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
@@ -164,7 +164,7 @@ struct SourceTree {
       let library = "lib\(first)"
       libraries.append(library)
       let objects = members.map { "obj/\($0).o" }.joined(separator: " ")
-      // From nothing, since a build that was killed may have left half of one.
+      // Starts from scratch, since a killed build may leave half an archive.
       manifest += task(
         library, needs: members.map { "o\($0)" },
         "rm -f obj/\(library).a; ar rcD obj/\(library).a \(objects)")

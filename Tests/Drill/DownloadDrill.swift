@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// A download that is killed, stopped and suspended at random moments, and continued until the file
-/// is there. The server counts what it sent.
+/// is complete. The server counts the bytes that it sent.
 package struct DownloadDrill {
   private let program: String
   private let server: BadServer
@@ -15,14 +15,14 @@ package struct DownloadDrill {
   private var hasKilledWorker = false
 
   package private(set) var strikes = 0
-  /// How much of the file the server sent more than once.
+  /// The number of bytes that the server sent more than once.
   package private(set) var repeatedBytes = 0
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
-  ///   - megabytes: how large the file is.
-  ///   - megabytesPerSecond: how fast the server sends it.
-  ///   - parent: where it makes its folder.
+  ///   - megabytes: the size of the file.
+  ///   - megabytesPerSecond: the server's speed.
+  ///   - parent: the parent of the drill's folder.
   package init(
     program: String, seed: UInt64, megabytes: Int, megabytesPerSecond: Int, parent: String
   ) throws {
@@ -45,8 +45,8 @@ package struct DownloadDrill {
     try manifest.write(toFile: folder + "/opflow.yaml", atomically: false, encoding: .utf8)
   }
 
-  /// Strikes at most `limit` times, then lets it come to its end. The folder is removed when all is
-  /// well, and stays when something is found.
+  /// Strikes at most `limit` times, then lets the run end. Removes the folder unless an error is
+  /// found.
   package mutating func run(striking limit: Int) throws {
     while try !session(mayStrike: strikes < limit) {}
     guard contents("/file") == body else { throw finding("the file is wrong") }
@@ -60,7 +60,7 @@ package struct DownloadDrill {
     try FileManager.default.removeItem(atPath: folder)
   }
 
-  /// True when the run has come to its end.
+  /// Returns true if the run has ended.
   private mutating func session(mayStrike: Bool) throws -> Bool {
     hasKilledWorker = false
     let victim = try Victim(
@@ -90,7 +90,7 @@ package struct DownloadDrill {
     return false
   }
 
-  /// The signal that is to end the coordinator; 0 for none.
+  /// Returns the signal that will end the coordinator; 0 for none.
   private mutating func strike(_ victim: Victim) throws -> Int32 {
     let workers = MarkedProcess.all(mark: mark).filter { $0.isWorker && $0.pid != victim.pid }
     switch random.below(5) {
@@ -100,7 +100,7 @@ package struct DownloadDrill {
       hasKilledWorker = true
       return 0
     case 2:
-      // Both in one instant: stopped first, neither sees the other's end.
+      // At the same time: once stopped, neither notices the other's death.
       for pid in [victim.pid] + workers.map(\.pid) { kill(pid, SIGSTOP) }
       for worker in workers { kill(worker.pid, SIGKILL) }
       kill(victim.pid, SIGKILL)
@@ -114,7 +114,7 @@ package struct DownloadDrill {
     return SIGKILL
   }
 
-  /// While it is suspended the part does not grow.
+  /// Checks that the part file does not grow during a suspension.
   private mutating func suspend(_ victim: Victim) throws {
     kill(victim.pid, SIGTSTP)
     let before = settledSize(victim)
@@ -123,7 +123,7 @@ package struct DownloadDrill {
     kill(victim.pid, SIGCONT)
   }
 
-  /// How long the part is once the request to stand still has come through.
+  /// Returns the size of the part file once the suspension is effective.
   private func settledSize(_ victim: Victim) -> Int {
     var last = -1
     while last != size("/file.part") {

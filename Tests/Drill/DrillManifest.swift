@@ -1,5 +1,5 @@
-/// A few hundred short tasks whose results prove that each ran after all that it needs: what a task
-/// writes is a checksum over its own name and what those wrote.
+/// A few hundred short tasks whose results prove that each ran after its dependencies: a task
+/// writes a checksum over its name and the outputs of its dependencies.
 struct DrillManifest {
   private(set) var needs: [[Int]] = []
   private var lasts: [Bool] = []
@@ -14,9 +14,8 @@ struct DrillManifest {
 
   var count: Int { needs.count }
 
-  /// Every start leaves a line in `attempts`, in one write. A task that is killed is tried again,
-  /// and so is one of which a part is killed: there is no pipe, of which only the last part would
-  /// tell.
+  /// Each start writes a line to `attempts`, in one write. Killed tasks are retried, also if only a
+  /// part was killed: there are no pipes, whose status would hide the failure of their first parts.
   var text: String {
     var text = "max_parallel: 4\ndefaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
     for (index, list) in needs.enumerated() {
@@ -33,7 +32,7 @@ struct DrillManifest {
     return text
   }
 
-  /// What each task has to write, worked out without a run.
+  /// Returns the expected output of each task, computed without a run.
   func results() -> [String] {
     var results: [String] = []
     for (index, list) in needs.enumerated() {
@@ -44,7 +43,7 @@ struct DrillManifest {
   }
 }
 
-/// What cksum(1) prints for standard input (POSIX, "cksum").
+/// The output of cksum(1) for standard input (POSIX, "cksum").
 enum POSIXChecksum {
   static func line(_ bytes: [UInt8]) -> String {
     var crc: UInt32 = 0
@@ -63,7 +62,7 @@ enum POSIXChecksum {
   }
 }
 
-/// A small generator whose numbers are the same everywhere (SplitMix64).
+/// A small generator with the same numbers everywhere (SplitMix64).
 package struct DrillNumbers: RandomNumberGenerator, Sendable {
   private var state: UInt64
   package init(seed: UInt64) { state = seed }
@@ -76,7 +75,7 @@ package struct DrillNumbers: RandomNumberGenerator, Sendable {
     return value ^ (value >> 31)
   }
 
-  /// From 0 up to `limit`, which is above 0.
+  /// Returns a number from 0 up to `limit`, which is above 0.
   package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
   package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 }

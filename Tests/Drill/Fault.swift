@@ -1,4 +1,4 @@
-/// One thing that goes wrong in a run: system calls of one kind that fail, or death before one.
+/// A fault in a run: system calls of one kind fail, or a process dies before one.
 package struct Fault: Sendable, Equatable, CustomStringConvertible {
   /// `coordinator`, `worker` or `download`.
   package var role: String
@@ -19,7 +19,7 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
     case noMemory = "ENOMEM"
     case kill = "KILL"
 
-    /// As the injector takes it: Linux has the same numbers on all machines for these (errno(3)).
+    /// The injector's argument: these errors have the same numbers in all Linux ABIs (errno(3)).
     var word: String {
       switch self {
       case .interrupted: "4"
@@ -42,7 +42,7 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
     self.last = last
   }
 
-  /// `ROLE CALL ERROR FIRST LAST`, as it describes itself.
+  /// Parses `ROLE CALL ERROR FIRST LAST`, like `description`.
   package init?(_ text: String) {
     let words = text.split(separator: " ").map(String.init)
     guard words.count == 5, let error = Error(rawValue: words[2]), let first = Int(words[3]),
@@ -55,8 +55,8 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
 
   var arguments: [String] { [role, call, error.word, String(first), String(last)] }
 
-  /// All faults of one error that a run with so many calls can meet: each call of its own and,
-  /// where the state that such an error tells of lasts, all from the first one on.
+  /// Returns all faults for this number of calls: each call fails alone and, for errors that last,
+  /// all calls from one on fail.
   static func all(role: String, call: String, count: Int, error: Error) -> [Fault] {
     if neverFail.contains(call) && error != .kill { return [] }
     if error == .brokenPipe, call != "write" { return [] }
@@ -72,17 +72,17 @@ package struct Fault: Sendable, Equatable, CustomStringConvertible {
     return faults
   }
 
-  /// Calls that have no error to tell, and those whose failure is no failure of theirs.
+  /// Calls without errors, and calls whose errors are impossible.
   private static let neverFail: Set<String> = [
-    // The C library ends a process that has these fail, which no kernel lets them.
+    // The C library aborts if these fail, which no kernel lets happen.
     "futex", "rseq", "set_robust_list", "exit", "exit_group", "rt_sigreturn", "getpid", "getppid",
     "gettid", "getuid",
     "geteuid",
     "getgid", "getegid", "set_tid_address", "sched_yield", "umask",
   ]
 
-  /// Memory that the kernel does not give ends a process where it stands: nothing in the language
-  /// takes the error.
+  /// True if the fault may end the process by a signal: Swift does not handle errors of memory
+  /// calls.
   var mayEndBySignal: Bool {
     ["mmap", "munmap", "mprotect", "brk", "mremap", "madvise"].contains(call) || error == .kill
   }

@@ -1,14 +1,14 @@
 import Foundation
 import Glibc
 
-/// Small runs in which one system call fails, or at one of which a process is killed, each followed
-/// by a drive in which nothing does. What the tasks leave judges, not what opflow says.
+/// Small runs in which one system call fails or one process is killed, each followed by an
+/// undisturbed session. The files of the tasks are checked, not opflow's reports.
 package struct FaultDrill {
-  /// What the faulty drive begins with.
+  /// The state before the faulty session.
   package enum Scene: String, CaseIterable, Sendable {
-    /// Nothing.
+    /// There is no run.
     case run
-    /// A run that was killed in its middle, with the end of its journal torn.
+    /// A run was killed in its middle, and its journal's end is torn.
     case resume
   }
 
@@ -17,7 +17,7 @@ package struct FaultDrill {
   private let folder: String
   private let mark = UUID().uuidString
   private let limitMilliseconds = 40_000
-  /// Calls that even a command which does nothing makes, by name: those of the start.
+  /// The number of calls by name that any command makes when it starts.
   private var startCalls: [String: Int] = [:]
   private var scene: Scene?
   package private(set) var faults = 0
@@ -26,7 +26,7 @@ package struct FaultDrill {
 
   /// - Parameters:
   ///   - injector: the program of Tests/Injector.
-  ///   - parent: where it makes its folder.
+  ///   - parent: the parent of the drill's folder.
   package init(program: String, injector: String, parent: String) throws {
     self.program = program
     self.injector = injector
@@ -38,23 +38,23 @@ package struct FaultDrill {
       .reduce(into: [:]) { $0[$1.call] = $1.count }
   }
 
-  /// Removes all that it made.
+  /// Removes the drill's folder.
   package func cleanUp() throws { try FileManager.default.removeItem(atPath: folder) }
 
-  /// All faults that the drive of a scene can meet.
+  /// Returns all faults that the scene's session can meet.
   package mutating func faults(of scene: Scene) throws -> [Fault] {
     try prepare(scene)
     return try count(["run", "--resume", "--output", "line"]).flatMap { role, call, count in
-      // One more than there were, since two runs are never quite the same.
+      // One more call than counted, since no two runs are quite the same.
       Fault.Error.allCases.flatMap {
         Fault.all(role: role, call: call, count: count + 1, error: $0)
       }
     }
   }
 
-  /// Lets a drive meet the fault and the next one none.
+  /// Runs a session with the fault, then one without.
   ///
-  /// - Throws: `DrillFinding` when a promise did not hold.
+  /// - Throws: `DrillFinding` for a violated promise.
   package mutating func check(_ fault: Fault, in scene: Scene) throws {
     faults += 1
     try prepare(scene)
@@ -62,7 +62,7 @@ package struct FaultDrill {
     let status = try session(injector, fault.arguments + ["--", program] + Self.words)
     let output = text("last.out")
     func finding(_ text: String) -> DrillFinding {
-      // The next fault finds nothing of this one.
+      // Cleans up for the next fault.
       for process in MarkedProcess.all(mark: mark) { kill(process.pid, SIGKILL) }
       return DrillFinding("\(scene.rawValue), \(fault): \(text)\n\(output.suffix(3000))")
     }
@@ -94,7 +94,7 @@ package struct FaultDrill {
     _ before: JournalProof, isWhole: Bool, _ finding: (String) -> DrillFinding
   ) throws {
     let attempts = text("attempts").split(separator: "\n").map(String.init)
-    // `run --resume` starts what is whole anew.
+    // `run --resume` starts a complete run from scratch.
     let status = try session(program, isWhole ? ["resume", "--output", "line"] : Self.words)
     let output = text("last.out")
     if status != 0 {
@@ -103,14 +103,14 @@ package struct FaultDrill {
     if let wrong = wrongResult() { throw finding("after the next drive \(wrong)") }
     let ran = Set(
       text("attempts").split(separator: "\n").map(String.init).dropFirst(attempts.count))
-    // What is `finally` runs at the end of every drive that ran something.
+    // `finally` tasks run at the end of each session in which a task ran.
     let again = ran.intersection(before.successes).subtracting(["last"])
     if !again.isEmpty { throw finding("ran again though proven: \(again.sorted())") }
     let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 15_000)
     if !left.isEmpty { throw finding("left by the next drive: \(left.map(\.command))") }
   }
 
-  /// Before the program's own first line, errors end it as the loader and the C library see fit.
+  /// Before its first own instruction, the loader and the C library handle errors.
   private func isAtStart(_ fault: Fault) -> Bool {
     fault.role == "coordinator" && fault.first <= startCalls[fault.call, default: 0]
   }
@@ -120,11 +120,11 @@ package struct FaultDrill {
     return [SIGKILL, SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGBUS].contains(-status)
   }
 
-  // MARK: - Drives
+  // MARK: - Sessions
 
   private static let words = ["run", "--resume", "--output", "line"]
 
-  /// Its exit code, or its signal as a negative number; nil when it does not end.
+  /// Returns the exit code, or a negative signal number; nil if it does not end.
   private func session(_ program: String, _ arguments: [String]) throws -> Int32? {
     let victim = try Victim(program, arguments, folder: folder, mark: mark)
     return victim.end(withinMilliseconds: limitMilliseconds)
@@ -143,14 +143,14 @@ package struct FaultDrill {
     }
   }
 
-  /// Every start leaves a line in `attempts`.
+  /// Each start writes a line to `attempts`.
   private mutating func prepare(_ next: Scene) throws {
     for name in [".opflow", "out", "attempts", "last.out"] { remove(name) }
     try FileManager.default.createDirectory(
       atPath: folder + "/out", withIntermediateDirectories: true)
     if scene == nil {
-      // Read by a shell, never executed: a process that another test starts at this moment may have
-      // it open for writing.
+      // The script is read by a shell, never executed: a process forked by another test may have it
+      // open for writing.
       try write("note", "echo $1 >> attempts\necho $1 > out/$1\necho said $1\n")
       try write("opflow.yaml", manifest(dies: false))
     }
@@ -186,7 +186,7 @@ package struct FaultDrill {
       """
   }
 
-  // MARK: - Judging
+  // MARK: - Checks
 
   private func wrongResult() -> String? {
     for task in Self.tasks {

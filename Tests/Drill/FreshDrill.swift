@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
 
-/// Runs of a project whose files are changed all the time and whose results are cached, killed at
-/// random moments, two at once now and then: what is told to be up to date has to be what the
-/// sources give, and so has what comes back from the cache.
+/// Runs of a project with cached results while its files change, killed at random moments,
+/// sometimes two at once. Outputs that opflow calls up to date or restores must match the sources.
 package struct FreshDrill {
   private let program: String
   private let folder: String
@@ -15,12 +14,12 @@ package struct FreshDrill {
   package private(set) var kills = 0
   package private(set) var sessions = 0
   package private(set) var looks = 0
-  /// Results that came from the cache in undisturbed runs.
+  /// Results restored from the cache in undisturbed runs.
   package private(set) var restores = 0
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
-  ///   - parent: where it makes its folder.
+  ///   - parent: the parent of the drill's folder.
   package init(program: String, seed: UInt64, sources: Int, parent: String) throws {
     self.program = program
     random = DrillNumbers(seed: seed)
@@ -29,8 +28,7 @@ package struct FreshDrill {
     project = try FreshProject(folder: folder, sources: sources)
   }
 
-  /// Goes on until so many runs were killed. The folder is removed when all is well, and stays when
-  /// something is found.
+  /// Runs until `limit` runs were killed. Removes the folder unless an error is found.
   package mutating func run(killing limit: Int) throws {
     while kills < limit {
       for _ in 0..<(1 + random.below(3)) { try disturb() }
@@ -39,7 +37,7 @@ package struct FreshDrill {
     try FileManager.default.removeItem(atPath: folder)
   }
 
-  /// One run, or two at once, with changes before and meanwhile, and mostly a kill.
+  /// Starts one run or two, changes files before and during them, and mostly kills one.
   private mutating func disturb() throws {
     sessions += 1
     strikes.begin()
@@ -64,14 +62,14 @@ package struct FreshDrill {
       guard let status = victim.end(withinMilliseconds: 120_000) else {
         throw finding("it does not end after signal \(sent)")
       }
-      // An input may vanish at any time, and a signal may be another run's.
+      // An input may vanish at any time, and a signal may hit the other run.
       guard status <= 1 || status == 5 || status == 6 || status == -sent else {
         throw finding("it ended with \(status) after signal \(sent)")
       }
     }
   }
 
-  /// Records are written anew while runs add to them.
+  /// Compacts the records while runs append to them.
   private func clean() throws {
     let victim = try Victim(
       program, ["clean", "--keep", "20"], folder: folder, mark: mark)
@@ -85,7 +83,7 @@ package struct FreshDrill {
       program, words + cache() + ["--output", "quiet", "-k"], folder: folder, mark: mark)
   }
 
-  /// That of the state folder, one beside the project which all add to or only some, or none.
+  /// Returns options for the state folder's cache, a shared one (perhaps read-only), or none.
   private mutating func cache() -> [String] {
     switch random.below(8) {
     case 0: ["--no-cache"]
@@ -95,7 +93,7 @@ package struct FreshDrill {
     }
   }
 
-  /// Does to entries of a cache what a bad disk does, or somebody who makes room.
+  /// Damages a cache entry like a bad disk, or removes it like a cleanup.
   private mutating func damageCache() throws {
     let caches = [folder + "/.opflow/cache", folder + "/shared"]
     var files: [String] = []
@@ -112,7 +110,7 @@ package struct FreshDrill {
     }
     guard !files.isEmpty else { return }
     let path = files.sorted()[random.below(files.count)]
-    // Another program may remove it meanwhile.
+    // Another program may remove it at the same time.
     if random.chance(30) {
       try? FileManager.default.removeItem(atPath: path)
       return
@@ -129,11 +127,11 @@ package struct FreshDrill {
     }
   }
 
-  /// Undisturbed, a run brings all outputs to what the sources give, and another one starts
-  /// nothing.
+  /// Checks that an undisturbed run makes all outputs match the sources and that another one starts
+  /// no task.
   private mutating func judge() throws {
     looks += 1
-    // What a kill of all at once left may still write for a moment.
+    // Orphans of a simultaneous kill may write for a moment.
     let left = MarkedProcess.waitForNone(mark: mark, milliseconds: 20_000)
     if !left.isEmpty { throw finding("left alive: \(left.map(\.command))") }
     let words = random.chance(30) ? ["run", "--resume"] : ["run"]

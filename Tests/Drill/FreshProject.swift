@@ -1,12 +1,12 @@
 import Foundation
 
-/// Sources, parts made of each and of all headers, bundles made of those, and a file of what
-/// bundles leave as values: what each file has to hold is known from the sources alone.
+/// Sources, parts made of each source and all headers, bundles of parts, and a file of the bundles'
+/// values. The sources alone determine the content of each file.
 struct FreshProject {
   private let folder: String
   private let sources: Int
   private var texts: [String: String] = [:]
-  /// What the sources of each branch held when another one was switched to.
+  /// The sources of each branch when another branch was checked out.
   private var branches: [[String: String]] = []
   private var branch = 0
   private var edits = 0
@@ -32,7 +32,7 @@ struct FreshProject {
     }
   }
 
-  /// A task that is killed in the middle leaves half of its output, and every start leaves a line.
+  /// Killed tasks leave half of their outputs, and each start writes a line.
   private var manifest: String {
     var text = "max_parallel: 4\ndefaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
     for index in 0..<sources {
@@ -90,16 +90,16 @@ struct FreshProject {
 
   // MARK: - Changes
 
-  /// Does to the files what people and their tools do.
+  /// Changes files like users and their tools.
   ///
-  /// - Parameter isRunning: what a task is writing is left alone then, since nobody could tell such
-  ///   garbage from what it leaves.
+  /// - Parameter isRunning: leaves outputs alone, since damage to them could not be told from
+  /// results.
   mutating func change(isRunning: Bool, _ random: inout DrillNumbers) throws {
     edits += 1
     let source = "src/\(random.below(sources))"
     switch random.below(13) {
     case 0...3: try write(source, "source \(source), edit \(edits)\n")
-    // As long as before, perhaps within the same tick of the clock.
+    // Same size, perhaps within the same clock tick.
     case 4: try write(source, String((texts[source] ?? "x\n").reversed().dropFirst()) + "\n")
     case 5: try write("inc/\(random.below(3)).h", "header, edit \(edits)\n")
     case 6:
@@ -118,7 +118,7 @@ struct FreshProject {
         try "garbage\n".write(toFile: path(output), atomically: random.chance(50), encoding: .utf8)
       }
     case 10:
-      // An hour ago, with another content.
+      // Another content with a modification time an hour ago.
       try write(source, "source \(source), long ago \(edits)\n")
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSinceNow: -3600)], ofItemAtPath: path(source))
@@ -128,8 +128,8 @@ struct FreshProject {
     }
   }
 
-  /// As a tool does that knows what each branch holds: files that differ get another inode, the
-  /// others are left.
+  /// Switches branches like a tool that knows their contents: changed files get new inodes, others
+  /// stay.
   private mutating func switchBranch(to other: Int) throws {
     branches[branch] = texts
     for name in texts.keys where branches[other][name] == nil {
@@ -160,9 +160,9 @@ struct FreshProject {
 
   private func path(_ name: String) -> String { "\(folder)/\(name)" }
 
-  // MARK: - What is right
+  // MARK: - Expectations
 
-  /// By name of each output: what it holds when it was made of the sources as they are.
+  /// The content of each output by name, for the current sources.
   var expected: [String: String] {
     let headers = texts.keys.filter { $0.hasPrefix("inc/") }.sorted().map { texts[$0] ?? "" }
     var outputs: [String: String] = [:]
@@ -181,7 +181,7 @@ struct FreshProject {
     return outputs
   }
 
-  /// The first output that is not what the sources give.
+  /// Returns the first output that does not match the sources.
   func firstWrong() -> String? {
     expected.sorted { $0.key < $1.key }.first { name, text in
       FileManager.default.contents(atPath: path(name)) != Data(text.utf8)

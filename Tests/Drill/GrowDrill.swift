@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// Runs that grow, by tasks that add, from outside, and by tasks that run a manifest of their own,
-/// killed at random moments and near each adding, and resumed until they are whole. What comes out
-/// has to be what an undisturbed run gives, and nothing that was proven runs again.
+/// Runs that grow by generators, by requests and by nested runs, killed at random moments and near
+/// each addition, and resumed until they are complete. Results must match an undisturbed run, and
+/// proven tasks must not run again.
 package struct GrowDrill {
   private let program: String
   private let project: GrownRuns
@@ -12,16 +12,16 @@ package struct GrowDrill {
   private var random: DrillNumbers
   private var strikes: Strikes
   private var judge: GrowJudge
-  /// How many of those that come from outside were said to be added.
+  /// The number of added outside batches.
   private var fed = 0
   private var isClosed = false
-  /// How often in a row nothing came of asking.
+  /// The number of failed requests in a row.
   private var refusals = 0
 
   package private(set) var kills = 0
   package private(set) var killsNearAdding = 0
   package private(set) var sessions = 0
-  /// Batches that were added, of how many runs.
+  /// The number of added batches, and of runs.
   package var added: (batches: Int, runs: Int) {
     (project.batches.count - project.firsts.count, project.firsts.count)
   }
@@ -30,8 +30,8 @@ package struct GrowDrill {
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
-  ///   - tasks: about how many there are in all.
-  ///   - parent: where it makes its folder.
+  ///   - tasks: the approximate number of tasks.
+  ///   - parent: the parent of the drill's folder.
   package init(program: String, seed: UInt64, tasks: Int, parent: String) throws {
     self.program = program
     random = DrillNumbers(seed: seed)
@@ -48,8 +48,8 @@ package struct GrowDrill {
     }
   }
 
-  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when
-  /// all is well, and stays when something is found.
+  /// Kills at most `limit` times and resumes until the run is complete. Removes the folder unless
+  /// an error is found.
   package mutating func run(killing limit: Int) throws {
     do {
       var isWhole = false
@@ -64,7 +64,7 @@ package struct GrowDrill {
     try FileManager.default.removeItem(atPath: folder)
   }
 
-  /// True when the run has come to its end.
+  /// Returns true if the run is complete.
   private mutating func session(killing limit: Int) throws -> Bool {
     sessions += 1
     strikes.begin()
@@ -75,7 +75,7 @@ package struct GrowDrill {
     while sent == 0, victim.end(withinMilliseconds: 0) == nil {
       let mayKill = kills < limit
       if mayKill, hurries || random.chance(30) {
-        // Long enough for a slow machine, and often short enough for a fast one.
+        // Long enough for a slow computer, and often short enough for a fast one.
         let patience = hurries ? 12 : [50, 400][random.below(2)]
         if victim.end(withinMilliseconds: random.below(patience)) != nil { break }
         sent = strike(victim)
@@ -107,7 +107,7 @@ package struct GrowDrill {
     return strikes.strike(victim, &random)
   }
 
-  /// Until a task has begun to add something, and a moment longer; false where none does.
+  /// Waits until a task has begun an addition, and a moment longer; returns false if none does.
   private mutating func waitForAdding(_ victim: Victim) -> Bool {
     let before = addings
     for _ in 0..<300 {
@@ -122,7 +122,7 @@ package struct GrowDrill {
     return stat(folder + "/adding", &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Adds the next of what comes from outside, or closes the run when all of it is there.
+  /// Adds the next outside batch, or closes the run after the last one.
   private mutating func ask(_ victim: Victim, mayKill: Bool) throws -> Int32 {
     let isAll = fed == project.outside.count
     let words =
@@ -153,7 +153,7 @@ package struct GrowDrill {
       let answer = FileManager.default.contents(atPath: folder + "/asked.out") ?? Data()
       throw DrillFinding("nothing comes of asking: " + String(decoding: answer, as: UTF8.self))
     }
-    // It may be live in a moment.
+    // It may become live in a moment.
     _ = victim.end(withinMilliseconds: 10)
     return sent
   }

@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// What must hold of runs that grow after each of their drives, and in the end.
+/// Checks growing runs after each session, and in the end.
 struct GrowJudge {
   private let program: String
   private let project: GrownRuns
   private let folder: String
   private let mark: String
-  /// Tasks that are proven, and the run that proves each.
+  /// Proven tasks, and the run that proves each.
   private var proven: [String: String] = [:]
   private var attempts = 0
 
@@ -18,16 +18,16 @@ struct GrowJudge {
     self.mark = mark
   }
 
-  /// Whether the outermost run has a journal.
+  /// True if the outermost run has a journal.
   var hasBegun: Bool { !outermost.isEmpty }
 
-  /// The id of the outermost run; empty where it has not begun.
+  /// The ID of the outermost run; empty if it has not begun.
   var outermost: String { GrownProof(folder: folder).newest[GrownRuns.first]?.id ?? "" }
 
-  /// A drive has ended.
+  /// Checks the state after a session.
   mutating func check(_ status: Int32, after signal: Int32, _ strikes: Strikes) throws {
     if let fault = strikes.fault(ofStatus: status, after: signal) { throw DrillFinding(fault) }
-    // Orphans, and what they do, end with the next drive.
+    // Orphans may work until the next session begins.
     if strikes.mayHaveOrphans { return }
     if let survivors = strikes.survivors() { throw DrillFinding(survivors) }
     let found = GrownProof(folder: folder)
@@ -44,7 +44,7 @@ struct GrowJudge {
         throw DrillFinding("\(run.proof.damagedLines) damaged lines in the journal of \(run.id)")
       }
       guard let last = newest[run.manifest], last.id != run.id else { continue }
-      // A task that runs a manifest anew is one whose own end was not proven yet.
+      // Only a task without a proven end may run its manifest from scratch.
       if run.proof.closingState != "succeeded" {
         throw DrillFinding("\(last.id) began anew what \(run.id) had begun, of \(run.manifest)")
       }
@@ -71,7 +71,7 @@ struct GrowJudge {
     proven = now
   }
 
-  /// Nobody answers for it, and what was added to it is there.
+  /// Checks that the run's socket is closed and that copies of all added manifests exist.
   private func checkFolder(of run: GrownProof.Run) throws {
     let path = "\(folder)/.opflow/runs/\(run.id)"
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -88,7 +88,7 @@ struct GrowJudge {
     }
   }
 
-  /// Whoever looks sees what there is.
+  /// Checks that commands that read the run succeed.
   private func checkViews(_ found: GrownProof) throws {
     for run in found.newest.values {
       for words in [["journal", "verify", run.id], ["status", run.id]] {
@@ -105,7 +105,7 @@ struct GrowJudge {
     }
   }
 
-  // MARK: - In the end
+  // MARK: - Final checks
 
   func checkResults() throws {
     for (task, expected) in project.results().enumerated() {

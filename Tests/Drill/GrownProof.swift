@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the journals of a folder prove of runs that grow, read without opflow's own code.
+/// The proofs in the journals of growing runs, read without opflow's own code.
 struct GrownProof {
   struct Run {
     let id: String
@@ -8,7 +8,7 @@ struct GrownProof {
     let proof: JournalProof
   }
 
-  /// Those that have begun, oldest first.
+  /// Runs that have begun, oldest first.
   private(set) var runs: [Run] = []
 
   init(folder: String) {
@@ -26,12 +26,12 @@ struct GrownProof {
     }
   }
 
-  /// The newest one of each manifest: others are of tasks that ran again.
+  /// The newest run of each manifest; older ones belong to tasks that ran again.
   var newest: [String: Run] {
     Dictionary(runs.map { ($0.manifest, $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// What is proven, each by the run that proves it.
+  /// Proven tasks, and the run that proves each.
   var successes: [String: String] {
     var successes: [String: String] = [:]
     for run in newest.values { for task in run.proof.successes { successes[task] = run.id } }

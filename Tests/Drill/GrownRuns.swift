@@ -1,10 +1,10 @@
-/// Runs that grow, made up: tasks in batches, of which the first is a manifest and each other one
-/// is added, by a task of the run or from outside, and tasks that run a manifest of their own. As
-/// in `DrillManifest`, what a task writes proves that each ran after all that it needs.
+/// Generated runs that grow: batches of tasks, of which the first is a manifest and the others are
+/// added by tasks or from outside, and tasks that run a nested manifest. As in `DrillManifest`,
+/// outputs prove that each task ran after its dependencies.
 struct GrownRuns {
   struct Batch {
     let run: Int
-    /// The task that adds it; nil for a first one and for what is added from outside.
+    /// The task that adds it; nil for first batches and outside batches.
     let generator: Int?
     fileprivate(set) var tasks: [Int] = []
   }
@@ -12,21 +12,20 @@ struct GrownRuns {
   struct Task {
     let run: Int
     let needs: [Int]
-    /// Sleeps a moment before it adds, and one after it.
+    /// Sleeps before and after each addition.
     let naps: Bool
-    /// How it hands over what it adds.
+    /// The way in which it adds batches.
     let way: Int
     fileprivate(set) var adds: [Int] = []
-    /// The run that is its own.
+    /// Its nested run.
     fileprivate(set) var within: Int?
   }
 
   private(set) var batches: [Batch] = []
   private(set) var tasks: [Task] = []
-  /// The first batch of each run, in the order in which they were made up; that of the outermost
-  /// one is 0.
+  /// The first batch of each run; the outermost run is number 0.
   private(set) var firsts: [Int] = []
-  /// What is added from outside, one after the other.
+  /// Batches that are added from outside, in sequence.
   private(set) var outside: [Int] = []
   let isServed: Bool
   private let program: String
@@ -34,7 +33,7 @@ struct GrownRuns {
 
   /// - Parameters:
   ///   - program: the `opflow` that tasks call.
-  ///   - tasks: about how many there are in all.
+  ///   - tasks: the approximate number of tasks.
   init(program: String, tasks: Int, isServed: Bool, _ random: inout DrillNumbers) {
     self.program = program
     self.isServed = isServed
@@ -56,14 +55,13 @@ struct GrownRuns {
     return run
   }
 
-  /// - Parameter known: tasks of the run that are there when the batch comes, whatever comes
-  ///   meanwhile.
+  /// - Parameter known: tasks that the run has for sure when the batch is added.
   private mutating func addBatch(
     of run: Int, by generator: Int?, known: [Int], depth: Int, _ random: inout DrillNumbers
   ) -> Int {
     let batch = batches.count
     batches.append(Batch(run: run, generator: generator))
-    // One that is served may begin with none.
+    // A served run may begin without tasks.
     let least = batch > 0 ? 1 : isServed ? 0 : 4
     let count = least + random.below(depth == 0 ? 6 : 4)
     var there = known
@@ -92,7 +90,7 @@ struct GrownRuns {
     return batch
   }
 
-  // MARK: - What they are written as
+  // MARK: - Manifests
 
   func name(_ task: Int) -> String { "t\(task)" }
   static let first = "opflow.yaml"
@@ -107,8 +105,7 @@ struct GrownRuns {
 
   func tasks(ofRun run: Int) -> [Int] { tasks.indices.filter { tasks[$0].run == run } }
 
-  /// The manifest of a batch. A task that is killed is tried again, and so is one of which a part
-  /// is killed.
+  /// Returns a batch's manifest. Killed tasks are retried, also if only a part was killed.
   func text(ofBatch batch: Int) -> String {
     var text = firsts.contains(batch) ? "max_parallel: 4\n" : ""
     text += "defaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
@@ -123,8 +120,8 @@ struct GrownRuns {
     return text
   }
 
-  /// Every start leaves a line in `attempts`, and every adding one in `adding` as it begins, in one
-  /// write each.
+  /// Each start writes a line to `attempts`, and each addition one to `adding` before it begins, in
+  /// one write each.
   private func script(_ task: Int) -> [String] {
     let own = tasks[task]
     let inputs = own.needs + (own.within.map(tasks(ofRun:)) ?? [])
@@ -137,7 +134,7 @@ struct GrownRuns {
       case 0: lines.append("'\(program)' add \(file)")
       case 1: lines.append("'\(program)' add - < \(file)")
       default:
-        // It is gone when the run is resumed.
+        // The file is gone when the run is resumed.
         lines += ["cp \(file) made-\(file)", "'\(program)' add made-\(file)", "rm made-\(file)"]
       }
       if own.naps { lines.append("sleep 0.02") }
@@ -155,7 +152,7 @@ struct GrownRuns {
     return lines
   }
 
-  /// What each task has to write, worked out without a run.
+  /// Returns the expected output of each task, computed without a run.
   func results() -> [String] {
     var results = [String?](repeating: nil, count: tasks.count)
     func result(_ task: Int) -> String {

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A program that uses the library (`Tests/DrillHost`), killed at random moments, and so are the
-/// process that it starts and the workers of that; begun again until its queue is closed. What it
-/// was told to have added is there, what was done once is not done again, and nothing is left.
+/// Kills a program that uses the library (`Tests/DrillHost`), its server and workers at random
+/// moments, and restarts it until its queue is closed. Acknowledged tasks must exist, finished
+/// tasks must not run again, and no process may survive.
 package struct HostDrill {
   private let host: String
   private let taskCount: Int
@@ -13,15 +13,15 @@ package struct HostDrill {
   private var random: DrillNumbers
   private var added: Set<String> = []
 
-  /// Of hosts, of servers, of workers.
+  /// Kills of clients, servers and workers.
   package private(set) var kills = (hosts: 0, servers: 0, workers: 0)
   package private(set) var lives = 0
 
   package var killCount: Int { kills.hosts + kills.servers + kills.workers }
 
   /// - Parameters:
-  ///   - host: the program, which finds `opflow` beside itself.
-  ///   - parent: where it makes its folder.
+  ///   - host: the client program, which finds `opflow` in its own folder.
+  ///   - parent: the parent of the drill's folder.
   package init(host: String, seed: UInt64, taskCount: Int, parent: String) throws {
     self.host = host
     self.taskCount = taskCount
@@ -32,8 +32,8 @@ package struct HostDrill {
       atPath: folder, withIntermediateDirectories: true)
   }
 
-  /// Kills until the queue is closed, at most `limit` times. The folder is removed when all is
-  /// well, and stays when something is found.
+  /// Kills at most `limit` times until the queue is closed. Removes the folder unless an error is
+  /// found.
   package mutating func run(killing limit: Int) throws {
     while try !live(killing: limit) {}
     try checkJournals()
@@ -42,7 +42,7 @@ package struct HostDrill {
     try FileManager.default.removeItem(atPath: folder)
   }
 
-  /// True when the program has come to its own end.
+  /// Returns true if the program has ended on its own.
   private mutating func live(killing limit: Int) throws -> Bool {
     lives += 1
     let program = try Victim(host, ["\(taskCount)", mode], folder: folder, mark: mark)
@@ -58,18 +58,18 @@ package struct HostDrill {
     let lines = String(decoding: output, as: UTF8.self).split(separator: "\n")
     for line in lines where line.hasPrefix("added ") { added.insert(String(line.dropFirst(6))) }
     if mode == "stop", isKilled {
-      // What it was for ends with it.
+      // Its processes end with it.
       let left = MarkedProcess.waitForNone(mark: mark, in: folder, milliseconds: 15_000)
       if !left.isEmpty { throw finding("left alive with no program: \(left.map(\.command))") }
     }
     if lines.contains("closed") { return true }
     if isKilled { return false }
-    // One whose server was killed goes on with another one, but for what it was in the midst of.
+    // With a killed server, the program continues with another one, but a pending call may fail.
     guard status == 0 || kills.servers > 0 else { throw finding("it ended with \(status)") }
     return false
   }
 
-  /// - Returns: whether the program itself is dead.
+  /// Returns whether the program itself is dead.
   private mutating func strike(_ program: Victim) -> Bool {
     let processes = MarkedProcess.all(mark: mark, in: folder).filter { $0.pid != program.pid }
     switch random.below(100) {
@@ -81,7 +81,7 @@ package struct HostDrill {
       guard let server = processes.first(where: { $0.command.contains(" serve ") }) else { break }
       kill(server.pid, SIGKILL)
       kills.servers += 1
-      // Both in one instant.
+      // Both at the same time.
       if random.chance(30) {
         kill(program.pid, SIGKILL)
         kills.hosts += 1
@@ -99,7 +99,7 @@ package struct HostDrill {
   private func checkJournals() throws {
     let runs = folder + "/.opflow/runs"
     let names = try FileManager.default.contentsOfDirectory(atPath: runs).sorted()
-    // One that was killed right after it had closed the queue was followed by one that began anew.
+    // A kill right after the queue was closed makes the next program start from scratch.
     for name in names {
       let data = FileManager.default.contents(atPath: "\(runs)/\(name)/journal.log") ?? Data()
       let proof = JournalProof([UInt8](data))

@@ -1,21 +1,21 @@
 import Foundation
 
-/// What a journal proves, read without opflow's own code.
+/// The proofs in a journal, read without opflow's own code.
 struct JournalProof {
-  /// Tasks whose success stands, and was not taken back by a resume.
+  /// Tasks with a success that no resume has revoked.
   private(set) var successes: Set<String> = []
-  /// Tasks of which a failure was journaled.
+  /// Tasks with a journaled failure.
   private(set) var failures: Set<String> = []
-  /// Lines that are damaged, other than one at the end that has no line feed.
+  /// The number of damaged lines, except an incomplete last one.
   private(set) var damagedLines = 0
-  /// Where the first line ends.
+  /// The offset after the first line.
   private(set) var firstLineEnd = 0
   private(set) var isClosed = false
-  /// What the first line says; nil where there is none.
+  /// The fields of the first line; nil without one.
   private(set) var opening: [String: String]?
-  /// How the last drive ended; nil for one that did not.
+  /// The state of the last close; nil if the session was not closed.
   private(set) var closingState: String?
-  /// Ids of what was added and holds still.
+  /// IDs of additions that were not retracted.
   private(set) var added: [String] = []
 
   init(_ bytes: [UInt8]) {
@@ -25,7 +25,7 @@ struct JournalProof {
       take(Array(bytes[start..<end]))
       start = end + 1
     }
-    // A last line without its line feed counts when it is whole.
+    // A last line without its LF counts if it is complete.
     if start < bytes.count, Self.isIntact(bytes[start...]) { take(Array(bytes[start...])) }
   }
 
@@ -48,7 +48,7 @@ struct JournalProof {
     case "success": successes.insert(fields[4])
     case "failure": failures.insert(fields[4])
     case "resume" where fields[4].isEmpty:
-      // What is added anew, and the tasks that come with it.
+      // Retracted additions, and their tasks.
       let dropped = Self.all("dropped", fields)
       added.removeAll { dropped.contains($0) }
       successes.subtract(Self.all("removed", fields))
@@ -57,14 +57,14 @@ struct JournalProof {
     }
   }
 
-  /// Of a key that stands once per value.
+  /// Returns the values of a repeated key.
   private static func all(_ key: String, _ fields: [String]) -> [String] {
     fields.dropFirst(5).filter { $0.hasPrefix("\(key)=") }.map {
       String($0.dropFirst(key.count + 1))
     }
   }
 
-  /// Of keys that stand once.
+  /// Returns the values of unrepeated keys.
   private static func values(_ fields: [String]) -> [String: String] {
     let pairs = fields.dropFirst(5).compactMap { field in
       field.firstIndex(of: "=").map {
@@ -81,7 +81,7 @@ struct JournalProof {
     return stated == String(repeating: "0", count: 8 - sum.count) + sum
   }
 
-  /// CRC-32C bit by bit, from its definition (RFC 3720, appendix B.4).
+  /// Computes CRC-32C bit by bit, from its definition (RFC 3720, appendix B.4).
   private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
     var crc = ~UInt32(0)
     for byte in bytes {
@@ -91,7 +91,7 @@ struct JournalProof {
     return ~crc
   }
 
-  /// The journal of the newest run in a folder; a run that died before it wrote a byte has none.
+  /// Returns the newest run's journal; a run that died before its first write has none.
   static func newestPath(in folder: String) -> String? {
     let runs = folder + "/.opflow/runs"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? []

@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
 
-/// Runs that are killed at random moments, their journals torn in between, and resumed until they
-/// are whole. A count that the tasks keep themselves judges whether anything ran again that the
-/// journal had proven.
+/// Runs that are killed at random moments, with journals torn in between, and resumed until they
+/// are complete. A log that the tasks write shows whether proven tasks ran again.
 package struct KillDrill {
   private let program: String
   private let manifest: DrillManifest
@@ -20,7 +19,7 @@ package struct KillDrill {
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
-  ///   - parent: where it makes its folder.
+  ///   - parent: the parent of the drill's folder.
   package init(program: String, seed: UInt64, tasks: Int, parent: String) throws {
     self.program = program
     random = DrillNumbers(seed: seed)
@@ -32,8 +31,8 @@ package struct KillDrill {
     try manifest.text.write(toFile: folder + "/opflow.yaml", atomically: false, encoding: .utf8)
   }
 
-  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when
-  /// all is well, and stays when something is found.
+  /// Kills at most `limit` times and resumes until the run is complete. Removes the folder unless
+  /// an error is found.
   package mutating func run(killing limit: Int) throws {
     var isWhole = false
     while !isWhole { isWhole = try session(mayKill: kills < limit) }
@@ -41,7 +40,7 @@ package struct KillDrill {
     try FileManager.default.removeItem(atPath: folder)
   }
 
-  /// True when the run has come to its end.
+  /// Returns true if the run is complete.
   private mutating func session(mayKill: Bool) throws -> Bool {
     sessions += 1
     strikes.begin()
@@ -51,7 +50,7 @@ package struct KillDrill {
       isResume ? ["resume", "--output", "quiet"] + durability : ["run", "--output", "quiet"],
       folder: folder, mark: mark)
     let hurries = isResume && random.chance(20)
-    // Long enough for a slow machine, and often short enough for a fast one.
+    // Long enough for a slow computer, and often short enough for a fast one.
     let patience = [50, 400][random.below(2)]
     var sent: Int32 = 0
     while mayKill, sent == 0 {
@@ -77,7 +76,7 @@ package struct KillDrill {
     mutating get { ["--durability", ["none", "group", "each"][random.below(3)]] }
   }
 
-  // MARK: - Judging
+  // MARK: - Checks
 
   private func checkStatus(_ status: Int32, after signal: Int32) throws {
     if let fault = strikes.fault(ofStatus: status, after: signal) { throw finding(fault) }
@@ -115,7 +114,7 @@ package struct KillDrill {
     return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// What a loss of power does to the end of the journal.
+  /// Tears the journal's end like a loss of power.
   private mutating func tear() throws {
     guard random.chance(40), let path = journalPath,
       var data = FileManager.default.contents(atPath: path)
@@ -144,7 +143,7 @@ package struct KillDrill {
     if !missing.isEmpty { throw finding("the run is whole without \(missing.sorted())") }
   }
 
-  /// The run's journal; a run that died before it wrote a byte has none.
+  /// The run's journal; a run that died before its first write has none.
   private var journalPath: String? { JournalProof.newestPath(in: folder) }
 
   private func finding(_ text: String) -> DrillFinding {

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What clients asked and were told.
+/// The answers to clients' requests.
 final class RequestAnswers: @unchecked Sendable {
   private let lock = NSCondition()
   private var answers: [String: [String]] = [:]
@@ -11,7 +11,7 @@ final class RequestAnswers: @unchecked Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Whether one more may be asked.
+  /// Returns false if no further request may be sent.
   func begin() -> Bool {
     lock.withLock {
       guard asked < limit, !hasEnded else { return false }
@@ -27,7 +27,7 @@ final class RequestAnswers: @unchecked Sendable {
     }
   }
 
-  /// A client is at leisure for so long, or until all is over.
+  /// Waits for a time, or until the drill ends.
   func rest(milliseconds: Int) {
     lock.withLock {
       let end = Date(timeIntervalSinceNow: Double(milliseconds) / 1000)
@@ -43,11 +43,11 @@ final class RequestAnswers: @unchecked Sendable {
   var all: [String: [String]] { lock.withLock { answers } }
 }
 
-/// Asks a live run for anything, one request after the other, and again what was not answered; now
-/// and then also what was.
+/// Sends random requests to a live run, one after the other. Repeats unanswered requests, and
+/// sometimes answered ones.
 struct RequestClient: Sendable {
   let number: Int
-  /// The run's folder, however it is reached.
+  /// The open folder of the run.
   let folder: Int32
   let plan: String
   let tasks: Int
@@ -62,7 +62,7 @@ struct RequestClient: Sendable {
       let line = request(id, &random)
       while !answers.isOver {
         guard let answer = ask(line) else {
-          // The run is dead, or just begins.
+          // The run is dead or starting.
           answers.rest(milliseconds: 20)
           continue
         }
@@ -101,7 +101,7 @@ struct RequestClient: Sendable {
     return fields.joined(separator: "\t") + "\n"
   }
 
-  /// The answer without its line feed; nil where there was none.
+  /// Returns the answer without its LF, or nil.
   func ask(_ line: String) -> String? {
     guard let socket = Self.connection(to: folder) else { return nil }
     defer { close(socket) }
@@ -117,10 +117,9 @@ struct RequestClient: Sendable {
     return String(decoding: answer.dropLast(), as: UTF8.self)
   }
 
-  /// A socket that reaches who takes requests for a run, for the caller to close; nil where nobody
-  /// does.
+  /// Connects to a run's request socket, or returns nil. The caller closes it.
   ///
-  /// - Parameter folder: the run's.
+  /// - Parameter folder: the open folder of the run.
   static func connection(to folder: Int32) -> Int32? {
     let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard socket >= 0 else { return nil }

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// A run that three clients ask for anything at random, while its coordinator is killed and the run
-/// is resumed. In the end every request has one effect and one answer, no task ran twice at once or
-/// again after its success, and all ends are those that a model says.
+/// Three clients send random requests to a run while its coordinator is killed and the run is
+/// resumed. Each request must have one effect and one answer, no task may run twice at once or
+/// after its success, and the ends must match a model.
 package struct RequestDrill {
   private let program: String
   private let manifest: RequestManifest
@@ -32,8 +32,8 @@ package struct RequestDrill {
     try "".write(toFile: folder + "/tries", atomically: false, encoding: .utf8)
   }
 
-  /// Asks until so much was asked, then brings the run to its end. The folder is removed when all
-  /// is well.
+  /// Sends all requests, then brings the run to its end. Removes the folder unless an error is
+  /// found.
   package mutating func run() throws {
     try start("run")
     let (run, plan) = try begun()
@@ -53,7 +53,7 @@ package struct RequestDrill {
       }
     }
     while !answers.isDone { try disturb() }
-    // What is being asked is answered by a run that lives.
+    // Pending requests need a live run for their answers.
     while over.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
       if victim?.end(withinMilliseconds: 0) != nil { try start("resume") }
     }
@@ -67,7 +67,7 @@ package struct RequestDrill {
     victim = try Victim(program, [command] + Self.flags, folder: folder, mark: mark)
   }
 
-  /// The run's folder, and the key of its plan, as soon as its first line is there.
+  /// Waits for the first journal line; returns the run's folder and its plan's key.
   private func begun() throws -> (run: String, plan: String) {
     for _ in 0..<6000 {
       if let path = JournalProof.newestPath(in: folder),
@@ -91,7 +91,7 @@ package struct RequestDrill {
     if victim.end(withinMilliseconds: 0) != nil { try start("resume") }
   }
 
-  /// Lets go of all that is held, says yes to all that is asked, and resumes what was cancelled.
+  /// Ends all holds, grants all approvals, and resumes cancelled tasks.
   private mutating func bringToEnd(_ connection: RequestClient) throws {
     let all = "among=0-\(manifest.count - 1)"
     var round = 0
@@ -116,7 +116,7 @@ package struct RequestDrill {
     throw finding("t\(first) is \(found[first]) in the end, and should be \(wanted[first])")
   }
 
-  // MARK: - Judging
+  // MARK: - Checks
 
   private func journal() throws -> [[Substring]] {
     guard let path = JournalProof.newestPath(in: folder) else { throw finding("no journal") }
@@ -135,7 +135,7 @@ package struct RequestDrill {
     }
   }
 
-  /// By the lines alone, the last one of each task that says anything.
+  /// Returns each task's state according to its last line.
   private func states() throws -> [String] {
     var states = [String](repeating: "pending", count: manifest.count)
     func set(_ name: some StringProtocol, _ state: String) {
@@ -193,7 +193,7 @@ package struct RequestDrill {
       for word in words where word.count < 2 || word[1] != id {
         throw finding("request \(id) is answered as \(word)")
       }
-      // What was refused may be done when it is asked of the next drive.
+      // A refused request may succeed in the next session.
       if let done = words.firstIndex(where: { $0[0] == "done" }),
         words[done...].contains(where: { $0[0] != "done" })
       {
@@ -208,7 +208,7 @@ package struct RequestDrill {
     }
   }
 
-  /// No try ends after a later one of the same task began, and none begins after a success.
+  /// Checks that attempts of a task do not overlap, and that none begins after a success.
   private func judgeTries() throws {
     let text = try String(contentsOfFile: folder + "/tries", encoding: .utf8)
     var newest: [Substring: Substring] = [:]

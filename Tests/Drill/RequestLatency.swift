@@ -2,15 +2,14 @@ import CTestSupport
 import Foundation
 import Glibc
 
-/// How long it takes from asking for something to its effect: running tasks of a live run are
-/// cancelled one after the other, by a client of its own, and the effect is the end of the task's
-/// process.
+/// Measures the time from a request to its effect: a client cancels running tasks of a live run one
+/// by one, and the effect is the end of the task's process.
 package struct RequestLatency {
   /// In milliseconds, sorted.
   package struct Times {
     package private(set) var answers: [Double] = []
     package private(set) var effects: [Double] = []
-    /// Tasks that the run ended meanwhile, a second; 0 for none.
+    /// Tasks per second that the run finished during the measurement; 0 for none.
     package fileprivate(set) var rate = 0.0
 
     fileprivate mutating func add(answer: Double, effect: Double) {
@@ -35,7 +34,7 @@ package struct RequestLatency {
     self.parent = parent
   }
 
-  /// How many tasks a second the machine can start and end, of those that the flood is made of.
+  /// Returns the number of tasks per second that the computer can run at most.
   package func mostRate() throws -> Double {
     let count = 6000
     return try inFolder { folder in
@@ -50,7 +49,7 @@ package struct RequestLatency {
     }
   }
 
-  /// - Parameter rate: what else the run is to do meanwhile, in tasks a second; 0 for nothing.
+  /// - Parameter rate: the load during the measurement, in tasks per second.
   package func measure(rate: Double) throws -> Times {
     let slots = max(1, Int(rate * Self.floodSeconds))
     let flood = rate == 0 ? 0 : Int(rate * (Double(requests) * 0.06 + 20))
@@ -97,7 +96,7 @@ package struct RequestLatency {
       var event = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
       guard poll(&event, 1, 60_000) > 0 else { throw DrillFinding("v\(index) does not end") }
       times.add(answer: answered - asked, effect: Self.now - asked)
-      // Neither in step with anything nor so fast that one request waits for another.
+      // Avoids both resonance and queueing of requests.
       pause.rest(milliseconds: 20 + 7919 * index % 20)
     }
     times.rate = Double(try ends(path) - before - processes.count) / (Self.now - began) * 1000
@@ -111,7 +110,7 @@ package struct RequestLatency {
     }
   }
 
-  /// The process of a task, opened as soon as it says its number.
+  /// Opens a task's process as soon as it has written its ID.
   private func process(of index: Int, in folder: String, _ victim: Victim) throws -> Int32 {
     for _ in 0..<6000 {
       if let text = try? String(contentsOfFile: "\(folder)/pids/v\(index)", encoding: .utf8),
@@ -146,7 +145,7 @@ package struct RequestLatency {
 
   private static var processors: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-  /// Milliseconds of a clock that does not jump.
+  /// The monotonic clock in milliseconds.
   private static var now: Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,5 +1,5 @@
-/// A graph of short tasks, of which some fail whenever they run and some ask a person, and what a
-/// run of it comes to in the end, worked out without one.
+/// A graph of short tasks, some of which always fail or need approval, and its expected ends,
+/// computed without a run.
 struct RequestManifest {
   enum Kind { case runs, fails, asks }
 
@@ -22,7 +22,7 @@ struct RequestManifest {
 
   var count: Int { needs.count }
 
-  /// Each try leaves a line at its begin and one at its end, each in one write.
+  /// Each attempt writes a line at its beginning and one at its end, each in one write.
   var text: String {
     var text = "max_parallel: 8\nmax_failures: 0\nresources: { db: 3 }\ntasks:\n"
     for (index, list) in needs.enumerated() {
@@ -41,8 +41,8 @@ struct RequestManifest {
     return text
   }
 
-  /// The states of all tasks when everything was tried that could be, and every question was
-  /// approved.
+  /// Returns the final states of all tasks once all failures are final and all approvals are
+  /// granted.
   ///
   /// - Parameter skipped: tasks that a request skipped.
   func ends(skipped: Set<Int>) -> [String] {

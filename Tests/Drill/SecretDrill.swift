@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// Runs that have secrets, and tasks that say them in every way, fail, are tried again, add, grow
-/// and are killed: of all that opflow writes, answers and shows nothing has any.
+/// Runs with secrets whose tasks print them in every way, fail, are retried, add tasks and are
+/// killed. No output, file or answer of opflow may contain a secret.
 package struct SecretDrill {
   private let program: String
   private let folder: String
@@ -14,12 +14,12 @@ package struct SecretDrill {
 
   package private(set) var kills = 0
   package private(set) var sessions = 0
-  /// Marks that stand for secrets in the logs.
+  /// The number of masked secrets in the logs.
   package private(set) var marks = 0
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
-  ///   - parent: where it makes its folder.
+  ///   - parent: the parent of the drill's folder.
   package init(program: String, seed: UInt64, parent: String) throws {
     self.program = program
     random = DrillNumbers(seed: seed)
@@ -31,8 +31,7 @@ package struct SecretDrill {
     try project.write(&random)
   }
 
-  /// One run that is killed so often, and then comes to its end. The folder is removed when all is
-  /// well, and stays when something is found.
+  /// Kills a run `limit` times, then lets it end. Removes the folder unless an error is found.
   package mutating func run(killing limit: Int) throws {
     let isServed = random.chance(30)
     while kills < limit { try session(isServed: isServed, isDisturbed: true) }
@@ -63,7 +62,7 @@ package struct SecretDrill {
       _ = strikes.strike(victim, &random)
       kills += 1
     }
-    // It ends when it is answered and closed, whatever came before.
+    // It ends once its approval is granted and it is closed.
     while victim.end(withinMilliseconds: 100) == nil {
       try look()
       try show(["approve", "asks"])
@@ -73,7 +72,7 @@ package struct SecretDrill {
     try look()
   }
 
-  /// All views of the newest run.
+  /// Prints views of the newest run.
   private mutating func look() throws {
     for words in [
       ["status", "-v"], ["status", "--json"], ["logs"], ["runs"], ["runs", "--json"],
@@ -103,10 +102,9 @@ package struct SecretDrill {
       ])
   }
 
-  // MARK: - Judging
+  // MARK: - Checks
 
-  /// Looks for all that is secret, also where blanks and line ends come in between, and in the
-  /// names of files.
+  /// Searches for secrets, also with spaces and newlines in between, and in file names.
   private mutating func search() throws {
     let search = """
       export LC_ALL=C
@@ -118,7 +116,7 @@ package struct SecretDrill {
         done
       }
       found .opflow seen tmp > leaks
-      # What looks for them finds them where they are.
+      # Proves that the search finds the secrets where they are.
       test "$(found values | sort -u | wc -l)" -ge 5 || echo 'nothing is found' >> leaks
       cat .opflow/runs/*/logs/* | grep -a -o -F '***' | wc -l > marks
       """

@@ -1,10 +1,11 @@
 import Foundation
 
-/// A project whose tasks say secrets in every way, and try to have them written down by every door.
+/// A project whose tasks print secrets in every way and pass them to every feature that writes
+/// files.
 struct SecretProject {
-  /// By name, in the order of the manifest.
+  /// In manifest order.
   let secrets: [(name: String, bytes: [UInt8])]
-  /// What is to be seen nowhere.
+  /// Byte strings that may not occur anywhere.
   let traces: [[UInt8]]
   private let folder: String
   private let program: String
@@ -17,7 +18,7 @@ struct SecretProject {
     self.program = program
     let quotes = Array(#" '"\/$%+&<>;#"#.utf8) + Self.letters.prefix(8)
     secrets = [
-      // So short that no encoding of it is masked.
+      // Too short for its encodings to be masked.
       ("SHORT", Self.text(4, Self.letters, &random) + Array("#_".utf8)),
       ("TOKEN", Self.text(24, Self.letters, &random)),
       ("QUOTED", [81] + Self.text(30, quotes, &random) + [81]),
@@ -44,7 +45,7 @@ struct SecretProject {
     (0..<count).map { _ in alphabet[random.below(alphabet.count)] }
   }
 
-  /// As the key of a service's account.
+  /// Returns a document like the key of a service account.
   private static func document(_ random: inout DrillNumbers) -> String {
     func word(_ count: Int) -> String {
       String(decoding: text(count, letters, &random), as: UTF8.self)
@@ -59,7 +60,7 @@ struct SecretProject {
       """
   }
 
-  /// The value, or each line of it, without blanks around it.
+  /// Returns each line of the value, without spaces around it.
   private static func parts(of bytes: [UInt8]) -> [[UInt8]] {
     bytes.split(separator: 10).map { line in
       let start = line.firstIndex { $0 != 32 && $0 != 9 } ?? line.endIndex
@@ -68,9 +69,9 @@ struct SecretProject {
     }.filter { $0.count >= 6 }
   }
 
-  // MARK: - Its files
+  // MARK: - Files
 
-  /// What a task says of its variable `V`.
+  /// Commands that print the variable `V`.
   private static let speeches = [
     #"echo $V"#, #"printf '%s\n' "$V""#, #"printf %s "$V" | base64"#,
     #"printf %s "$V" | base64 -w 0"#,
@@ -90,14 +91,14 @@ struct SecretProject {
     return words.map { "(\($0))" }.joined(separator: "; ")
   }
 
-  /// Writes the manifest and all that it names. The values stand outside of what is searched.
+  /// Writes the manifest and its files. The values are in files that are not searched.
   func write(_ random: inout DrillNumbers) throws {
     for name in ["values", "named", "seen", "tmp"] {
       try FileManager.default.createDirectory(
         atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
     }
     for (name, bytes) in secrets { try put("values/\(name)", bytes) }
-    // Inputs that are named by a secret.
+    // Inputs that are named after a secret.
     try put("named/a-\(String(decoding: secrets[1].bytes, as: UTF8.self))", [])
     var traced: [UInt8] = []
     for trace in traces { traced += trace + [10] }
@@ -112,7 +113,7 @@ struct SecretProject {
 
   private var names: String { secrets.map(\.name).joined(separator: ", ") }
 
-  /// A task that speaks, and what else of it there is: fields of its map, with a comma in front.
+  /// Returns a task that prints secrets, with further fields of its map.
   private func task(
     _ id: String, _ random: inout DrillNumbers, then script: String = "true", _ fields: String = ""
   ) -> String {
@@ -135,7 +136,7 @@ struct SecretProject {
         switch random.below(3) {
         case 0: "{ file: values/\(name) }"
         case 1: "{ run: [cat, values/\(name)] }"
-        // It complains of what it gives.
+        // Prints its command line, and thereby the secret, to standard error.
         default: #"{ run: [sh, -xc, 'v=$(cat values/\#(name)); printf %s "$v"'] }"#
         }
       text += "  \(name): \(source)\n"

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A text in all the ways in which programs print it, written without opflow's own code.
+/// A text in all encodings that programs print, written without opflow's own code.
 package enum SecretSpeech {
-  /// What a task may print.
+  /// A string that a task may print.
   package struct Word {
-    /// With what stands around it in the same encoding.
+    /// The value's encoding with its context.
     package var printed: [UInt8]
-    /// What of it may be seen nowhere.
+    /// The part that may not occur anywhere.
     package var secret: [UInt8]
 
     init(_ printed: [UInt8], secret: [UInt8]? = nil) {
@@ -70,7 +70,7 @@ package enum SecretSpeech {
     return lines.joined(separator: "\n")
   }
 
-  /// Within other bytes; the digits that belong to the value alone are secret.
+  /// Encodes the value within other bytes; only digits that depend on the value alone are secret.
   private static func base64(
     _ value: [UInt8], _ before: Int, _ isURL: Bool, _ numbers: inout DrillNumbers
   ) -> Word {

@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 
-/// Runs of tests against a database (`jobs/integration.yaml`), killed at random moments, the
-/// database too, and resumed until they are whole: nothing may be left that runs or listens, and
-/// what was done once is not done again.
+/// Runs of tests against a database (`jobs/integration.yaml`), killed at random moments like the
+/// database, and resumed until they are complete. No process or socket may survive, and finished
+/// tasks must not run again.
 package struct ServiceDrill {
   private let program: String
   private let project: ServiceProject
@@ -12,7 +12,7 @@ package struct ServiceDrill {
   private var strikes: Strikes
   private var proven: Set<String> = []
   private var attempts = 0
-  /// The database was killed in this drive, so what used it may have failed.
+  /// The database was killed in this session, so its users may have failed.
   private var killedServer = false
 
   package private(set) var kills = 0
@@ -22,7 +22,7 @@ package struct ServiceDrill {
   /// - Parameters:
   ///   - program: the `opflow` to run.
   ///   - jobs: the folder with the manifest.
-  ///   - parent: where it makes its folder.
+  ///   - parent: the parent of the drill's folder.
   package init(program: String, seed: UInt64, jobs: String, parent: String) throws {
     self.program = program
     random = DrillNumbers(seed: seed)
@@ -30,11 +30,11 @@ package struct ServiceDrill {
     project = try ServiceProject(folder: parent + "/opflow-services-" + mark, jobs: jobs)
   }
 
-  /// Whether the programs of PostgreSQL are there.
+  /// True if PostgreSQL is installed.
   package static var isPossible: Bool { ServiceProject.hasDatabase }
 
-  /// Kills and resumes until the run is whole, at most `limit` times. The folder is removed when
-  /// all is well, and stays when something is found.
+  /// Kills at most `limit` times and resumes until the run is complete. Removes the folder unless
+  /// an error is found.
   package mutating func run(killing limit: Int) throws {
     var isWhole = false
     while !isWhole { isWhole = try session(mayKill: kills < limit) }
@@ -42,7 +42,7 @@ package struct ServiceDrill {
     try FileManager.default.removeItem(atPath: project.folder)
   }
 
-  /// True when the run has come to its end.
+  /// Returns true if the run is complete.
   private mutating func session(mayKill: Bool) throws -> Bool {
     sessions += 1
     strikes.begin()
@@ -52,7 +52,7 @@ package struct ServiceDrill {
       program, [isResume ? "resume" : "run", "-j", "4", "--output", "line"],
       folder: project.folder, mark: mark)
     var sent: Int32 = 0
-    // A start of the database takes longer than most of the tests; both have their turn.
+    // Starting the database takes longer than most tests; kills must hit both.
     let patience = isResume ? [300, 1500][random.below(2)] : [400, 1500, 3000][random.below(3)]
     if mayKill, random.chance(40) { strikeServer(victim) }
     while mayKill, sent == 0 {
@@ -69,8 +69,7 @@ package struct ServiceDrill {
     return status == 0
   }
 
-  /// Kills the process that all others of the database come from, a while after it came, unless the
-  /// run ends before.
+  /// Kills the database's main process a while after its start, unless the run ends first.
   private mutating func strikeServer(_ victim: Victim) {
     while project.server == nil { if victim.end(withinMilliseconds: 10) != nil { return } }
     if victim.end(withinMilliseconds: random.below(500)) != nil { return }
@@ -80,7 +79,7 @@ package struct ServiceDrill {
     serverKills += 1
   }
 
-  // MARK: - Judging
+  // MARK: - Checks
 
   private func checkStatus(_ status: Int32, after signal: Int32) throws {
     if let fault = strikes.fault(ofStatus: status, after: signal, mayFail: killedServer) {
@@ -89,7 +88,7 @@ package struct ServiceDrill {
   }
 
   private func checkSurvivors() throws {
-    // They end with the next drive.
+    // The next session ends orphans.
     if strikes.mayHaveOrphans { return }
     if let survivors = strikes.survivors(in: project.folder) { throw finding(survivors) }
     if let port = project.ports.first(where: { ServiceProject.databaseAnswers(on: $0) }) {
@@ -109,7 +108,7 @@ package struct ServiceDrill {
     if proof.damagedLines > 0 {
       throw finding("\(proof.damagedLines) damaged lines in the journal")
     }
-    // A service is no result.
+    // A service has no result.
     let now = proof.successes.subtracting(["db"])
     let lost = proven.subtracting(now)
     if !lost.isEmpty { throw finding("proven, and not any more: \(lost.sorted())") }

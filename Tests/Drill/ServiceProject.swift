@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// A copy of `jobs/integration.yaml` whose tasks tell that they begin, with a last one that asks
-/// the database what became of it.
+/// A copy of `jobs/integration.yaml` whose tasks log their starts, with a last task that checks the
+/// database.
 struct ServiceProject {
   let folder: String
 
@@ -35,10 +35,10 @@ struct ServiceProject {
     }
   }
 
-  /// A line for each time that a task began.
+  /// One line per start of a task.
   var attempts: [String] { lines("attempts") }
 
-  /// Where the database listened, in all drives so far.
+  /// The ports of the database in all sessions so far.
   var ports: Set<UInt16> {
     guard let path = JournalProof.newestPath(in: folder),
       let data = FileManager.default.contents(atPath: path)
@@ -47,17 +47,17 @@ struct ServiceProject {
     return Set(text.matches(of: /\tready\tdb\t.*\bdb:(\d+)/).compactMap { UInt16($0.1) })
   }
 
-  /// The process of the database that all others of it come from, where one runs.
+  /// The database's main process, if one runs.
   var server: pid_t? {
     let data = folder + "/out/integration/data"
     guard let pid = lines("out/integration/data/postmaster.pid").first.flatMap({ pid_t($0) }),
-      // What was killed leaves its file, and its number may be another's by now.
+      // A killed database leaves the file, and its process ID may belong to another process now.
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")) == data
     else { return nil }
     return pid
   }
 
-  /// What is wrong when the run is whole.
+  /// Returns the first error in a complete run.
   func fault(proven: Set<String>) -> String? {
     var cents = [Int](repeating: 0, count: 7)
     for order in 1...12_000 {
@@ -91,8 +91,8 @@ struct ServiceProject {
     return folders.contains { FileManager.default.isExecutableFile(atPath: $0 + "/postgres") }
   }
 
-  /// Whether a database listens there, and not whoever got the port after it: such a one answers
-  /// the question for encryption with a letter.
+  /// True if a database listens on the port: another program that has the port now does not answer
+  /// an encryption request with one letter.
   static func databaseAnswers(on port: UInt16) -> Bool {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard socket >= 0 else { return false }

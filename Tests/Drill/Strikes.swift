@@ -1,28 +1,28 @@
 import Glibc
 
-/// Deaths at random: of the coordinator, of its group, of workers and of tasks.
+/// Random kills of the coordinator, its process group, workers and tasks.
 struct Strikes {
   private let mark: String
-  /// What coordinators of runs within the run are known by; nil where there are none.
+  /// The program of nested coordinators; nil without nested runs.
   private let program: String?
-  /// A worker or a task was killed in this drive, so a task may have failed.
+  /// A worker or task was killed in this session, so a task may have failed.
   private(set) var killedOthers = false
-  /// Everything was killed at once, so what the workers held may live on until a resume.
+  /// All processes were killed at the same time, so orphans may survive until a resume.
   private(set) var mayHaveOrphans = false
 
-  /// - Parameter program: the `opflow` that tasks of the run call themselves, where they do.
+  /// - Parameter program: the `opflow` that tasks of the run call, if they do.
   init(mark: String, program: String? = nil) {
     self.mark = mark
     self.program = program
   }
 
-  /// A drive begins.
+  /// Resets the state for a new session.
   mutating func begin() {
     killedOthers = false
     mayHaveOrphans = false
   }
 
-  /// Kills something; the signal, when that is to end the coordinator, and else 0.
+  /// Kills a process. Returns the signal if it will end the coordinator, else 0.
   mutating func strike(_ victim: Victim, _ random: inout DrillNumbers) -> Int32 {
     switch random.below(100) {
     case 0..<40: return send(SIGKILL, to: victim.pid)
@@ -32,7 +32,7 @@ struct Strikes {
     case 60..<66: return send(SIGKILL, to: -victim.pid)
     case 66..<70: return send(SIGINT, to: -victim.pid)
     case 70..<76:
-      // All of opflow in one instant: the workers are stopped first, so that none sees the end.
+      // All of opflow at the same time: the workers are stopped first, so that none notices.
       let workers = MarkedProcess.all(mark: mark).filter { process in
         process.isWorker
           || process.pid != victim.pid && program.map { $0 == process.program } == true
@@ -48,29 +48,29 @@ struct Strikes {
     return 0
   }
 
-  // MARK: - Judging
+  // MARK: - Checks
 
-  /// What is wrong with how a drive ended; nil where nothing is.
+  /// Returns the error in a session's exit status, or nil.
   ///
   /// - Parameters:
-  ///   - signal: that was to end it; 0 for none.
-  ///   - mayFail: something else was killed that tasks need.
+  ///   - signal: the signal that was to end it; 0 for none.
+  ///   - mayFail: a process that tasks need was killed.
   func fault(ofStatus status: Int32, after signal: Int32, mayFail: Bool = false) -> String? {
     switch status {
     case 0: nil
     case 1 where killedOthers || mayFail: nil
     case 128 + signal where signal != 0 && signal != SIGKILL: nil
     case -SIGKILL where signal == SIGKILL: nil
-    // Before it catches signals they end it as they end any program.
+    // Signals end it like any program before it catches them.
     case -signal where signal != 0: nil
     default: "it ended with \(status) after signal \(signal)"
     }
   }
 
-  /// What is alive though the drive has ended; nil for nothing. What may be left ends with the next
-  /// drive.
+  /// Returns processes that survived the session, or nil. Ignores orphans, which the next session
+  /// ends.
   ///
-  /// - Parameter folder: with those that are in that folder.
+  /// - Parameter folder: also counts processes in this folder.
   func survivors(in folder: String? = nil) -> String? {
     if mayHaveOrphans { return nil }
     let left = MarkedProcess.waitForNone(mark: mark, in: folder, milliseconds: 15_000)

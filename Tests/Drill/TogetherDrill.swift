@@ -1,15 +1,14 @@
 import Foundation
 
-/// Two or three live runs of one state folder, killed at random moments, whose sources stay as they
-/// are meanwhile: no task runs in two of them at once, none reads what another one is writing, and
-/// none runs again that has succeeded.
+/// Two or three live runs of one state folder, killed at random moments, with unchanged sources. No
+/// task may run in two of them at once, read a half-written file, or run again after its success.
 package struct TogetherDrill {
   private let program: String
   private let folder: String
   private let mark = UUID().uuidString
   private var random: DrillNumbers
   private var strikes: Strikes
-  /// By task: those of the ones before it that it reads.
+  /// For each task, the earlier tasks whose outputs it reads.
   private let needs: [[Int]]
   private var edits: [Int]
 
@@ -18,7 +17,7 @@ package struct TogetherDrill {
 
   /// - Parameters:
   ///   - program: the `opflow` to run.
-  ///   - parent: where it makes its folder.
+  ///   - parent: the parent of the drill's folder.
   package init(program: String, seed: UInt64, tasks: Int, parent: String) throws {
     self.program = program
     strikes = Strikes(mark: mark)
@@ -38,8 +37,7 @@ package struct TogetherDrill {
     try manifest.write(toFile: "\(folder)/opflow.yaml", atomically: false, encoding: .utf8)
   }
 
-  /// Goes on for so many rounds. The folder is removed when all is well, and stays when something
-  /// is found.
+  /// Runs `limit` rounds. Removes the folder unless an error is found.
   package mutating func run(rounds limit: Int) throws {
     while rounds < limit { try round() }
     try FileManager.default.removeItem(atPath: folder)
@@ -49,7 +47,7 @@ package struct TogetherDrill {
 
   private func reads(_ task: Int) -> [String] { ["src/\(task)"] + needs[task].map { "out/\($0)" } }
 
-  /// Each start and each end leaves a line. A file that is whole ends with `end`.
+  /// Each start and each end writes a line. A complete file ends with `end`.
   private var manifest: String {
     var text = "defaults: { retry: { max: 1000, delay: 0 } }\ntasks:\n"
     for task in needs.indices {
@@ -88,7 +86,7 @@ package struct TogetherDrill {
 
   private func source(_ task: Int) -> String { "source \(task), edit \(edits[task])\n" }
 
-  /// What each task has to leave, worked out without a run.
+  /// Returns the expected output of each task, computed without a run.
   private func expected() -> [String] {
     var outputs: [String] = []
     for task in needs.indices {
@@ -121,7 +119,7 @@ package struct TogetherDrill {
     try judge(wasKilled: kills > killsBefore)
   }
 
-  /// Runs that begin in one instant, or a while after each other, with some tasks or all.
+  /// Starts a run of all tasks or some, mostly without a delay.
   private mutating func start(_ number: Int) throws -> Victim {
     var words = ["run", "--output", "quiet", "-k", "-j", "\(1 + random.below(4))"]
     if random.chance(30) { words.append("t\(random.below(needs.count))") }
@@ -139,7 +137,7 @@ package struct TogetherDrill {
     }
   }
 
-  /// What was killed between the end of a task and its record runs again, nothing else.
+  /// Only a task that was killed between its end and its record may run again.
   private mutating func judge(wasKilled: Bool) throws {
     let ended = Dictionary(lines("ended").map { ($0, 1) }, uniquingKeysWith: +)
     if !wasKilled, let (task, count) = ended.first(where: { $0.value > 1 }) {

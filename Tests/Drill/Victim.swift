@@ -2,15 +2,15 @@ import CTestSupport
 import Foundation
 import Glibc
 
-/// The program under test while it runs, leader of a process group of its own.
+/// The running program under test, leader of its own process group.
 final class Victim {
   let pid: pid_t
   private let exitDescriptor: Int32
   private var reaped: Int32?
 
   /// - Parameters:
-  ///   - output: the name of the file in the folder that has what it prints.
-  ///   - environment: variables that it has besides, as `NAME=VALUE`.
+  ///   - output: the name of the output file in the folder.
+  ///   - environment: additional variables as `NAME=VALUE`.
   init(
     _ program: String, _ arguments: [String], folder: String, mark: String,
     output: String = "last.out", environment: [String] = []
@@ -27,7 +27,7 @@ final class Victim {
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     posix_spawnattr_setpgroup(&attributes, 0)
-    // A shell has what it runs in the background ignore SIGINT, and the tests may be that.
+    // Shells make background processes ignore SIGINT, and the tests may be one.
     var signals = sigset_t()
     sigfillset(&signals)
     posix_spawnattr_setsigdefault(&attributes, &signals)
@@ -38,7 +38,7 @@ final class Victim {
       Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let words = [program] + arguments
-    // What a program built with a sanitizer is told counts for it, too.
+    // Sanitizer options apply to the program, too.
     let sanitizer = ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { "ASAN_OPTIONS=\($0)" }
     let variables =
       ["PATH=\(path)", "OPFLOW_DRILL=\(mark)"] + [sanitizer].compactMap { $0 } + environment
@@ -62,7 +62,7 @@ final class Victim {
     close(exitDescriptor)
   }
 
-  /// Its exit code, or its signal as a negative number; nil when it lives longer than that.
+  /// Returns the exit code, or a negative signal number; nil if it outlives the limit.
   func end(withinMilliseconds limit: Int) -> Int32? {
     if let reaped { return reaped }
     var event = pollfd(fd: exitDescriptor, events: Int16(POLLIN), revents: 0)
@@ -72,17 +72,17 @@ final class Victim {
   }
 }
 
-/// A process that bears the drill's mark (proc(5), environ).
+/// A process with the drill's mark in its environment (proc(5), environ).
 struct MarkedProcess {
   var pid: pid_t
   var isWorker: Bool
   var isTask: Bool
-  /// The program that it runs, as it was called.
+  /// The name by which its program was called.
   var program: Substring
   var command: String
 
-  /// - Parameter folder: with those that are in that folder, since a program may write over its
-  ///   environment.
+  /// - Parameter folder: also finds processes in this folder, since programs may overwrite their
+  /// environment.
   static func all(mark: String, in folder: String? = nil) -> [MarkedProcess] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { pid_t($0) }.compactMap { pid in
@@ -103,14 +103,14 @@ struct MarkedProcess {
     return path.map { $0 == folder || $0.hasPrefix(folder + "/") } ?? false
   }
 
-  /// Files of proc(5) have no size, so they are read to their end.
+  /// Reads a file of proc(5) to its end, since it has no size.
   private static func contents(_ path: String) -> String? {
     guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
     defer { try? handle.close() }
     return (try? handle.readToEnd()).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Waits until none is left; returns those that are there when the time is over.
+  /// Waits until no process is left; returns those that are left after the time limit.
   static func waitForNone(
     mark: String, in folder: String? = nil, milliseconds: Int
   ) -> [MarkedProcess] {
@@ -127,7 +127,7 @@ struct MarkedProcess {
   }
 }
 
-/// A promise that did not hold, or something that the drill itself could not do.
+/// A violated promise, or a failure of the drill itself.
 package struct DrillFinding: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

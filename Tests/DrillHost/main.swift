@@ -1,10 +1,10 @@
-// A program that is killed at any moment, for a drill: adds COUNT tasks in steps, closures among
-// them, each of which may need the one before it, tells each that is added, waits for all, and
-// closes the queue.
+// A client program that a drill kills at any moment: adds COUNT tasks in steps, some of them
+// closures and some dependent on the task before, prints each addition, waits for all, and closes
+// the queue.
 import Glibc
 import Opflow
 
-/// At once: what is told is true whenever this program is killed.
+/// Unbuffered, so that each printed fact survives a kill.
 @Sendable func tell(_ text: String) {
   let line = Array((text + "\n").utf8)
   guard write(1, line, line.count) == line.count else { exit(74) }
@@ -27,7 +27,7 @@ for number in 0..<count {
         tell("ended \(id)")
       } : .shell("echo \(id) >> trace; sleep 0.0\(number % 7)"),
     needs: number % 3 == 0 ? [] : last.map { [$0] } ?? [],
-    // Who kills a worker may hit what it is just about to start.
+    // A kill may hit a worker that is about to start the task.
     retry: .init(max: 10, delay: .milliseconds(1)))
   tell("added \(id)")
   last = task

@@ -2,7 +2,7 @@ package import OpflowJournal
 package import OpflowPlan
 import Synchronization
 
-/// The plan of a run to which tasks are added, as its file stands in the run's folder.
+/// The plan of a run that grows, like its file in the run's folder.
 final package class GrowingPlan: Sendable {
   /// The tasks that the run began with.
   package let first: Plan
@@ -13,29 +13,28 @@ final package class GrowingPlan: Sendable {
     file = Mutex(first.copyOfBytes)
   }
 
-  /// What is added to the file: before the line by which it counts.
+  /// Adds a segment to the file, before the journal line that makes it count.
   package func add(_ segment: Plan) throws -> Plan {
     let growth = try PlanGrowth(of: open(), by: segment)
     file.withLock { $0 = growth.applied(to: $0) }
     return try open()
   }
 
-  /// Gives tasks of it other names, in another file.
+  /// Renames retracted tasks, in a new file.
   package func retract(_ tasks: Range<Int>, attempt: Int32) throws -> Plan {
     let growth = try PlanGrowth(of: open(), retracting: tasks, attempt: attempt)
     file.withLock { $0 = growth.applied(to: []) }
     return try open()
   }
 
-  /// What a resume makes of it: the first tasks, and of those that were added as many as are told
-  /// of.
+  /// Rebuilds the file like a resume: the first tasks, and the segments that the journal has.
   package func replace(_ segments: [Plan]) throws -> Plan {
     file.withLock { $0 = first.copyOfBytes }
     for segment in segments { _ = try add(segment) }
     return try open()
   }
 
-  /// With so many tasks of those that it has; nil for all.
+  /// Opens the plan with this many tasks; nil for all.
   package func open(_ taskCount: Int? = nil) throws -> Plan {
     let bytes = file.withLock { $0 }
     let plan = try Plan(copying: bytes, limit: taskCount)
@@ -43,13 +42,13 @@ final package class GrowingPlan: Sendable {
     return plan
   }
 
-  /// As whoever looks at the run opens it.
+  /// Opens the plan like a reader of the run.
   package func open(toldBy journal: some Collection<UInt8>) throws -> Plan {
     let told = Array(journal).withUnsafeBytes { JournalReader.taskCount(atEndOf: $0) }
     return try open(min(told ?? first.taskCount, open().taskCount))
   }
 
-  /// As a follower does it.
+  /// Opens the plan like a follower of the journal.
   package var grown: JournalFollower.GrownPlan {
     { [self] count, _ in
       guard let plan = try? open(), plan.taskCount >= count else { return nil }

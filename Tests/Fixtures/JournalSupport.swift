@@ -2,7 +2,7 @@ import OpflowBase
 package import OpflowJournal
 package import OpflowPlan
 
-/// A plan of tasks that need each other as said, for tests of journal, recovery and resume.
+/// A plan of tasks with dependencies, for tests of journal, recovery and resume.
 package struct TestPlan {
   package struct Task {
     package var name: String
@@ -10,7 +10,7 @@ package struct TestPlan {
     package var flags: TaskFlags = []
     package var fingerprint: UInt64 = 1
     package var isService = false
-    /// The need whose value its `if` is.
+    /// The dependency whose value is its `if`.
     package var decidedBy: String?
     /// It declares inputs.
     package var isChecked = false
@@ -86,13 +86,13 @@ extension OpenEntry {
     manifestPath: "/srv/project/opflow.yaml", folder: "/srv/project")
 }
 
-/// Journal bytes as a run would write them.
+/// Journal bytes like those of a run.
 package struct JournalText {
   package let plan: Plan
   package var encoder = JournalEncoder()
-  /// A millisecond a line.
+  /// Advances by a millisecond per line.
   private var now: Int64 = 1_700_000_000_000
-  /// Where each line begins, and the end.
+  /// The offset of each line, and the end.
   package private(set) var offsets = [0]
 
   package init(_ plan: Plan) {
@@ -143,7 +143,7 @@ package struct JournalText {
     append(Transition(.skip(reason), try plan.id(name)))
   }
 
-  /// A further drive that takes these back.
+  /// Adds another session that makes these tasks pending again.
   package mutating func resume(_ retracted: (String, RerunReason)...) throws {
     var entry = ResumeEntry(planKey: "", opflowVersion: "0.1.0")
     entry.retracted = retracted.count
@@ -159,7 +159,7 @@ extension RunModel {
     try bytes.withUnsafeBytes { try RunModel.read($0, plan: plan).history }
   }
 
-  /// What is claimed to have ended well.
+  /// Returns the tasks that succeeded according to the journal.
   package func successes(_ plan: Plan) -> Set<String> {
     Set(
       plan.tasks.filter { self[TaskID($0)].state == .succeeded }.map { plan.nameString(TaskID($0)) }
@@ -193,9 +193,9 @@ package func taskSet(_ plan: Plan, _ names: String...) throws -> TaskSet {
   return set
 }
 
-/// What a resume decides after a journal.
+/// Returns a resume's decision after a journal.
 ///
-/// - Parameter newPlan: the plan that the resume has; nil for that of the journal.
+/// - Parameter newPlan: the plan of the resume; nil for that of the journal.
 package func decide(
   _ plan: Plan, readWith newPlan: Plan? = nil, request: ResumeRequest = ResumeRequest(),
   _ write: (inout JournalText) throws -> Void

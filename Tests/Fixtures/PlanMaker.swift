@@ -1,12 +1,12 @@
 import OpflowBase
 package import OpflowPlan
 
-/// A plan for tests: tasks by name, needs by name.
+/// A plan for tests: tasks and dependencies by name.
 package struct PlanMaker {
   package struct Task {
     package var name: String
     package var needs: [(String, NeedCondition)] = []
-    /// Needs for tasks that are not of this segment.
+    /// Dependencies on tasks that are not in this segment.
     package var outerNeeds: [(String, NeedCondition)] = []
     package var flags: TaskFlags = []
     package var priority: Int16 = 0
@@ -16,18 +16,18 @@ package struct PlanMaker {
     package var demand: [(UInt32, UInt64)] = [(0, 1)]
     package var script = "true"
     package var kind = ActionKind.shell
-    /// Nil for a task that declares none.
+    /// nil for a task that declares none.
     package var inputs: [InputEntry]?
     package var outputs: [OutputEntry] = []
     package var service: ServiceEntry?
     package var isLocal = false
     package var jobserver: JobserverStyle?
-    /// The need whose value its `if` is.
+    /// The dependency whose value is its `if`.
     package var decidedBy: String?
   }
 
   package var tasks: [Task] = []
-  /// Their names, with their legs, which are tasks that stand one behind the other.
+  /// Names of matrices, with their tasks, which must be consecutive.
   package var matrixGroups: [(name: String, instances: [String])] = []
   package var resources: [(String, UInt64)] = []
 
@@ -63,7 +63,7 @@ package struct PlanMaker {
     }
   }
 
-  /// A task that makes the legs of the family of its name.
+  /// Adds a task that makes the tasks of the matrix with its name.
   package mutating func addInstanceMaker(_ name: String, needs: [String] = []) {
     add(name, needs: needs) {
       $0.kind = .command
@@ -71,7 +71,7 @@ package struct PlanMaker {
     }
   }
 
-  /// A family whose legs are there.
+  /// Adds a matrix with its tasks.
   package mutating func addMatrixGroup(
     _ name: String, instances: [String], _ change: (inout Task) -> Void = { _ in }
   ) {
@@ -92,7 +92,7 @@ package struct PlanMaker {
     return plan
   }
 
-  /// - Parameter change: adds to what is built.
+  /// - Parameter change: adds to the builder.
   package func bytes(_ change: (inout PlanBuilder) -> Void = { _ in }) throws -> [UInt8] {
     var builder = PlanBuilder()
     for (name, capacity) in [("cpu", 0), ("memory", 0), ("download", 0)] + resources {
@@ -158,7 +158,7 @@ package struct PlanMaker {
       maxParallel: 0, maxFailures: 1, usesRunID: false)
     switch builder.finish(manifest: manifest, key: PlanKey(high: 1, low: 2)) {
     case .plan(let bytes): return bytes
-    case .cycle(let ring): throw Problem.cycle(ring)
+    case .cycle(let cycle): throw Problem.cycle(cycle)
     }
   }
 
@@ -183,9 +183,9 @@ package struct PlanMaker {
 }
 
 extension PlanBuilder {
-  /// Has the value of one of its needs be the `if` of a task.
+  /// Makes the value of a dependency the `if` of a task.
   ///
-  /// - Parameter place: of the need among all that the task has.
+  /// - Parameter place: the index among the task's dependencies.
   package mutating func decide(_ entry: inout TaskEntry, byNeed place: Int) {
     let program = steps([LateStep(.value, text: intern("v"), first: place, count: 1)])
     entry.record.late = late([LateItem(.condition, program: program)])

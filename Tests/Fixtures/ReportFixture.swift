@@ -2,15 +2,15 @@ package import OpflowJournal
 package import OpflowPlan
 package import OpflowReports
 
-/// A run for the tests of reports: a journal that is told by names, and its tasks' logs.
+/// A run for tests of reports: a journal with names, and the logs of tasks.
 package struct ReportFixture {
   package let plan: Plan
   private var encoder = JournalEncoder()
-  /// What was written before it.
+  /// The lines before those of `encoder`.
   private var earlier: [UInt8] = []
   private var now: Int64 = 1_767_323_045_000
   package var logs: [String: [UInt8]] = [:]
-  /// Between two lines.
+  /// The time between two lines.
   package var stepMilliseconds: Int64 = 1000
 
   package init(_ plan: Plan, open: OpenEntry = .example) {
@@ -31,13 +31,13 @@ package struct ReportFixture {
     encoder.append(transition, at: now, plan: plan)
   }
 
-  /// A line of the run, or of a worker.
+  /// Adds a line of the run or of a worker.
   package mutating func tell(_ entry: JournalEntry) {
     now += stepMilliseconds
     encoder.append(entry, at: now, plan: plan)
   }
 
-  /// A further drive, that takes these back.
+  /// Adds another session that makes these tasks pending again.
   package mutating func resume(
     _ retracted: (String, RerunReason)..., reused: Int = 0, trace: TraceParent? = nil
   ) {
@@ -54,7 +54,7 @@ package struct ReportFixture {
       .close(CloseEntry(state: state, exitCode: exit, signal: signal)), at: now, plan: plan)
   }
 
-  /// Lines from here on say that they are of that drive.
+  /// Makes further lines those of another session.
   package mutating func pretend(session: Int) {
     earlier += encoder.bytes
     encoder = JournalEncoder(nextSequence: encoder.nextSequence, session: session)
@@ -71,7 +71,7 @@ package struct ReportFixture {
       isHeld: isHeld)
   }
 
-  /// As a run reads its logs.
+  /// Returns outputs like a run that reads its logs.
   package var output: OutputSource {
     let (plan, logs) = (plan, logs)
     return { task, most in
@@ -83,7 +83,7 @@ package struct ReportFixture {
     }
   }
 
-  /// Text that does harm where it is taken for more than text.
+  /// Text that does harm if it is interpreted.
   package static let hostile: [UInt8] =
     Array(
       "\u{1b}[31mred\u{1b}[0m \u{1b}]8;;x\u{7}link ]]> </script> &amp; <failure> \"\u{202e}abc".utf8

@@ -5,11 +5,11 @@ package import OpflowViews
 import OpflowWire
 import Screen
 
-/// Plans and views for the tests of what people see.
+/// Plans and views for tests of the user interface.
 package enum ViewFixture {
-  /// A plan named `demo` of shell tasks, each with the names of those it needs.
+  /// Returns a plan named `demo` of shell tasks with their dependencies.
   ///
-  /// - Parameter downloads: tasks that are downloads instead, each with its URLs.
+  /// - Parameter downloads: tasks that are downloads instead, with their URLs.
   package static func plan(
     _ tasks: [(name: String, needs: [String])], tags: [String: [String]] = [:],
     finally: Set<String> = [], flags: [String: TaskFlags] = [:],
@@ -67,14 +67,14 @@ package enum ViewFixture {
   }
 }
 
-/// A view that is driven by names, and the text it gave.
+/// Controls a view by task names and collects its text.
 package struct ViewDriver: ~Copyable {
   private(set) var plan: Plan
   private var view: ProgressView
   private var now: Int64 = 1000
-  /// What tries printed so far that have not ended.
+  /// The output of running attempts so far.
   private var printed: [String: [UInt8]] = [:]
-  /// What is shown as a whole.
+  /// The output that is shown completely.
   private var logs: [TaskID: [UInt8]] = [:]
 
   package init(
@@ -111,7 +111,7 @@ package struct ViewDriver: ~Copyable {
 
   package func id(_ name: String) -> TaskID { plan.task(named: name) ?? .none }
 
-  /// How much of a log is read at once.
+  /// The size of one read from a log.
   package var logPieceBytes = 32_768
 
   package mutating func wait(_ milliseconds: Int64) { now += milliseconds }
@@ -122,7 +122,7 @@ package struct ViewDriver: ~Copyable {
     view.show(.entry(.transition(transition), plan), atMilliseconds: now)
   }
 
-  /// Something becomes of a further machine.
+  /// Reports an event of a node.
   package mutating func node(
     _ number: Int32, _ state: NodeState, _ host: String, detail: String = ""
   ) {
@@ -167,7 +167,7 @@ package struct ViewDriver: ~Copyable {
     view.show(.entry(.transition(transition), plan), found, atMilliseconds: now)
   }
 
-  /// Types what a person types who has the keyboard.
+  /// Types keys like a user.
   package mutating func type(_ text: String) {
     view.live?.setKeys(true)
     _ = view.type(Array(text.utf8))
@@ -176,7 +176,7 @@ package struct ViewDriver: ~Copyable {
     view.live?.tails = Dictionary(tasks.map { ($0, last) }) { $1 }
   }
 
-  /// What tasks have printed so far, as far as the view wants it.
+  /// Sets the latest output of tasks, as far as the view wants it.
   package mutating func say(_ texts: [String: String]) {
     let wanted = view.wantedTails(atMilliseconds: now)
     var tails: [TaskID: [UInt8]] = [:]
@@ -195,7 +195,7 @@ package struct ViewDriver: ~Copyable {
     view.show(.entry(.request(request), plan), atMilliseconds: now)
   }
 
-  /// Tasks were added, so that this is the plan.
+  /// Reports added tasks.
   package mutating func extend(_ grown: Plan) {
     guard let id = RequestID("o\(now)") else { return }
     let new = grown.taskCount - plan.taskCount
@@ -217,7 +217,7 @@ package struct ViewDriver: ~Copyable {
     view.show(.entry(entry, plan), atMilliseconds: now)
   }
 
-  /// The lines of the next frame, drawn on a terminal of its own.
+  /// Returns the lines of the next frame on an empty terminal.
   package mutating func frame(columns: Int, rows: Int) -> [String] {
     view.live?.forget()
     now += 100
@@ -267,7 +267,7 @@ package struct ViewDriver: ~Copyable {
       CloseEntry(state: state, exitCode: exit, signal: signal), atMilliseconds: now)
   }
 
-  /// All that waits for a reader.
+  /// Returns all unread bytes.
   package mutating func errorText() -> String {
     var bytes: [UInt8] = []
     while view.hasStandardError {

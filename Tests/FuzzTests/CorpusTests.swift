@@ -2,12 +2,12 @@ import Foundation
 import FuzzEntries
 import Testing
 
-/// Everything that a fuzzer ever found, and what leads it to the rest: read again by the same code.
+/// Checks the corpus: all past findings, and the inputs that the fuzzer starts with.
 struct CorpusTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Fuzz/Corpus")
 
-  /// None where all that a fuzzer sets out from is made anew.
+  /// Some targets have seeds instead of a folder.
   private static func names(in folder: URL) throws -> [String] {
     guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -32,7 +32,7 @@ struct CorpusTests {
     }
   }
 
-  /// A fuzzer looks at each for a second; this is what can be afforded in every run of the tests.
+  /// A fuzzer spends a second on each input; this is fast enough for all test runs.
   @Test(arguments: FuzzTarget.allCases)
   func `one byte of the corpus cut or changed does no harm`(_ target: FuzzTarget) throws {
     let folder = Self.folder.appendingPathComponent(target.rawValue)

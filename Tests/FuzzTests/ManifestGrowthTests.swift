@@ -3,15 +3,15 @@ import Testing
 
 @testable import OpflowManifest
 
-/// Whether a manifest's cost grows faster than the manifest: each key alone, and what tasks share
-/// beside what each of them has. `scripts/stress growth` tries any two keys together.
+/// Checks that costs do not grow faster than the manifest: each key alone, and shared keys together
+/// with keys of each task. `scripts/stress growth` tries pairs of keys.
 struct ManifestGrowthTests {
   @Test(arguments: ManifestGrowth.all)
   func `the cost of a manifest grows as its size does`(_ growth: ManifestGrowth) throws {
     try GrowthCheck.check([growth], count: 700)
   }
 
-  /// What all tasks start from is not to be copied into those that add something.
+  /// Shared values must not be copied into tasks that add some.
   @Test(arguments: ["manifest.env", "manifest.env_file", "defaults.env", "manifest.vars"])
   func `what tasks share is kept once beside what each has`(_ key: String) throws {
     let shared = try #require(ManifestGrowth.all.first { $0.key == key })
@@ -19,7 +19,7 @@ struct ManifestGrowthTests {
     try GrowthCheck.check([shared, own], count: 700)
   }
 
-  /// A new key is to be measured too.
+  /// Fails if a new key has no measurement.
   @Test func `there is a growth for each key that may hold ever more`() {
     let keys = Set(ManifestGrowth.all.map(\.key))
     for map in KeyMap.allCases {
@@ -30,7 +30,7 @@ struct ManifestGrowthTests {
     }
   }
 
-  /// Read as others that are measured, or for one value at a time.
+  /// Keys that are read like measured ones, or have one short value.
   private static let without: Set<String> = [
     "task.block", "defaults.shell", "service.ports", "service.ready", "ready.exec",
     "ready.file", "ready.http", "ready.log", "need.task", "include.path", "include.as",
@@ -41,7 +41,7 @@ struct ManifestGrowthTests {
 }
 
 extension ValueShape {
-  /// Whether a value may be ever longer.
+  /// True if values may have any length.
   fileprivate var grows: Bool {
     switch self {
     case .text, .line, .script, .scalar, .expression, .id, .address, .command, .list, .nested,

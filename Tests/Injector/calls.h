@@ -1,4 +1,4 @@
-// System calls by name, those that this program's runs make. Any other goes by its number.
+// The names of system calls that opflow makes. Others have numbers only.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
   C(inotify_init1) C(inotify_add_watch) C(prlimit64) C(pidfd_open) C(pidfd_send_signal) \
   C(close_range) C(sigaltstack) C(membarrier)
 
-// Calls that only older machines have.
+// Calls that only older architectures have.
 #define LEGACY_CALLS \
   C(open) C(creat) C(stat) C(fstat) C(lstat) C(newfstatat) C(poll) C(access) C(pipe) C(dup2) \
   C(fork) C(vfork) C(mkdir) C(rmdir) C(unlink) C(rename) C(link) C(symlink) C(readlink) C(chmod) \

@@ -1,14 +1,14 @@
-// Runs a program and lets one system call of it, or of its workers, fail (ptrace(2)).
+// Runs a program and makes one system call of it, or of its workers, fail (ptrace(2)).
 //
 //   Injector count FILE -- PROGRAM ARGUMENT...
-//     writes `ROLE CALL COUNT` to FILE for every system call that was made.
+//     writes `ROLE CALL COUNT` to FILE for each system call that was made.
 //   Injector ROLE CALL ERROR FIRST LAST -- PROGRAM ARGUMENT...
-//     lets the calls FIRST to LAST (0: all that follow) of that kind fail with errno ERROR without
-//     being made (but for close(2)), or kills the caller before the first where ERROR is `KILL`.
+//     makes the calls FIRST to LAST (0: no limit) of that kind fail with errno ERROR without
+//     executing them (except close(2)), or kills the caller before the first if ERROR is `KILL`.
 //
-// ROLE is `coordinator` for the program itself, `worker` or `download` for what it starts as such; a
-// child belongs to its parent until it executes. Calls are counted for all processes of a role
-// together. Everything else that is started is let go. Ends as the program ends.
+// ROLE is `coordinator` for the program itself, `worker` or `download` for its workers; a child has
+// its parent's role until it executes a program. Calls are counted for all processes of a role
+// together. Other programs are detached. Ends like the program.
 #define _GNU_SOURCE
 #include "calls.h"
 #include <errno.h>
@@ -56,12 +56,12 @@ static struct tracee *find(pid_t pid) {
     if (room == NULL && tracees[i].pid == 0) room = &tracees[i];
   }
   if (room == NULL) die("too many processes");
-  // It may stop before its parent tells of it.
+  // It may stop before its parent reports it.
   *room = (struct tracee){.pid = pid, .role = NOBODY};
   return room;
 }
 
-// A tracee may be killed at any moment; its end is then told by wait.
+// A tracee may be killed at any moment; wait reports its end.
 static long request(long what, pid_t pid, uintptr_t data) {
   return ptrace(what, pid, NULL, (void *)data);
 }
@@ -134,7 +134,7 @@ static void at_call(struct tracee *tracee) {
     return;
   }
   tracee->fails = 1;
-  // Linux closes a descriptor whatever close(2) says.
+  // Linux closes a descriptor even if close(2) fails.
   if (target_call != SYS_close) skip_call(tracee->pid);
 }
 

@@ -1,10 +1,12 @@
-// What the library costs: `LibraryBench MODE COUNT FOLDER [OPFLOW]`.
+// Measures the cost of the library: `LibraryBench MODE COUNT FOLDER [OPFLOW]`.
 //
-// `bulk`, `group` and `each` add so many trivial commands, in one call, by calls that wait at once,
-// and one call after the other, and wait for their end. `changes` has so many tasks cancelled at
-// once, with a reader of changes that keeps up; `slow` has ten tasks fail over and over, so many
-// times together, with one that begins to read when all is over. `idle` has an idle queue for so
-// many seconds. All print seconds and the processor time of this process.
+// - `bulk`, `group` and `each` add COUNT trivial commands and wait for them: in one call, in
+//   concurrent calls, and in one call after the other.
+// - `changes` cancels COUNT tasks at once while a fast reader reads their changes.
+// - `slow` lets ten tasks fail, in COUNT attempts in total, and then starts to read their changes.
+// - `idle` keeps an idle queue for COUNT seconds.
+//
+// All print elapsed seconds and the processor time of this process.
 import Glibc
 import Opflow
 
@@ -57,7 +59,7 @@ func readChanges(of queue: TaskQueue) async throws {
   try await queue.`continue`()
 }
 
-/// Reads the changes of ten tasks that fail and are tried again, when they have ended.
+/// Reads the changes of ten tasks that fail and are retried, after they have ended.
 func readChangesLate(of queue: TaskQueue) async throws {
   let changes = queue.changes(.everyChange(limit: 1000))
   let before = Usage.now

@@ -43,7 +43,7 @@ struct MaskerRandomTests {
     }
     let alphabet = alphabets.randomElement(using: &random)!
     var bytes = (0..<length).map { _ in alphabet.randomElement(using: &random)! }
-    // Line ends at the end are no part of what is found.
+    // Newlines at the end of a value are not part of a match.
     while let last = bytes.last, last == 10 || last == 13 { bytes[bytes.count - 1] = last + 60 }
     return bytes
   }

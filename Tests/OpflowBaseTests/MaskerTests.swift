@@ -2,7 +2,7 @@ import Testing
 
 @testable import OpflowBase
 
-/// What is masked and what is not, in exact bytes.
+/// Checks in exact bytes which texts are masked.
 struct MaskerTests {
   private func masked(_ text: String, _ secrets: String..., pieces: Int? = nil) throws -> String {
     let values = secrets.map { SecretValue(name: "S", bytes: Array($0.utf8)) }
@@ -94,7 +94,7 @@ struct MaskerTests {
       try masked("a \(red)se\u{1b}[1;4mcrets\u{1b}[m b", "secrets") == "a \(red)***\u{1b}[m b")
     #expect(try masked("s\0e\u{8}c\u{202e}rets", "secrets") == "***")
     #expect(try masked("sec\u{1b}]8;;a\u{7}rets", "secrets") == "***")
-    // Of what is never ended only the beginning is hidden.
+    // Only the beginning of an unfinished escape is hidden.
     #expect(try masked("sec\u{1b}]rets\n", "secrets") == "***\n")
     #expect(try masked("sec\u{1b}]rets", "secrets") == "***")
     #expect(try masked("sec\u{1b}]x\u{7}r\u{1b}]0;y", "secrets") == "sec\u{1b}]x\u{7}r\u{1b}]0;y")
@@ -173,7 +173,7 @@ struct MaskerTests {
     var rest: [UInt8] = []
     masker.finish { rest.append(contentsOf: $0) }
     #expect(rest.elementsEqual("hunter".utf8))
-    // What comes next is another stream.
+    // The next bytes belong to another stream.
     #expect(take("2\n") == "2\n")
   }
 
@@ -194,7 +194,7 @@ struct MaskerTests {
       try masked("\"id\": \"f871b60d\",\n\"x\": \"0617be19\"\n", key) == "***\n***\n")
     #expect(try masked("    \"x\":   \"0617be19\"", key) == "    ***")
     #expect(try masked("XCJmODcxYjYwZCJ9", "  \"f871b60d\" \n short").hasPrefix("XC***"))
-    // What is left of a line is too short to be known by itself.
+    // The rest of a line is too short to be masked by itself.
     #expect(try masked("        }", key) == "        }")
     #expect(try masked("[two words]", " two  words\t") == "[***]")
     #expect(try masked("a b", "a       b") == "a b")

@@ -232,14 +232,14 @@ import Testing
       ),
       (
         "run a* -- -v",
-        "`-- -v`: only one task can get arguments, but `a*` can select several; name its ID"
+        "`-- -v`: only one task can get arguments, but `a*` can match several; use the ID of one"
       ),
       (
         "run tag:x -- -v",
-        "`-- -v`: only one task can get arguments, but `tag:x` can select several; name its ID"
+        "`-- -v`: only one task can get arguments, but `tag:x` can match several; use the ID of one"
       ),
       ("build.yaml", "unknown command build.yaml; did you mean `opflow run build.yaml`?"),
-      ("-j4 run", "unknown flag -j4; flags follow the command: `opflow run -j4`"),
+      ("-j4 run", "unknown flag -j4; flags come after the command, as in `opflow run -j4`"),
       ("graph a.yaml --run 1", "`a.yaml` is a manifest and `1` is a run; name only one of them"),
       (
         "graph --format dto",
@@ -305,7 +305,10 @@ import Testing
       ("run --only=", "--only needs a value (SEL)"),
       ("run --keep-going=1", "--keep-going takes no value"),
       ("run -j0", "-j needs a number from 1 to 2147483647, not `0`"),
-      ("run -j 1,2", "--max-parallel takes one number here; `opflow plan` compares several"),
+      (
+        "run -j 1,2",
+        "-j (--max-parallel) takes one number here; to compare several: `opflow plan -j 1,2,4`"
+      ),
       ("plan -j 1,", "-j needs a number from 1 to 2147483647, not ``"),
       ("run --max-parallel many", "--max-parallel needs a number from 1 to 2147483647, not `many`"),
       ("run -j-1", "-j needs a number from 1 to 2147483647, not `-1`"),
@@ -325,7 +328,7 @@ import Testing
         "run --on moon",
         "--on: NODES must be one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not `moon`"
       ),
-      ("run --on ssh:", "--on: ssh: a host is missing, as in ssh:HOST,HOST"),
+      ("run --on ssh:", "--on: ssh needs a host, such as ssh:HOST,HOST"),
       ("resume a b", "unexpected argument `b`"),
       ("resume a --run b", "two runs: `b` and `a`; name only one"),
       ("runs a", "unexpected argument `a`"),
@@ -340,7 +343,7 @@ import Testing
       ),
       (
         "journal verfy",
-        "unknown action `verfy`; there are verify, export, repair; did you mean verify?"
+        "unknown action `verfy`; use one of verify, export, repair; did you mean verify?"
       ),
       ("journal verify a b", "unexpected argument `b`"),
       ("resume --resume", "unknown flag --resume; it is a flag of run, plan"),
@@ -378,7 +381,7 @@ import Testing
     #expect(try parse("report -o x.xml junit 2026") == expected)
     #expect(
       throws: UsageError(
-        "unknown report `juni`; there are junit, trace, html, otel; did you mean junit?",
+        "unknown report `juni`; use one of junit, trace, html, otel; did you mean junit?",
         command: .report)
     ) { try parse("report juni") }
     #expect(

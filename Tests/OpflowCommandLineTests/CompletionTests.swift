@@ -2,7 +2,7 @@ import Testing
 
 @testable import OpflowCommandLine
 
-/// What may stand at the cursor, and how it comes back to a shell.
+/// The words that can follow at the cursor, and their format for each shell.
 struct CompletionTests {
   /// - Parameter line: words, the last of which is at the cursor.
   private func ask(_ line: String) -> CompletionQuestion {

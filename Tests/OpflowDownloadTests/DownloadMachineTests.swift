@@ -323,7 +323,7 @@ struct DownloadMachineTests {
         $0.contentRange = .part(first: 30, last: 99, total: 100)
       }, nowSeconds: 0)
     guard case .write(let placement) = decision else {
-      Issue.record("it was skipped")
+      Issue.record("it skipped")
       return
     }
     #expect(!placement.startsOver)

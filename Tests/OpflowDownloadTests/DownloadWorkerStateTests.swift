@@ -14,7 +14,7 @@ struct DownloadWorkerStateTests {
   private let limited = TaskID(9)
   private let failed = EndReason.timeout.word.description
 
-  /// What is decided at a time in milliseconds, as words.
+  /// Returns the decisions after an event, as text.
   private mutating func tell(
     _ event: DownloadWorkerEvent, at milliseconds: Int64 = 0
   ) -> [String] {

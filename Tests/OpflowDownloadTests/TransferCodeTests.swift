@@ -24,16 +24,16 @@ struct TransferCodeTests {
 
   @Test(
     arguments: [
-      (43, "A libcurl function was given a bad argument", "a line of its head is no field"),
+      (43, "A libcurl function was given a bad argument", "a header line is malformed"),
       (
         43, "Failed reading the chunked-encoded stream", "Failed reading the chunked-encoded stream"
       ),
       (8, "Nul byte in header", "Nul byte in header"),
-      (1, "Received HTTP/0.9 when not allowed", "it does not begin as HTTP does"),
+      (1, "Received HTTP/0.9 when not allowed", "it is not HTTP"),
       (1, "Unsupported HTTP version in response", "Unsupported HTTP version in response"),
-      (27, "Out of memory", "a line of its head is too long, or there is no memory left"),
-      (56, "Too large response headers: 307205 > 307200", "its head is too long"),
-      (100, "A value or data field grew larger than allowed", "a line of its head is too long"),
+      (27, "Out of memory", "a header line is too long, or libcurl is out of memory"),
+      (56, "Too large response headers: 307205 > 307200", "its headers are too long"),
+      (100, "A value or data field grew larger than allowed", "a header line is too long"),
     ] as [(Int32, String, String)])
   func `an answer that makes no sense is told as that, and asked for again`(
     _ code: Int32, _ text: String, _ detail: String
@@ -41,14 +41,14 @@ struct TransferCodeTests {
     let failure = TransferCode.failure(code, text: text)
     #expect(failure.cause == .nonsense)
     #expect(failure.verdict == .again)
-    #expect(failure.text == "the answer makes no sense: \(detail)")
+    #expect(failure.text == "invalid response: \(detail)")
   }
 
   @Test func `what libcurl refuses to send is final`() {
     for code: Int32 in [3, 43, 48, 49] {
       let failure = TransferCode.refusal(code, text: "words")
       #expect(failure.verdict == .final)
-      #expect(failure.text == "cannot be asked for: words")
+      #expect(failure.text == "cannot be requested: words")
     }
     #expect(TransferCode.refusal(27, text: "Out of memory").verdict == .again)
     let missing = "Protocol \"https\" not supported or disabled in libcurl"

@@ -81,10 +81,10 @@ import Testing
       run.tell(.block(program, .joined))
       run.tell(.block(program, .offers(run.id("a"))))
       #expect(run.started.last == .init(task: "a", attempt: Int32(number)))
-      run.tell(.block(program, .gone(complaint: "its program has ended")))
+      run.tell(.block(program, .gone(complaint: "its client closed the connection")))
       #expect(run.journal.last?.event == .interrupt)
       #expect(run.journal.last?.outcome.reason == .workerLost)
-      #expect(run.journal.last?.detail == "its program has ended")
+      #expect(run.journal.last?.detail == "its client closed the connection")
     }
     #expect(run.state("a") == .ready)
     #expect(run.close == nil)
@@ -154,7 +154,7 @@ import Testing
     run.wait(milliseconds: 600)
     #expect(run.journal.last?.event == .retry)
     #expect(run.journal.last?.outcome.reason == .timeout)
-    // It goes on there: nobody has it beside that, however it is offered.
+    // The client still runs it, so no other client gets it, whatever it offers.
     run.tell(.block(Self.two, .joined))
     run.tell(.block(Self.two, .offers(run.id("a"))))
     run.wait(milliseconds: 60_000)
@@ -208,7 +208,7 @@ import Testing
     #expect(
       run.ask(.suspend, ["c"])
         == .refused(
-          detail: "c runs inside the program that offered it, and cannot be stopped there"))
+          detail: "c runs in the client that offered it; opflow cannot suspend it there"))
     run.tell(.block(Self.one, said(run.id("c"), 1, .success)))
     #expect(run.state("a") == .cancelled)
     #expect(run.state("b") == .skipped)

@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// What requests do to a run, and what is said to those that do not apply.
+/// The effects of requests on a run, and the answers to requests that do not apply.
 @Suite struct ControlTests {
   /// `a` needs nothing, `b` needs `a`, and so on; `x` and `y` need nothing.
   private static func run(
@@ -26,14 +26,14 @@ import Testing
 
   // MARK: The run
 
-  @Test func `a paused run starts nothing new, and goes on when it is continued`() throws {
+  @Test func `a paused run starts no tasks until it is continued`() throws {
     var run = try Self.run()
     #expect(run.runningNames == ["a"])
     #expect(run.ask(.pause) == .done(count: 0))
     run.end("a")
     #expect(run.runningNames.isEmpty)
     #expect(run.close == nil)
-    #expect(run.ask(.pause) == .refused(detail: "the run is paused already"))
+    #expect(run.ask(.pause) == .refused(detail: "the run is already paused"))
     #expect(run.ask(.proceed) == .done(count: 0))
     #expect(run.runningNames == ["b"])
     #expect(run.ask(.proceed) == .refused(detail: "the run is not paused"))
@@ -41,7 +41,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `what was handed ahead comes back when the run is paused`() throws {
+  @Test func `prefetched tasks come back when the run is paused`() throws {
     var run = try Self.run(prefetches: true)
     run.settle()
     run.end("a")
@@ -76,7 +76,7 @@ import Testing
     var run = try Self.run(parallel: 2)
     #expect(run.runningNames == ["a", "x"])
     #expect(run.ask(.cancel) == .done(count: 0))
-    #expect(run.ask(.cancel) == .refused(detail: "the run is stopping already"))
+    #expect(run.ask(.cancel) == .refused(detail: "the run is already stopping"))
     run.settle()
     #expect(run.close == CloseEntry(state: .cancelled, exitCode: 6))
     #expect(run.ask(.pause) == .refused(detail: "the run has ended"))
@@ -88,7 +88,7 @@ import Testing
     var run = try Self.run { $0.tasks[0].policy.retryMax = 3 }
     #expect(run.runningNames == ["a"])
     #expect(run.ask(.cancel, ["a"]) == .done(count: 1))
-    #expect(run.ask(.cancel, ["a"]) == .refused(detail: "a is being cancelled already"))
+    #expect(run.ask(.cancel, ["a"]) == .refused(detail: "a is already being cancelled"))
     run.settle()
     #expect(run.state("a") == .cancelled)
     #expect(run.state("b") == .skipped)
@@ -147,16 +147,16 @@ import Testing
   @Test func `a task that is named must fit, one of many may be passed over`() throws {
     var run = try Self.run()
     run.end("a")
-    #expect(run.ask(.cancel, ["a", "x"]) == .refused(detail: "a has succeeded already"))
+    #expect(run.ask(.cancel, ["a", "x"]) == .refused(detail: "a has already succeeded"))
     #expect(run.state("x") != .cancelled)
     #expect(run.ask(.cancel, among: ["a", "x"]) == .done(count: 1))
     #expect(run.state("x") == .cancelled)
     #expect(
       run.ask(.cancel, among: ["a", "x"])
-        == .refused(detail: "a has succeeded already, and it applies to none of 1 others"))
+        == .refused(detail: "a has already succeeded; 1 other task is refused as well"))
   }
 
-  @Test func `a request about another try than the present one is refused`() throws {
+  @Test func `a request for another attempt than the current one is refused`() throws {
     var run = try Self.run {
       $0.tasks[0].policy.retryMax = 1
       $0.tasks[0].policy.retryDelayMilliseconds = 10
@@ -169,7 +169,7 @@ import Testing
     var request = run.request(.cancel, ["a"])
     request.expects = 1
     run.tell(.request(request, from: ConnectionID(1)))
-    #expect(run.answers.last == .refused(detail: "a is at try 2 by now, not 1"))
+    #expect(run.answers.last == .refused(detail: "a is now at attempt 2, not 1"))
   }
 
   @Test func `a request that comes twice is done once and answered twice`() throws {
@@ -182,7 +182,7 @@ import Testing
     #expect(run.obeyed.count == 1)
   }
 
-  @Test func `a request waits for what a worker was handed ahead, and none overtakes it`() throws {
+  @Test func `a request waits for prefetched tasks, and no other request overtakes it`() throws {
     var run = try Self.run(prefetches: true) {
       for index in 0..<4 { $0.add("z\(index)") }
     }
@@ -200,15 +200,15 @@ import Testing
 
   // MARK: Suspend
 
-  @Test func `a suspended task stands still until it is continued, and nothing follows on it`()
+  @Test func `a suspended task stops until it is continued, and its worker gets no other task`()
     throws
   {
     var run = try Self.run(prefetches: true)
     #expect(run.runningNames == ["a"])
     #expect(run.ask(.suspend, ["a"]) == .done(count: 1))
     #expect(run.state("a") == .suspended)
-    #expect(run.ask(.suspend, ["a"]) == .refused(detail: "a is suspended already"))
-    #expect(run.ask(.skip, ["a"]) == .refused(detail: "a runs (try 1)"))
+    #expect(run.ask(.suspend, ["a"]) == .refused(detail: "a is already suspended"))
+    #expect(run.ask(.skip, ["a"]) == .refused(detail: "a is running (attempt 1)"))
     // A signal to the whole run is another thing.
     run.tell(.suspend)
     run.tell(.proceed)
@@ -231,7 +231,7 @@ import Testing
     #expect(run.runningNames == ["y"])
   }
 
-  @Test func `a timeout stands still with its task`() throws {
+  @Test func `the timeout of a suspended task stops, too`() throws {
     var run = try Self.run { $0.tasks[0].policy.timeoutMilliseconds = 1000 }
     run.settle()
     let worker = try #require(run.running.first?.key)
@@ -261,17 +261,18 @@ import Testing
     #expect(run.obeyed.last?.carried.resource == "db")
     #expect(
       run.ask(.parallel, value: .capacity(resource: 0, 0))
-        == .refused(detail: "cpu cannot be 0; `opflow pause` starts nothing new"))
+        == .refused(
+          detail: "the limit of cpu cannot be 0; to start no more tasks, use `opflow pause`"))
     #expect(
       run.ask(.parallel, value: .capacity(resource: 9, 1))
-        == .refused(detail: "there is no such resource"))
+        == .refused(detail: "the run has no such resource"))
     for name in ["a", "b", "c", "y"] { run.end(name) }
     #expect(run.runningNames.isEmpty)
     #expect(run.ask(.parallel, value: .capacity(resource: 3, 1)) == .done(count: 0))
     #expect(run.runningNames == ["x"])
   }
 
-  @Test func `a lowered capacity drains though short tasks are handed ahead`() throws {
+  @Test func `a lowered capacity drains despite prefetched short tasks`() throws {
     var run = try Self.run(parallel: 2, prefetches: true) {
       for index in 0..<40 { $0.add("z\(index)") }
     }
@@ -299,13 +300,13 @@ import Testing
 
   // MARK: Retry
 
-  @Test func `a failure is tried again, and what was skipped for it waits again`() throws {
+  @Test func `a failed task runs again, and its skipped dependents wait again`() throws {
     var run = try Self.run(maxFailures: 2)
     run.end("a", exit: 1)
     #expect(run.state("c") == .skipped)
     #expect(
       run.ask(.retry, ["b"])
-        == .refused(detail: "b was skipped for want of a: retry that"))
+        == .refused(detail: "b was skipped because of a; retry that instead"))
     #expect(run.ask(.retry, ["a"]) == .done(count: 1))
     let back = run.obeyed.last?.back.map { run.plan.nameString($0) }
     #expect(back == ["b", "c"])
@@ -326,7 +327,8 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `what ran after the failure stays, what waits for it waits anew`() throws {
+  @Test func `tasks that ran after the failure stay, and tasks that wait for it wait again`() throws
+  {
     var run = try Self.run(parallel: 4) {
       $0.add("mend", needs: ["a"], on: .failure)
       $0.add("report", needs: ["a", "x"], on: .finished)
@@ -342,7 +344,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `a cancelled task is tried again, with tries of its own`() throws {
+  @Test func `a cancelled task is tried again, with attempts of its own`() throws {
     var run = try Self.run { $0.tasks[0].policy.retryMax = 1 }
     run.settle()
     #expect(run.ask(.cancel, ["a"]) == .done(count: 1))
@@ -352,11 +354,11 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `what waits for its next try is not said to have none behind it`() throws {
+  @Test func `a retry of a task that waits for its next attempt is refused`() throws {
     var run = try Self.run()
     run.end("a", exit: 1)
     #expect(run.ask(.retry, ["a"]) == .done(count: 1))
-    #expect(run.ask(.retry, ["a"]) == .refused(detail: "a waits for its next try already"))
+    #expect(run.ask(.retry, ["a"]) == .refused(detail: "a already waits for its next attempt"))
   }
 
   @Test(arguments: [nil, ["last"], ["a", "b", "c", "x", "y", "last"]])
@@ -374,11 +376,11 @@ import Testing
     #expect(run.state("last") == .succeeded)
   }
 
-  @Test func `who asks for what was skipped is told what to ask for`() throws {
+  @Test func `the refusal for a skipped task names the task to retry`() throws {
     var run = try Self.run()
     run.end("a", exit: 1)
     #expect(
-      run.ask(.retry, ["c"]) == .refused(detail: "c was skipped for want of a: retry that"))
+      run.ask(.retry, ["c"]) == .refused(detail: "c was skipped because of a; retry that instead"))
     #expect(run.ask(.retry, ["c", "a", "b"]) == .done(count: 1))
     run.finish()
     #expect(run.close?.exitCode == 0)
@@ -391,8 +393,8 @@ import Testing
     #expect(
       run.ask(.retry, ["a"])
         == .refused(
-          detail: "a has failed, which is allowed, and b has gone on from that;"
-            + " a resume with --rerun runs both again"))
+          detail: "a has failed (allowed), and its dependent b has started;"
+            + " to re-run both after this run: opflow resume --rerun a"))
   }
 
   @Test func `nothing is tried again once the finally tasks have begun`() throws {
@@ -403,7 +405,8 @@ import Testing
     #expect(
       run.ask(.retry, ["a"])
         == .refused(
-          detail: "the `finally` tasks have begun; a resume runs it again afterwards"))
+          detail: "the `finally` tasks have started; after them, `opflow resume` re-runs failed"
+            + " tasks"))
   }
 
   // MARK: The journal

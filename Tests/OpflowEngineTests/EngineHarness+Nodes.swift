@@ -50,6 +50,6 @@ extension EngineHarness {
     }
   }
 
-  /// What was told of machines, in short.
+  /// The changes of nodes, in short.
   var nodeStates: [String] { nodeEntries.map { "\($0.node.rawValue) \($0.state.rawValue)" } }
 }

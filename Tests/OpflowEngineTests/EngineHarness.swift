@@ -5,7 +5,7 @@ import OpflowPlan
 import OpflowWire
 import Testing
 
-/// Drives an engine with imagined workers on an imagined clock.
+/// Runs an engine with simulated workers and a simulated clock.
 struct EngineHarness {
   struct Try: Equatable {
     var task: String
@@ -21,7 +21,7 @@ struct EngineHarness {
   var now = Instant(nanoseconds: 0)
   /// Messages that each worker has yet to look at.
   var inbox: [WorkerID: [WorkerMessage]] = [:]
-  /// Workers that are seats in programs.
+  /// Workers that are slots of clients.
   var slots: [WorkerID: ClientID] = [:]
   /// What programs were told, in its order.
   var toPrograms: [WorkerMessage] = []
@@ -29,20 +29,20 @@ struct EngineHarness {
   var ahead: [WorkerID: [(TaskID, Int32)]] = [:]
   var journal: [Transition] = []
   var started: [Try] = []
-  /// Requests that were obeyed, and what was answered, in their order.
+  /// Requests that the engine carried out, and its answers, in order.
   var obeyed: [RequestEntry] = []
   var answers: [RequestAnswer] = []
   var launched: [WorkerID] = []
   /// Where each worker is.
   var nodes: [WorkerID: NodeID] = [:]
-  /// What workers of a machine tell that it has, where not one processor.
+  /// The CPU count that workers of a node report, if it is not 1.
   var cores: [NodeID: Int] = [:]
   /// Workers that were killed and are not gone yet.
   var dying: [WorkerID] = []
   /// Workers that answer no pulse.
   var unheard: Set<WorkerID> = []
   var close: CloseEntry?
-  /// What was told of further machines, and why the drive stopped by itself.
+  /// The changes of nodes, and the reasons for which the session stopped by itself.
   var nodeEntries: [NodeEntry] = []
   var stops: [StopEntry] = []
   /// The successes by which those who look at tasks find these up to date; they leave others
@@ -50,9 +50,9 @@ struct EngineHarness {
   var fresh: [String: UInt64] = [:]
   /// The GPUs that tasks were given last.
   var devices: [String: [Int]] = [:]
-  /// What was lent to jobservers, and what was asked back, in order.
+  /// Tokens lent to jobservers and requested back, in order.
   var tokens: [(worker: WorkerID, task: TaskID, count: Int32)] = []
-  /// Whether the plan's file can be written anew.
+  /// Whether the plan's file can be written again.
   var canRename = true
   var retracted: [RetractEntry] = []
 
@@ -266,7 +266,7 @@ struct EngineHarness {
     for next in rest { tell(.revoked(worker, next.0, attempt: next.1)) }
   }
 
-  /// The worker has no process for what it was to run.
+  /// The worker reports that it has no process for its task.
   mutating func lack(_ worker: WorkerID) {
     guard let (task, attempt) = running.removeValue(forKey: worker) else { return }
     let rest = ahead.removeValue(forKey: worker) ?? []

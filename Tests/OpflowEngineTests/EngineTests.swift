@@ -260,7 +260,7 @@ import Testing
     #expect(host.own.state(TaskID(0)) == .ready)
   }
 
-  @Test func `a drive whose first lines cannot be written launches nothing`() throws {
+  @Test func `a session whose first lines cannot be written launches nothing`() throws {
     var host = try Host(.group, Self.one)
     #expect(host.steps() == ["open", "write"])
     host.handle(.journalFailed)

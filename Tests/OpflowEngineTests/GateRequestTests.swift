@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// Tasks that ask, and what is told to those who ask twice.
+/// Tasks that ask for approval, and repeated requests.
 @Suite struct GateRequestTests {
   private static func run(
     maxFailures: Int = 0, _ change: (inout PlanMaker) -> Void = { _ in }
@@ -31,7 +31,7 @@ import Testing
     #expect(run.state("ask") == .succeeded)
     #expect(run.runningNames == ["b"])
     #expect(
-      run.ask(.reject, ["ask"]) == .refused(detail: "ask was approved already, by opflow (pid 1)"))
+      run.ask(.reject, ["ask"]) == .refused(detail: "ask was already approved by opflow (pid 1)"))
     #expect(run.ask(.reject, ["also"]) == .done(count: 1))
     run.finish()
     #expect(run.close?.exitCode == 1)
@@ -54,7 +54,7 @@ import Testing
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test func `a question taken back waits for what is tried again before it is asked anew`()
+  @Test func `a question taken back waits for what is tried again before it is asked again`()
     throws
   {
     var maker = PlanMaker()
@@ -98,7 +98,7 @@ import Testing
     #expect(run.answers.last == .refused(detail: "x has not run yet"))
     run.settle()
     run.end("x", exit: 1)
-    // Now it could be done; who wants that asks for it anew.
+    // The request would now succeed, but a repeated one gets the first answer.
     run.tell(.request(request, from: ConnectionID(51)))
     #expect(run.answers.last == .refused(detail: "x has not run yet"))
     #expect(run.ask(.retry, ["x"]) == .done(count: 1))

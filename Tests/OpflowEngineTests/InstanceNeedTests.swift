@@ -4,9 +4,9 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// Families whose legs a task makes while the run goes on, as the engine has them.
+/// Matrices whose tasks another task adds to the live run, in the engine.
 struct InstanceNeedTests {
-  /// A run of `scan`, of `legs`, which makes legs after it, and of what else is added.
+  /// A run of `scan`, of `legs`, which adds matrix tasks after it, and of other tasks.
   private static func run(
     parallel: UInt64 = 4, maxFailures: Int = 0, _ fill: (inout PlanMaker) -> Void
   ) throws -> EngineHarness {
@@ -29,7 +29,7 @@ struct InstanceNeedTests {
     }
   }
 
-  @Test func `what needs the family waits for each leg`() throws {
+  @Test func `what needs the matrix waits for each matrix task`() throws {
     var run = try Self.run { $0.add("sum", needs: ["legs"]) }
     run.end("scan")
     #expect(run.runningNames == ["legs"])
@@ -46,12 +46,12 @@ struct InstanceNeedTests {
     #expect(run.close?.state == .succeeded)
   }
 
-  @Test func `without a leg it goes on at once`() throws {
+  @Test func `without a matrix task it goes on at once`() throws {
     var run = try Self.run { $0.add("sum", needs: ["legs"]) }
     run.end("scan")
     run.end("legs")
     #expect(run.runningNames == ["sum"])
-    #expect(run.journal.last { $0.event == .success }?.detail.contains("empty matrix") == true)
+    #expect(run.journal.last { $0.event == .success }?.detail == "its matrix is empty")
   }
 
   @Test(arguments: [
@@ -59,7 +59,7 @@ struct InstanceNeedTests {
     (.failure, 0, 1, .skipped), (.failure, 1, 1, .running), (.finished, 1, 0, .running),
     (.ran, 0, 0, .running), (.ran, 1, 0, .skipped),
   ])
-  func `each leg must meet the need`(
+  func `each matrix task must meet the need`(
     _ condition: NeedCondition, _ first: Int32, _ second: Int32, _ state: TaskState
   ) throws {
     var run = try Self.run { $0.add("next", needs: ["legs"], on: condition) }
@@ -83,7 +83,8 @@ struct InstanceNeedTests {
     #expect(run.state("next") == state)
   }
 
-  @Test func `legs are skipped with what made them, and what needs these with them`() throws {
+  @Test func `matrix tasks are skipped with what made them, and what needs these with them`() throws
+  {
     var run = try Self.run {
       $0.add("next", needs: ["legs"])
       $0.add("handler", needs: ["legs"], on: .failure)
@@ -96,7 +97,7 @@ struct InstanceNeedTests {
     #expect(run.close?.state == .failed)
   }
 
-  @Test func `legs that end as they come are counted once`() throws {
+  @Test func `matrix tasks that end as they come are counted once`() throws {
     var run = try Self.run { $0.add("sum", needs: ["legs"]) }
     run.end("scan")
     _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run) {
@@ -108,7 +109,7 @@ struct InstanceNeedTests {
     #expect(run.runningNames == ["sum"])
   }
 
-  @Test func `a task that makes another family waits for none of the legs`() throws {
+  @Test func `a task that makes another matrix waits for none of the matrix tasks`() throws {
     var run = try Self.run {
       $0.addInstanceMaker("more", needs: ["scan", "legs"])
       $0.add("sum", needs: ["more", "legs"])
@@ -129,7 +130,7 @@ struct InstanceNeedTests {
     #expect(run.runningNames == ["sum"])
   }
 
-  @Test func `what waits for legs makes them urgent`() throws {
+  @Test func `what waits for matrix tasks makes them urgent`() throws {
     var run = try Self.run(parallel: 1) {
       $0.add("sum", needs: ["legs"]) { $0.priority = 10 }
       for number in 1...3 { $0.add("other\(number)") }
@@ -140,7 +141,7 @@ struct InstanceNeedTests {
     #expect(run.order.prefix(4) == ["scan", "legs", "legs[n=1]", "sum"])
   }
 
-  @Test func `legs are added by their task alone, once, while it runs`() throws {
+  @Test func `matrix tasks are added by their task alone, once, while it runs`() throws {
     var run = try Self.run { $0.add("sum", needs: ["legs"]) }
     func refusal(_ answer: RequestAnswer?) -> String? {
       if case .refused(let detail) = answer { detail } else { nil }
@@ -148,24 +149,24 @@ struct InstanceNeedTests {
     let early = try run.add("early", by: "legs") {
       $0.addMatrixGroup("legs", instances: ["legs[n=1]"])
     }
-    #expect(refusal(early) == "the legs of legs are made by itself, while it runs")
+    #expect(refusal(early) == "only legs itself can add its matrix tasks, while it runs")
     run.end("scan")
     let other = try run.add("other") { $0.addMatrixGroup("legs", instances: ["legs[n=1]"]) }
-    #expect(refusal(other) == "the legs of legs are made by itself, while it runs")
-    let ring = try run.add("ring", by: "legs") {
+    #expect(refusal(other) == "only legs itself can add its matrix tasks, while it runs")
+    let cycle = try run.add("ring", by: "legs") {
       $0.addMatrixGroup("legs", instances: ["legs[n=1]"]) { $0.outerNeeds = [("sum", .success)] }
     }
-    #expect(refusal(ring) == "legs of legs need what waits for them")
+    #expect(refusal(cycle) == "dependency cycle: matrix tasks of legs need one of their dependents")
     _ = try Self.addInstances(["legs[n=1]"], to: &run)
     let again = try run.add("again", by: "legs") {
       $0.addMatrixGroup("legs", instances: ["legs[n=2]"])
     }
-    #expect(refusal(again) == "legs has legs in this run already")
+    #expect(refusal(again) == "legs already has matrix tasks in this run")
     run.finish()
     #expect(run.order == ["scan", "legs", "legs[n=1]", "sum"])
   }
 
-  @Test func `the number of a leg's try goes on where an earlier drive had it`() throws {
+  @Test func `attempts of matrix tasks are numbered on from an earlier session`() throws {
     var maker = PlanMaker()
     maker.addInstanceMaker("legs")
     let plan = try maker.make()
@@ -212,7 +213,7 @@ struct InstanceNeedTests {
     }
   }
 
-  @Test func `a damaged plan with legs is refused, and nothing traps`() throws {
+  @Test func `a damaged plan with matrix tasks is refused, and nothing traps`() throws {
     var run = try Self.run { $0.add("sum", needs: ["legs"]) }
     run.end("scan")
     _ = try Self.addInstances(["legs[n=1]", "legs[n=2]"], to: &run)
@@ -224,7 +225,7 @@ struct InstanceNeedTests {
         let place = Int(random.next() % UInt64(bytes.count))
         damaged[place] = UInt8(truncatingIfNeeded: random.next())
       }
-      // Opened or refused; what it says is looked at by validation alone.
+      // Opened or refused; only the validation checks the contents.
       if let plan = try? Plan(copying: damaged) { try? plan.validate() }
     }
   }

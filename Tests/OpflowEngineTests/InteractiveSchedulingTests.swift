@@ -45,7 +45,7 @@ struct InteractiveSchedulingTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `it is not handed ahead`() throws {
+  @Test func `it is not prefetched`() throws {
     var run = EngineHarness(
       try plan {
         for name in ["a", "b", "c"] { $0.add(name) { $0.flags = .interactive } }

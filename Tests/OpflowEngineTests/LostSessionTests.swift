@@ -7,7 +7,7 @@ import Testing
 @Suite struct LostSessionTests {
   private typealias Task = TestPlan.Task
 
-  @Test func `a drive that goes on with a lost one keeps what went wrong there`() throws {
+  @Test func `a session that goes on with a lost one keeps what went wrong there`() throws {
     let plan = try TestPlan.make([
       Task(name: "a"), Task(name: "b", needs: [("a", .success)]), Task(name: "c"), Task(name: "d"),
     ])
@@ -69,7 +69,7 @@ import Testing
     #expect(history.requests.stoppedBy == nil && history.requests.counts[id] != nil)
   }
 
-  @Test func `tries that failed count on after a loss, and what is left of a delay is waited for`()
+  @Test func `failed attempts still count after a loss, and the rest of a delay is waited for`()
     throws
   {
     var maker = PlanMaker()
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `requests to a lost drive hold in the one that goes on with it`() throws {
+  @Test func `requests to a lost session hold in the one that goes on with it`() throws {
     let plan = try TestPlan.make(["held", "cancelled", "free", "over"].map { Task(name: $0) })
     func request(_ verb: ControlAction, _ names: [String]) throws -> JournalEntry {
       let id = try #require(RequestID("\(verb.rawValue).\(names.count)"))

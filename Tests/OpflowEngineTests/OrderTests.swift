@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// The order of the starts, and what it makes of a run.
+/// The order of the starts, and its effect on a run.
 @Suite struct OrderTests {
   private func options(_ parallel: UInt64) -> SchedulerOptions {
     SchedulerOptions(maxParallel: parallel, memoryBytes: 1 << 30, maxFailures: 1, seed: 1)

@@ -1,8 +1,8 @@
 import OpflowEngine
 import OpflowPlan
 
-/// The one engine of an imagined host. An engine is no value to be copied, and expectations copy
-/// what they look at: what they ask, they ask here.
+/// The only engine of a simulated client. Engines cannot be copied, but expectations copy their
+/// operands, so they use this class.
 final class OwnEngine {
   var engine: Engine
 

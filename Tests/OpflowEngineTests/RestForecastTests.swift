@@ -5,11 +5,11 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// How long the rest of a drive takes.
+/// The expected time until a session ends.
 @Suite struct RestForecastTests {
   private static let second: Int64 = 1_000_000
 
-  /// Tasks with what they need, and how long they take in seconds; negative where nobody knows.
+  /// Tasks with their dependencies and durations in seconds; negative if unknown.
   private func plan(_ tasks: [(name: String, needs: [String], seconds: Int64)]) throws -> (
     Plan, TaskDurations
   ) {
@@ -72,7 +72,7 @@ import Testing
       rest.move(try plan.id(name), from: .waiting, to: .skipped, wallMicroseconds: 0)
     }
     #expect(rest.range([try running(plan, "a", seconds: 4)]) == 6000...6000)
-    // What had its end before counts as little.
+    // Tasks that ended before the session hardly count.
     var resumed = RestForecast(plan: plan, durations: durations, capacities: [4, 1 << 40, 4]) {
       $0 == TaskID(0) ? .waiting : .skipped
     }
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `nothing is said while over a fifth of the work is unknown`() throws {
-    // A guess is the median of what is known.
+    // The guess is the median of the known durations.
     let (plan, durations) = try plan([("a", [], 10), ("b", [], 10), ("c", [], 10), ("d", [], -1)])
     var rest = forecast(plan, durations, parallel: 1)
     #expect(rest.range([]) == nil)

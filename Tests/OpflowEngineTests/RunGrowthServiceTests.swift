@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// Services, and what needs them, that join a run while it goes on.
+/// Services and their dependents that are added to a live run.
 @Suite("Growth of runs with services")
 struct RunGrowthServiceTests {
   @Test func `a service of the run is there for what is added`() throws {
@@ -93,7 +93,7 @@ struct RunGrowthServiceTests {
   }
 
   @Test(arguments: [InitialState.succeeded, .unused])
-  func `a service that was over in an earlier drive starts again for what is added`(
+  func `a service that was over in an earlier session starts again for what is added`(
     _ before: InitialState
   ) throws {
     var maker = PlanMaker()
@@ -108,7 +108,7 @@ struct RunGrowthServiceTests {
     #expect(run.runningNames == ["db", "new", "slow"])
   }
 
-  @Test func `what needs a service that a drive leaves out is refused`() throws {
+  @Test func `what needs a service that a session leaves out is refused`() throws {
     var maker = PlanMaker()
     maker.addService("db")
     maker.add("user", needs: ["db"])
@@ -117,7 +117,7 @@ struct RunGrowthServiceTests {
       try maker.make(), parallel: 4, initial: [.leftDone, .leftDone, .run])
     let answer = try run.add("1") { $0.add("new") { $0.outerNeeds = [("db", .success)] } }
     #expect(
-      answer == .refused(detail: "new needs db, which is left out of what the run does now"))
+      answer == .refused(detail: "new needs db, which is not part of this session"))
   }
 
   @Test func `services that give way take those along that wait for them`() throws {

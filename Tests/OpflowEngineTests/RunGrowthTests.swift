@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// Tasks that join a run while it goes on.
+/// Tasks that are added to a live run.
 @Suite("Growth of runs")
 struct RunGrowthTests {
   static func run(
@@ -112,7 +112,9 @@ struct RunGrowthTests {
     run.end("b")
     #expect(run.runningNames == ["further", "last"])
     let late = try run.add("2") { $0.add("c") }
-    #expect(late == .refused(detail: "the `finally` tasks have begun: nothing follows them"))
+    #expect(
+      late
+        == .refused(detail: "the `finally` tasks have started; you cannot add tasks after them"))
     run.finish()
   }
 
@@ -148,7 +150,8 @@ struct RunGrowthTests {
     #expect(try run.add("2") { $0.add("b") } == .refused(detail: "the run has ended"))
   }
 
-  @Test func `beyond max_failures what is added waits, and goes on when there are fewer`() throws {
+  @Test func `beyond max_failures what is added waits, and continues when there are fewer`() throws
+  {
     var run = try Self.run(maxFailures: 1) {
       $0.add("broken")
       $0.add("slow")
@@ -182,9 +185,9 @@ struct RunGrowthTests {
       run.tell(.request(request, from: ConnectionID(1)))
     }
     #expect(
-      run.answers.suffix(2) == [.done(count: 0), .refused(detail: "the run is closed already")])
+      run.answers.suffix(2) == [.done(count: 0), .refused(detail: "the run is already closed")])
     let late = try run.add("late") { $0.add("late") }
-    #expect(late == .refused(detail: "the run is closed: nothing is added to it any more"))
+    #expect(late == .refused(detail: "the run is closed to new tasks"))
     run.end("last")
     #expect(run.close?.state == .succeeded)
   }
@@ -198,7 +201,7 @@ struct RunGrowthTests {
       id: try #require(RequestID("close")),
       requester: Requester(pid: 1, user: 0, name: "opflow close"), verb: .close)
     run.tell(.request(request, from: ConnectionID(1)))
-    let closed = RequestAnswer.refused(detail: "the run is closed: nothing is added to it any more")
+    let closed = RequestAnswer.refused(detail: "the run is closed to new tasks")
     #expect(run.runningNames == ["scan"])
     #expect(try run.add("early", by: "after") { $0.add("early") } == closed)
     #expect(try run.add("own", by: "scan") { $0.add("own") } == .done(count: 1))
@@ -266,7 +269,7 @@ struct RunGrowthTests {
     #expect(run.order == ["first", "low", "urgent", "high", "normal", "lowest"])
   }
 
-  @Test func `what needs a task that a drive leaves out is refused, unless that has its end`()
+  @Test func `what needs a task that a session leaves out is refused, unless that has its end`()
     throws
   {
     var maker = PlanMaker()
@@ -279,7 +282,7 @@ struct RunGrowthTests {
       }
       #expect(
         answer
-          == .refused(detail: "new needs \(name), which is left out of what the run does now"))
+          == .refused(detail: "new needs \(name), which is not part of this session"))
     }
     try run.add("1") {
       $0.add("a") { $0.outerNeeds = [("done", .success)] }

@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// What workers are handed ahead, what is asked back, and when nobody needs the coordinator.
+/// Tasks that workers prefetch, tasks that are revoked, and the coordinator's idle times.
 @Suite struct SchedulerAheadTests {
   /// A run whose tasks are taken to last as given, in microseconds; those that `end` ends last 400.
   private func run(
@@ -29,7 +29,7 @@ import Testing
     arguments: [(50, 8), (1000, 8), (2000, 4), (3000, 2), (5000, 1), (19_000, 1), (20_000, 0)]
       as [(Int64, Int)]
   )
-  func `the shorter the tasks, the more of them are handed ahead`(wall: Int64, count: Int) throws {
+  func `the shorter the tasks, the more of them are prefetched`(wall: Int64, count: Int) throws {
     let run = try run(1, wall: wall, manyTasks(100))
     #expect(aheadCounts(run) == (count == 0 ? [] : [count]))
   }
@@ -75,7 +75,7 @@ import Testing
     #expect(run.order == ["c0"])
   }
 
-  @Test func `a better one that is hardly better waits behind what was handed ahead`() throws {
+  @Test func `a better one that is hardly better waits behind prefetched tasks`() throws {
     var run = try run(2) {
       for chain in 0..<20 {
         $0.add("c\(chain).0")
@@ -86,11 +86,11 @@ import Testing
     }
     #expect(run.ahead.values.contains { !$0.isEmpty })
     run.finish()
-    // At the very end the last ones are shared out anew.
+    // At the very end the last ones are distributed again.
     #expect(run.journal.filter { $0.outcome.reason == .revoked }.count < 12)
   }
 
-  @Test func `what was handed ahead comes back for a more urgent task`() throws {
+  @Test func `prefetched tasks come back for a more urgent task`() throws {
     var run = try run(2) {
       $0.add("gate") { $0.priority = 1 }
       $0.add("other") { $0.priority = 1 }

@@ -40,7 +40,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `what is handed ahead takes over the GPUs of what is before it`() throws {
+  @Test func `prefetched tasks take over the GPUs of what is before it`() throws {
     var run = try run(gpus: 1, prefetches: true) { maker in
       for index in 0..<4 { maker.add("t\(index)") { $0.demand = [(0, 1), (Self.gpu, 1000)] } }
     }
@@ -70,7 +70,8 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `what wants more GPUs than any machine had fails once no further one comes`() throws {
+  @Test func `a task that needs more GPUs than any node had fails when no other node comes`() throws
+  {
     var run = try run(gpus: 0, usesNodes: true) { maker in
       maker.add("big") { $0.demand = [(0, 1), (Self.gpu, 4000)] }
       maker.add("small") { $0.demand = [(0, 1), (Self.gpu, 1000)] }
@@ -83,12 +84,12 @@ import Testing
     #expect(run.state("big") == .failed)
     #expect(run.state("after") == .skipped)
     let failure = try #require(run.journal.last { $0.event == .failure })
-    #expect(failure.detail == "it wants 4 of gpu, and no machine of the run has more than 2")
+    #expect(failure.detail == "it needs 4 GPUs; no node of the run has more than 2")
     run.finish()
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test func `once all machines have been there, what wants more GPUs than any has is a mistake`()
+  @Test func `a task that needs more GPUs than any node has fails once all nodes are known`()
     throws
   {
     var run = try run(gpus: 0, usesNodes: true) { maker in
@@ -101,8 +102,8 @@ import Testing
     run.tell(.nodesKnown)
     #expect(run.state("big") == .failed)
     let failure = try #require(run.journal.last { $0.event == .failure })
-    #expect(failure.detail == "it wants 3 of gpu, and no machine of the run has more than 2")
-    // What runs is none the worse for it, and the machine may be lost and come back.
+    #expect(failure.detail == "it needs 3 GPUs; no node of the run has more than 2")
+    // Running tasks are not affected, and the node may be lost and come back.
     #expect(run.places == ["small": 1])
     run.lose(1)
     #expect(run.state("small") == .ready)
@@ -136,7 +137,7 @@ import Testing
     #expect(run.state("big") == .ready)
   }
 
-  @Test func `what has its GPUs only where too little time is left stops the drive if none comes`()
+  @Test func `GPUs only on a node with too little time stop the session if no other node comes`()
     throws
   {
     var run = try run(gpus: 0, usesNodes: true) {
@@ -169,7 +170,7 @@ import Testing
     #expect(run.state("big") == .failed)
     #expect(
       run.journal.first { $0.event == .failure }?.detail
-        == "it wants 2 of gpu, and this machine has 1")
+        == "it needs 2 GPUs; this machine has 1")
     run.finish()
     #expect(run.close?.exitCode == 1)
   }
@@ -182,7 +183,7 @@ import Testing
       verb: .parallel,
       value: .capacity(resource: Int(Self.gpu), 3000))
     run.tell(.request(request, from: ConnectionID(1)))
-    #expect(run.answers == [.refused(detail: "this machine has 2 GPUs")])
+    #expect(run.answers == [.refused(detail: "this machine has only 2 GPUs")])
   }
 
   @Test func `GPUs of a machine that the coordinator is on as well are counted once`() throws {

@@ -57,7 +57,7 @@ struct SchedulerDownloadTests {
     return run
   }
 
-  @Test func `many short ones are handed ahead, in order, and given back after a failure`() throws {
+  @Test func `many short ones are prefetched, in order, and given back after a failure`() throws {
     var run = try handedAhead()
     run.end("d20", exit: 1)
     #expect(run.journal.filter { $0.outcome.reason == .revoked }.count == 64)
@@ -223,7 +223,7 @@ struct SchedulerDownloadTests {
     #expect(run.started.count == 2)
   }
 
-  @Test func `one that came back twice is not handed ahead again`() throws {
+  @Test func `one that came back twice is not prefetched again`() throws {
     var run = EngineHarness(try plan(300), prefetches: true)
     run.settle()
     var steps = 0

@@ -3,8 +3,7 @@ import OpflowEngine
 import OpflowPlan
 import Testing
 
-/// What idles is lent to tasks with a jobserver, and asked back for what waits for it and for
-/// nothing else.
+/// Idle CPUs are lent to tasks with a jobserver, and requested back only for waiting tasks.
 @Suite struct SchedulerLoanTests {
   private func run(_ fill: (inout PlanMaker) -> Void) throws -> EngineHarness {
     var maker = PlanMaker()

@@ -33,7 +33,7 @@ import Testing
 
   // MARK: Leaving
 
-  @Test func `nothing new starts on a machine that leaves, and what is lost there costs nothing`()
+  @Test func `nothing new starts on a node that leaves, and what is lost there costs nothing`()
     throws
   {
     var run = try run { maker in for index in 0..<4 { maker.add("t\(index)") } }
@@ -55,7 +55,7 @@ import Testing
     Outcome(status: .signal(15)), Outcome(status: .exit(143)),
     Outcome(status: .unknown, reason: .interrupted), Outcome(status: .unknown, reason: .refused),
   ])
-  func `what ends badly on a machine that leaves runs again elsewhere, free of charge`(
+  func `what ends badly on a node that leaves runs again elsewhere, free of charge`(
     _ outcome: Outcome
   ) throws {
     var run = try run { $0.add("a") }
@@ -76,7 +76,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `a task that is not to be interrupted fails where its machine left under it`() throws {
+  @Test func `a task that is not to be interrupted fails where its node left under it`() throws {
     var run = try run { $0.add("a") { $0.flags = .failWhenInterrupted } }
     run.join(1, offer)
     #expect(run.places == ["a": 1])
@@ -85,7 +85,7 @@ import Testing
     #expect(run.state("a") == .failed)
   }
 
-  @Test func `what is handed ahead comes back from a machine that leaves`() throws {
+  @Test func `prefetched tasks come back from a node that leaves`() throws {
     var run = try run(prefetches: true) { maker in for index in 0..<8 { maker.add("t\(index)") } }
     run.join(1, offer)
     #expect(run.places.count == 1)
@@ -101,7 +101,7 @@ import Testing
 
   // MARK: Losses
 
-  @Test func `a task fails after losses on three different machines, and never for its retries`()
+  @Test func `a task fails after losses on three different nodes, and never for its retries`()
     throws
   {
     var run = try run { $0.add("a") { $0.policy.retryMax = 5 } }
@@ -121,7 +121,7 @@ import Testing
     #expect(!run.nodeStates.contains { $0.hasSuffix("shunned") })
   }
 
-  @Test func `a task that was lost waits for another machine rather than run on the same one`()
+  @Test func `a task that was lost waits for another node rather than run on the same one`()
     throws
   {
     var run = try run {
@@ -137,7 +137,7 @@ import Testing
     #expect(run.places == ["a": 2])
   }
 
-  @Test func `losses on one machine alone are borne ten times`() throws {
+  @Test func `losses on one node alone are borne ten times`() throws {
     var run = try run { $0.add("a") }
     run.join(1, offer)
     for _ in 0..<9 {
@@ -149,7 +149,7 @@ import Testing
     #expect(run.state("a") == .failed)
   }
 
-  @Test func `losses on the coordinator's machine are borne as without other ones`() throws {
+  @Test func `losses on the coordinator's node are borne as without other ones`() throws {
     var run = try run { $0.add("a") { $0.flags = .interactive } }
     run.join(1, offer)
     for _ in 0..<4 {
@@ -180,7 +180,7 @@ import Testing
   }
 
   @Test
-  func `a machine that loses tasks twice within a minute gets nothing more, which is said once`()
+  func `a node that loses tasks twice within a minute gets nothing more, which is said once`()
     throws
   {
     var run = try runToShun()
@@ -198,7 +198,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `losses a minute apart, or at one moment, shun no machine`() throws {
+  @Test func `losses a minute apart, or at one moment, shun no node`() throws {
     var run = try runToShun()
     run.join(2, offer)
     loseTwice(&run, apart: 61_000)
@@ -208,7 +208,7 @@ import Testing
     #expect(!run.nodeStates.contains("1 shunned"))
   }
 
-  @Test func `the last machine is used on, and a shunned one again when it is the last`() throws {
+  @Test func `the last node is used on, and a shunned one again when it is the last`() throws {
     var run = try runToShun()
     loseTwice(&run, apart: 1000)
     #expect(run.nodeStates == ["1 joined"])
@@ -225,7 +225,7 @@ import Testing
 
   // MARK: Time
 
-  @Test func `what took longer before than a machine has left waits for another one`() throws {
+  @Test func `what took longer before than a node has left waits for another one`() throws {
     var run = try run(took: ["long": 100_000_000]) {
       $0.add("long") { $0.priority = 9 }
       for index in 0..<3 { $0.add("t\(index)") }
@@ -238,7 +238,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `a timeout keeps a task from a machine with less time, unless none has as much`()
+  @Test func `a timeout keeps a task from a node with less time, unless none has as much`()
     throws
   {
     var run = try run {
@@ -276,7 +276,7 @@ import Testing
 
   // MARK: Nothing left
 
-  @Test func `when no machine is left and none comes, the drive stops as by SIGTERM`() throws {
+  @Test func `when no node is left and none comes, the session stops as by SIGTERM`() throws {
     var run = try run {
       $0.add("a")
       $0.add("b", needs: ["a"])
@@ -288,7 +288,7 @@ import Testing
     #expect(run.close?.exitCode == 143)
   }
 
-  @Test func `what runs when the last machine leaves ends before the drive stops`() throws {
+  @Test func `what runs when the last node leaves ends before the session stops`() throws {
     var run = try run {
       $0.add("a")
       $0.addDownload("file")
@@ -305,7 +305,7 @@ import Testing
     run.end("file")
     #expect(
       run.stops == [
-        StopEntry(signal: 15, detail: "no machine is left for tasks that wait; the job is over")
+        StopEntry(signal: 15, detail: "no node is left for the waiting tasks; the job is over")
       ])
     #expect(run.places == ["last": 0])
     run.end("last")
@@ -313,7 +313,7 @@ import Testing
     #expect(run.state("b") == .ready)
   }
 
-  @Test func `a machine that comes although none was to come is used`() throws {
+  @Test func `a node that comes although none was to come is used`() throws {
     var run = try run { $0.add("a") }
     run.join(1, offer)
     #expect(run.places == ["a": 1])
@@ -325,7 +325,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `where only time is lacking and no machine comes, the drive stops with the reason`()
+  @Test func `where only time is lacking and no node comes, the session stops with the reason`()
     throws
   {
     var run = try run(took: ["long": 100_000_000]) {
@@ -338,7 +338,7 @@ import Testing
     run.end("short")
     #expect(
       run.stops.map(\.detail) == [
-        "no machine has the time left that task long takes; this is all there is"
+        "no node has enough time left for task long; this is all there is"
       ])
     #expect(run.close?.exitCode == 143)
   }

@@ -37,9 +37,9 @@ import Testing
     #expect(run.nodeStates == ["1 joined", "1 leaving"])
     #expect(interruptions(run) == [.stopped(.timeOver), .stopped(.timeOver)])
     #expect(run.own.isOver(NodeID(1)))
-    // Whoever resumes it finds all that was not done.
+    // A resume finds all unfinished tasks.
     run.lose(1)
-    run.tell(.nodesExhausted(complaint: "the time of the allocation is over"))
+    run.tell(.nodesExhausted(complaint: "the time of the allocation has run out"))
     #expect(run.close?.exitCode == 143)
     #expect(run.state("slow") == .ready)
     #expect(run.state("later") == .ready)
@@ -76,7 +76,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `a machine on which nothing can start any more is over though nothing ran there`()
+  @Test func `a node on which nothing can start any more is over though nothing ran there`()
     throws
   {
     var run = try run {
@@ -116,7 +116,7 @@ import Testing
     #expect(run.places == [:])
   }
 
-  @Test func `a task that is not to be interrupted fails when the time of its machine is over`()
+  @Test func `a task that is not to be interrupted fails when the time of its node is over`()
     throws
   {
     var run = try run { $0.add("a") { $0.flags = .failWhenInterrupted } }
@@ -126,7 +126,7 @@ import Testing
     #expect(run.state("a") == .failed)
   }
 
-  @Test func `the drive stops before the coordinator's own machine does`() throws {
+  @Test func `the session stops before the coordinator's own node does`() throws {
     var run = try run {
       $0.add("there")
       $0.add("here") {
@@ -142,7 +142,7 @@ import Testing
     run.wait(milliseconds: 1)
     #expect(run.close?.exitCode == 143)
     #expect(
-      run.stops.map(\.detail) == ["the time of the machine that opflow runs on is nearly over"])
+      run.stops.map(\.detail) == ["the time limit of the node that opflow runs on is near"])
   }
 
   /// `big` is for the first machine, which has not the time left that it may take; the second one
@@ -164,13 +164,13 @@ import Testing
     return run
   }
 
-  @Test func `what waits for time runs elsewhere once the machine that it is for leaves`() throws {
+  @Test func `what waits for time runs elsewhere once the node that it is for leaves`() throws {
     var run = try runWithoutTime()
     run.tell(.nodeLeaving(NodeID(1), complaint: "it is preempted"))
     #expect(run.places == ["big": 2])
   }
 
-  @Test func `what waits for time runs elsewhere once the machine that it is for is lost`() throws {
+  @Test func `what waits for time runs elsewhere once the node that it is for is lost`() throws {
     var run = try runWithoutTime()
     run.lose(1)
     run.tell(.nodesExhausted(complaint: "there are no more"))

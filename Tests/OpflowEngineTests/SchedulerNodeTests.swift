@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// Tasks on further machines, and what changes while the run goes on.
+/// Tasks on nodes, and changes during the run.
 @Suite struct SchedulerNodeTests {
   /// A run whose tasks go to other machines, which are still to join.
   private func run(
@@ -28,7 +28,7 @@ import Testing
 
   // MARK: Where a task runs
 
-  @Test func `tasks wait until a machine joins, then spread over all by load`() throws {
+  @Test func `tasks wait until a node joins, then spread over all by load`() throws {
     var run = try run { maker in for index in 0..<4 { maker.add("t\(index)") } }
     run.settle()
     #expect(run.started.isEmpty)
@@ -41,7 +41,7 @@ import Testing
     #expect(run.close?.exitCode == 0)
   }
 
-  @Test func `what all machines together may do is a limit of its own`() throws {
+  @Test func `what all nodes together may do is a limit of its own`() throws {
     var maker = PlanMaker()
     for index in 0..<6 { maker.add("t\(index)") }
     maker.add("wide") { $0.demand = [(0, 8)] }
@@ -69,7 +69,7 @@ import Testing
     #expect(places(&run) == ["after b": 1, "long": 1])
   }
 
-  @Test func `downloads, finally tasks and local ones stay on the coordinator's machine`() throws {
+  @Test func `downloads, finally tasks and local ones stay on the coordinator's node`() throws {
     var run = try run {
       $0.add("a")
       $0.add("here") { $0.isLocal = true }
@@ -85,7 +85,7 @@ import Testing
     #expect(places(&run) == ["last": 0])
   }
 
-  @Test func `what fits no machine is cut to the largest, and waits for that one`() throws {
+  @Test func `what fits no node is cut to the largest, and waits for that one`() throws {
     var run = try run {
       $0.add("small")
       $0.add("big") { $0.demand = [(0, 64)] }
@@ -94,13 +94,13 @@ import Testing
     join(&run, 2, cpu: 4)
     #expect(places(&run) == ["small": 1, "big": 2])
     lose(&run, 2)
-    // What is left is too small beside the other one.
+    // The rest is too small beside the other task.
     #expect(places(&run)["big"] == nil)
     run.end("small")
     #expect(places(&run) == ["big": 1])
   }
 
-  @Test func `a named resource is the run's, not a machine's`() throws {
+  @Test func `a named resource is the run's, not a node's`() throws {
     var run = try run { maker in
       maker.resources = [("db", 1)]
       for index in 0..<3 { maker.add("t\(index)") { $0.demand = [(0, 1), (3, 1)] } }
@@ -114,7 +114,7 @@ import Testing
 
   // MARK: Coming and going
 
-  @Test func `a machine of which nobody knows what it has tells it by its first worker`() throws {
+  @Test func `a node of which nobody knows what it has tells it by its first worker`() throws {
     var run = try run { maker in for index in 0..<8 { maker.add("t\(index)") } }
     run.cores[NodeID(1)] = 3
     run.join(1, nil)
@@ -133,12 +133,12 @@ import Testing
     #expect(run.launched.isEmpty)
     #expect(run.nodeStates == ["1 joined", "1 shunned"])
     #expect(run.state("a") == .ready)
-    // The task is none the worse for it.
+    // The task is not affected.
     join(&run, 2, cpu: 1)
     #expect(places(&run) == ["a": 2])
   }
 
-  @Test func `what only a machine has whose workers do not come up is cut to the others`() throws {
+  @Test func `what only a node has whose workers do not come up is cut to the others`() throws {
     var run = try run { $0.add("big") { $0.demand = [(0, 8)] } }
     run.join(1, NodeOffer(cpu: 8, memoryBytes: .max))
     run.join(2, NodeOffer(cpu: 2, memoryBytes: .max))
@@ -151,7 +151,7 @@ import Testing
     #expect(places(&run) == ["big": 2])
   }
 
-  @Test func `what ran on a machine that is lost runs on another one`() throws {
+  @Test func `what ran on a node that is lost runs on another one`() throws {
     var run = try run { maker in for index in 0..<3 { maker.add("t\(index)") } }
     join(&run, 1, cpu: 3)
     #expect(places(&run).count == 3)

@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// Services on further machines, with what needs them.
+/// Services on nodes, with their dependents.
 @Suite struct SchedulerServiceNodeTests {
   private func run(
     gpus: UInt64 = 0, durations: TaskDurations = .unknown, _ fill: (inout PlanMaker) -> Void
@@ -51,7 +51,7 @@ import Testing
 
   // MARK: Where
 
-  @Test func `a service and all that needs it are on one machine, and what does not is on any`()
+  @Test func `a service and all that needs it are on one node, and what does not is on any`()
     throws
   {
     var run = try run {
@@ -102,7 +102,7 @@ import Testing
 
   @Test
   func
-    `one that has to stay on the coordinator's machine keeps its services there, and what needs them`()
+    `one that has to stay on the coordinator's node keeps its services there, and what needs them`()
     throws
   {
     var run = try run {
@@ -138,7 +138,7 @@ import Testing
     #expect(finish(&run) == 0)
   }
 
-  @Test func `what fits no machine with its services is cut to the largest`() throws {
+  @Test func `what fits no node with its services is cut to the largest`() throws {
     var run = try run {
       $0.addService("db")
       $0.add("big", needs: ["db"]) { $0.demand = [(0, 64)] }
@@ -155,7 +155,7 @@ import Testing
 
   @Test
   func
-    `a machine that is lost costs its services and their users nothing, and all start elsewhere`()
+    `a node that is lost costs its services and their users nothing, and all start elsewhere`()
     throws
   {
     var run = try run {
@@ -176,7 +176,7 @@ import Testing
     #expect(finish(&run) == 0)
   }
 
-  @Test func `nothing starts elsewhere before the loss of a silent machine is certain`() throws {
+  @Test func `nothing starts elsewhere before the loss of a silent node is certain`() throws {
     var run = try run {
       $0.addService("db")
       $0.add("a", needs: ["db"]) { $0.demand = [(0, 2)] }
@@ -196,7 +196,7 @@ import Testing
 
   @Test
   func
-    `where a machine leaves, its services end after their users, and start elsewhere for what is left`()
+    `where a node leaves, its services end after their users, and start elsewhere for what is left`()
     throws
   {
     var run = try run {
@@ -218,7 +218,7 @@ import Testing
     #expect(run.state("db") == .succeeded)
   }
 
-  @Test func `a service that ends on a machine which leaves has not ended in use`() throws {
+  @Test func `a service that ends on a node which leaves has not ended in use`() throws {
     var run = try run {
       $0.addService("db")
       $0.add("user", needs: ["db"])
@@ -234,7 +234,7 @@ import Testing
     #expect(finish(&run) == 0)
   }
 
-  @Test func `what waits for its services on a machine that leaves is taken elsewhere`() throws {
+  @Test func `what waits for its services on a node that leaves is taken elsewhere`() throws {
     var run = try run {
       $0.addService("db")
       $0.add("user", needs: ["db"])
@@ -250,7 +250,7 @@ import Testing
 
   // MARK: Moving
 
-  @Test func `a group moves to a machine with the GPUs that the rest of it wants`() throws {
+  @Test func `a group moves to a node with the GPUs that the rest of it wants`() throws {
     var run = try run {
       $0.resources = [("gpu", 0)]
       $0.addService("db")
@@ -269,7 +269,7 @@ import Testing
   }
 
   @Test
-  func `a service that wants GPUs as what needs it does waits for a machine that has them all`()
+  func `a service that wants GPUs as what needs it does waits for a node that has them all`()
     throws
   {
     var run = try runOnGPUs()
@@ -282,7 +282,7 @@ import Testing
     #expect(finish(&run) == 0)
   }
 
-  @Test func `where no machine comes that has the GPUs of both, the task that wants them fails`()
+  @Test func `where no node comes that has the GPUs of both, the task that wants them fails`()
     throws
   {
     var run = try runOnGPUs()
@@ -293,7 +293,7 @@ import Testing
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test func `a task that takes longer than a machine has left has its service moved`() throws {
+  @Test func `a task that takes longer than a node has left has its service moved`() throws {
     var run = try run {
       $0.addService("db")
       $0.add("short", needs: ["db"])
@@ -313,7 +313,7 @@ import Testing
   }
 
   @Test
-  func `a task whose services take so long that it has no time left waits for another machine`()
+  func `a task whose services take so long that it has no time left waits for another node`()
     throws
   {
     var run = try run {
@@ -333,7 +333,7 @@ import Testing
 
   @Test
   func
-    `near the end of a machine's time a service is stopped behind its users, early enough for both`()
+    `near the end of a node's time a service is stopped behind its users, early enough for both`()
     throws
   {
     var run = try run {
@@ -358,7 +358,7 @@ import Testing
 
   // MARK: Room
 
-  @Test func `a service that idles gives way on its machine to what lacks what it holds`() throws {
+  @Test func `a service that idles gives way on its node to what lacks what it holds`() throws {
     var run = try run {
       $0.addService("db")
       $0.tasks[0].demand = [(0, 2)]
@@ -377,7 +377,7 @@ import Testing
   }
 
   @Test
-  func `the last machine gone, what needs a service waits as all else does, and the run stops`()
+  func `the last node gone, what needs a service waits as all else does, and the run stops`()
     throws
   {
     var run = try run {
@@ -391,7 +391,7 @@ import Testing
     run.settle()
     #expect(run.close?.exitCode == 143)
     #expect(
-      run.stops.map(\.detail) == ["no machine is left for tasks that wait; there are no more"])
+      run.stops.map(\.detail) == ["no node is left for the waiting tasks; there are no more"])
   }
 
   // MARK: What waits for time
@@ -418,7 +418,7 @@ import Testing
     #expect(run.close?.exitCode == 1)
   }
 
-  @Test func `what waits for time starts on a machine of which nobody knew what it has`() throws {
+  @Test func `what waits for time starts on a node of which nobody knew what it has`() throws {
     var run = try runWithoutTime()
     run.join(2, nil)
     run.end(try #require(run.worker(of: "go")), Outcome(status: .success))
@@ -432,7 +432,7 @@ import Testing
 
   // MARK: Making room
 
-  /// `far` wants a seat, and so does `db`, which `stays` needs that has no other use.
+  /// `far` needs a slot, and so does `db`, which only `stays` needs.
   private func runWithOneSlot() throws -> EngineHarness {
     try run {
       $0.resources = [("seat", 1)]

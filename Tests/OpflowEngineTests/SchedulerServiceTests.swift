@@ -4,7 +4,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// What follows when services that need others lose these, and some are slower than others to go.
+/// The loss of services that other services need, with different times to stop.
 @Suite("Scheduler with services")
 struct SchedulerServiceTests {
   /// What the engine looks at in a run of services that have one user each.
@@ -63,7 +63,7 @@ struct SchedulerServiceTests {
     var run = try run()
     let api = try #require(run.worker(of: "api"))
     run.end(try #require(run.worker(of: "db")), Outcome(status: .exit(7)))
-    // It takes its time, while all else goes on.
+    // It is slow, and all other tasks continue.
     let messages = run.inbox.removeValue(forKey: api)
     run.settle()
     run.wait(milliseconds: 10)
@@ -133,8 +133,7 @@ struct SchedulerServiceTests {
     #expect(run.close?.exitCode == 0)
   }
 
-  /// `prepare` has failed, and with it `db` runs, which `second` has; `first` is ready, and waits
-  /// for the seat.
+  /// `prepare` has failed, and `db` runs for `second`; `first` is ready and waits for the resource.
   private func runWithQueue(needing condition: NeedCondition) throws -> EngineHarness {
     var maker = PlanMaker()
     maker.resources = [("seat", 1)]
@@ -182,7 +181,8 @@ struct SchedulerServiceTests {
     #expect(run.state("db") == .skipped)
   }
 
-  @Test func `what needs a service that went on is not let go before the drive has begun`() throws {
+  @Test func `what needs a service that went on is not let go before the session has begun`() throws
+  {
     var maker = PlanMaker()
     maker.addService("db")
     maker.add("test", needs: ["db"])

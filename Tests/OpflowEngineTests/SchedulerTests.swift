@@ -31,7 +31,7 @@ struct SchedulerTests {
     #expect(run.close == CloseEntry(state: .succeeded, exitCode: 0))
   }
 
-  @Test func `an empty drive finishes at once`() throws {
+  @Test func `an empty session finishes at once`() throws {
     let plan = try plan { $0.add("a") }
     let run = EngineHarness(plan, initial: [.succeeded])
     #expect(run.close == CloseEntry(state: .succeeded, exitCode: 0))
@@ -315,7 +315,7 @@ struct SchedulerTests {
     for loss in 1...4 {
       run.settle()
       guard let worker = run.running.keys.first else {
-        Issue.record("loss \(loss): nothing runs")
+        Issue.record("loss \(loss): no task is running")
         return
       }
       run.running[worker] = nil
@@ -385,7 +385,7 @@ struct SchedulerTests {
   }
 
   @Test
-  func `settled results of an earlier drive meet needs; excluded tasks are no part of the run`()
+  func `settled results of an earlier session meet needs; excluded tasks are no part of the run`()
     throws
   {
     let plan = try plan {

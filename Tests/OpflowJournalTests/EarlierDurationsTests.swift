@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a task that nobody timed counts as the median of its family, else of all`() throws {
+  @Test func `a task that nobody timed counts as the median of its matrix, else of all`() throws {
     let names = ["x[v=1]", "x[v=2]", "x[v=3]", "x[v=4]", "a", "b", "c", "new"]
     let plan = try TestPlan.make(names: names)
     let durations = TaskDurations(measured: [100, 300, 200, -1, 1, 2, 3, -1], plan: plan)

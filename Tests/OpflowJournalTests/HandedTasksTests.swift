@@ -4,7 +4,7 @@ import Testing
 @testable import OpflowJournal
 @testable import OpflowPlan
 
-/// What workers were handed ahead, against an array for each.
+/// Prefetched tasks of workers, compared with an array for each worker.
 @Suite struct HandedTasksTests {
   @Test(arguments: 0..<40) func `each worker begins with what it has in the order of coming`(
     _ seed: UInt64
@@ -14,7 +14,7 @@ import Testing
     var expected: [[TaskID]] = Array(repeating: [], count: 5)
     for _ in 0..<2_000 {
       let worker = Int.random(in: 0..<5, using: &random)
-      // A damaged journal may tell of a task twice.
+      // A damaged journal may contain a task twice.
       let task = TaskID(Int.random(in: 0..<12, using: &random))
       switch Int.random(in: 0..<7, using: &random) {
       case 0..<3:

@@ -40,7 +40,7 @@ import Testing
     ) throws -> Result {
       try Array(file).withUnsafeBytes { bytes in
         var result = try read(&follower, .init(rebasing: bytes[follower.offset...]))
-        // The plan of a further drive is another one.
+        // Another session has another plan.
         if follower.model.sessions != sessions {
           follower = Self.follower(try growing.open(toldBy: bytes), growing)
           result = try read(&follower, bytes)
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `who comes to a drive that goes on knows what who saw it begin does`() throws {
+  @Test func `who comes to a session that goes on knows what who saw it begin does`() throws {
     for seed in Self.seeds {
       var run = try RandomRun(seed: seed)
       for _ in 0..<run.random.below(100) { try run.step() }
@@ -134,7 +134,7 @@ import Testing
       var follower = JournalFollower(plan: plan, keepingDetails: true, grown: run.file.grown)
       try run.bytes.withUnsafeBytes { try follower.read(growing: $0) }
       let entered = EnteredSession.states(follower.model, plan)
-      // These drives keep what no resume does.
+      // These sessions keep results that no resume keeps.
       for index in plan.tasks where follower.model[TaskID(index)].state != .cancelled {
         let isKept = entered[index] != .run
         try #require(isKept == !run.included.contains(TaskID(index)), "seed \(seed), \(index)")
@@ -143,7 +143,7 @@ import Testing
         plan.tasks.map { run.included.contains(TaskID($0)) ? .run : .succeeded })
       var joined = SessionModel(plan: plan, scope: scope, joining: follower.model)
       try expect(joined, run, seed: seed)
-      // As far as the drive goes, each line does to it what the engine's word does.
+      // Each line changes the session as the engine's transition does.
       for _ in 0..<40 {
         let sessions = follower.model.sessions
         try run.step()

@@ -5,7 +5,7 @@ import Testing
 @testable import OpflowJournal
 @testable import OpflowPlan
 
-/// Lines as they stand in a journal, read where they lie.
+/// Lines of a journal, read in place.
 @Suite struct JournalLineTests {
   private func sealed(_ text: String, end: String = "\n") -> [UInt8] {
     let body = Array(text.utf8)
@@ -17,7 +17,7 @@ import Testing
 
   private let open = "1\t5\topen\t\tformat=1"
 
-  /// Reads the second line of a journal that begins with `open`; nil where there is none.
+  /// Reads the second line of a journal that begins with `open`; nil without one.
   private func second<Result>(
     _ rest: [UInt8], _ body: (JournalLine) -> Result
   ) throws -> Result? {

@@ -18,7 +18,7 @@ import Testing
 
   @Test func `it is that of the last line that has one, wherever the file is cut`() throws {
     var journal = JournalText(try TestPlan.make(names: ["a", "b", "c", "d"]))
-    // By the end of a line: what is told from there on.
+    // The task count after each line, by the line's end.
     var expected: [(end: Int, count: Int?)] = [(0, nil), (journal.bytes.count, nil)]
     func note(_ count: Int?) { expected.append((journal.bytes.count, count)) }
     try journal.run("a")
@@ -30,7 +30,7 @@ import Testing
     resume.taskCount = 2
     journal.append(.resume(resume))
     note(2)
-    // A task that is taken back is no run that is resumed.
+    // The line of a re-run task does not start a session.
     try journal.resume(("a", .asked))
     journal.append(.extend(try entry(4)))
     note(4)

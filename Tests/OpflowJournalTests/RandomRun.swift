@@ -4,18 +4,17 @@ import OpflowJournal
 import OpflowPlan
 import OpflowWire
 
-/// A run of a few tasks by random moves, as an engine would have it written: workers that are
-/// handed tasks ahead, are lost and give tasks back, tasks that are added, crashes, resumes. What a
-/// view is told as it goes is folded beside.
+/// A run of a few tasks by random moves, in the lines of an engine: prefetched tasks, lost workers,
+/// returned tasks, dynamic tasks, crashes and resumes. A view's events are replayed in parallel.
 struct RandomRun {
   private(set) var plan: Plan
   let file: GrowingPlan
-  /// What was added, with how many tasks the plan has from there on.
+  /// The additions, each with the plan's number of tasks after it.
   private var segments: [(plan: Plan, taskCount: Int)] = []
   var random: SplitMix64
   /// The journal's file.
   private(set) var bytes: [UInt8] = []
-  /// Of the newest drive.
+  /// The newest session.
   private(set) var live: SessionModel
   /// The tasks that it is about, without those whose earlier result is taken over.
   private(set) var included: TaskSet
@@ -115,7 +114,7 @@ struct RandomRun {
     }
   }
 
-  /// The file without its last bytes, mended as a resume does it before it goes on.
+  /// Cuts the file's last bytes and repairs it as a resume does.
   mutating func crash() {
     bytes.removeLast(random.below(max(1, min(300, bytes.count - begunBytes))))
     if random.chance(30) { bytes += Array("a torn line".utf8) + (random.chance(50) ? [10] : []) }
@@ -168,11 +167,11 @@ struct RandomRun {
     if end.event == .retry { ready.insert(task) }
     write(.transition(end))
     guard end.event == .success else {
-      // What was to follow a success is given back.
+      // Tasks prefetched to follow a success are returned.
       while !queues[worker].isEmpty { giveBack(queues[worker].removeLast()) }
       return
     }
-    // No line tells that the next one begins; a view is told.
+    // The start of the next one has no line, but a view hears of it.
     guard let next = queues[worker].first else { return }
     live.apply(Transition(.start, next, attempt: attempts[next.index]), atMilliseconds: now)
   }
@@ -204,7 +203,7 @@ struct RandomRun {
     write(.transition(Transition(.skip(.condition), task)))
   }
 
-  /// A further drive, which takes back some of what ended.
+  /// Another session, which re-runs some of the ended tasks.
   private mutating func resume() {
     kept = Set(plan.tasks.map { TaskID($0) }).subtracting(ready)
       .subtracting(queues.joined())

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RecoveryFinallyTests {
   private typealias Task = TestPlan.Task
 
-  @Test func `finally runs in a drive that runs anything and is kept else`() throws {
+  @Test func `finally runs in a session that runs anything and is kept else`() throws {
     let plan = try TestPlan.make([
       Task(name: "a"), Task(name: "clean", flags: .finally), Task(name: "b"),
     ])
@@ -87,7 +87,7 @@ import Testing
     #expect(decision.startsAnything)
   }
 
-  @Test func `finally that a dead drive owes runs though nothing else does`() throws {
+  @Test func `finally that a dead session owes runs though nothing else does`() throws {
     let plan = try TestPlan.make([Task(name: "a"), Task(name: "clean", flags: .finally)])
     let owed = try decide(plan) { try $0.run("a") }
     #expect(owed.verdicts == [.keep(.succeeded, nil), .run(.new)])

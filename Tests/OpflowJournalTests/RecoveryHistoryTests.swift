@@ -53,7 +53,7 @@ import Testing
       }.state == .suspended)
   }
 
-  @Test func `a retry waits, with its tries counted`() throws {
+  @Test func `a retry waits, with its attempts counted`() throws {
     let record = try record {
       try $0.start("a")
       var retry = Transition(.retry, try plan.id("a"), attempt: 1)
@@ -91,7 +91,7 @@ import Testing
     #expect(record.isInterrupted)
   }
 
-  @Test func `a resume takes a result back and keeps the count of tries`() throws {
+  @Test func `a resume takes a result back and keeps the count of attempts`() throws {
     let record = try record {
       try $0.run("a")
       try $0.resume(("a", .asked))
@@ -103,7 +103,7 @@ import Testing
     #expect(record.timesResumed == 1)
   }
 
-  @Test func `the state of a run is what its newest drive closed with`() throws {
+  @Test func `the state of a run is what its newest session closed with`() throws {
     let closed = try history {
       $0.append(.close(CloseEntry(state: .failed, exitCode: 1)))
     }
@@ -176,13 +176,13 @@ import Testing
     #expect(!same[TaskID(0)].isChanged)
     #expect(!same.hasAbsoluteFingerprints)
     #expect(try read("0000000000000007", absolute)[TaskID(0)].isChanged)
-    // With nothing to hold it against nothing is claimed, and who decides by it is told.
+    // Without a reference nothing is proven, and the result says so.
     let blind = try read("0000000000000001", nil)
     #expect(!blind[TaskID(0)].isChanged)
     #expect(blind.hasAbsoluteFingerprints)
   }
 
-  @Test func `settings are those of the newest drive`() throws {
+  @Test func `settings are those of the newest session`() throws {
     let history = try history {
       var entry = ResumeEntry(planKey: "k", opflowVersion: "1")
       entry.set = ["x=2"]
@@ -191,7 +191,7 @@ import Testing
       $0.append(.worker(WorkerEntry(pid: 9, startTime: 1, bootID: "b")))
     }
     #expect(history.set == ["x=2"])
-    // Those of a resume are of that drive alone.
+    // Those of a resume apply to its session only.
     #expect(history.only == OpenEntry.example.only)
     #expect(history.skip == OpenEntry.example.skip)
     #expect(history.selections.last == SessionSelection(only: ["a"], skip: []))
@@ -199,7 +199,7 @@ import Testing
     #expect(history.open == .example)
   }
 
-  @Test func `the next line goes on with number and drive`() throws {
+  @Test func `the next line goes on with number and session`() throws {
     let history = try history { try $0.resume(("a", .asked)) }
     #expect(history.encoder.nextSequence == 4)
     #expect(history.encoder.session == 2)
@@ -259,7 +259,7 @@ import Testing
     #expect(history.successes(plan) == ["a", "b"])
   }
 
-  @Test func `when the whole head of a drive is lost, nothing before it counts`() throws {
+  @Test func `when the whole head of a session is lost, nothing before it counts`() throws {
     let write: (inout JournalText) throws -> Void = {
       try $0.run("a", "b")
       try $0.resume(("a", .asked))
@@ -270,7 +270,7 @@ import Testing
     #expect(try history(losing: [6, 7], write).successes(plan) == ["c"])
   }
 
-  @Test func `when only the first line of a drive is lost, all that it did not take back counts`()
+  @Test func `when only the first line of a session is lost, all that it did not take back counts`()
     throws
   {
     let write: (inout JournalText) throws -> Void = {
@@ -280,7 +280,7 @@ import Testing
     }
     #expect(try history(losing: [6], write).successes(plan) == ["b", "c", "d"])
     #expect(try history(losing: [6], write).sessions == 2)
-    // What is lost later may have been of the head too.
+    // A line lost later may also have belonged to the head.
     #expect(try history(losing: [6, 10], write).successes(plan) == ["c", "d"])
   }
 
@@ -316,7 +316,7 @@ import Testing
     #expect(try RunModel.read(journal.bytes, rest)[rest.id("b")].state == .waiting)
   }
 
-  @Test func `lines lost within a drive cost only what they said`() throws {
+  @Test func `lines lost within a session cost only what they said`() throws {
     let history = try history(losing: [5, 8, 9]) {
       try $0.run("a", "b")
       try $0.resume()

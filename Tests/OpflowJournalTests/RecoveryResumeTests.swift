@@ -206,7 +206,7 @@ import Testing
       try $0.skip("a", .skipOption)
     }
     #expect(isFailed == .fail)
-    // Failed for it before that, and where the drive died between the two lines.
+    // It failed before that, or the session died between the two lines.
     let isFailedAgain = try verdict {
       try $0.start("a")
       try $0.resume(("a", .interrupted))
@@ -222,7 +222,7 @@ import Testing
       try $0.skip("a", .skipOption)
     }
     #expect(isSkipped == .keep(.skipped, .skipOption))
-    // What was asked for stays so, as a try that begins does.
+    // A requested re-run stays requested, as a started attempt does.
     let isAsked = try verdict {
       try $0.start("a")
       try $0.resume(("a", .interrupted))
@@ -302,7 +302,7 @@ import Testing
     #expect(small.initialStates(request) == [.succeeded, .run, .excluded])
   }
 
-  @Test func `what a drive leaves out stays what it is`() throws {
+  @Test func `what a session leaves out stays what it is`() throws {
     let plan = try TestPlan.make([
       Task(name: "good"), Task(name: "bad"), Task(name: "behind", needs: [("bad", .success)]),
       Task(name: "far", needs: [("behind", .success)]), Task(name: "asked"),
@@ -346,7 +346,7 @@ import Testing
     let fresh = try decide(plan, request: request) { _ in }
     #expect(fresh.initialStates(request) == [.run, .run, .afterNeeds, .afterNeeds])
     #expect(!fresh.owesFinally)
-    // It is owed where its need ran in a drive that did not come to it.
+    // It is due if its dependency ran in a session that did not reach it.
     let cut = try decide(plan, request: request) { try $0.run("a") }
     #expect(cut.initialStates(request) == [.succeeded, .run, .run, .afterNeeds])
     #expect(cut.owesFinally)

@@ -4,7 +4,7 @@ import OpflowPlan
 import OpflowWire
 import Testing
 
-/// Damages a journal of two drives in every way that it must survive.
+/// Damages a journal of two sessions in every way that it must survive.
 @Suite struct RecoveryTests {
   let plan: Plan
   let journal: JournalText

@@ -3,7 +3,7 @@ import OpflowJournal
 import OpflowPlan
 import Testing
 
-/// What runs once more since its values are lost.
+/// Tasks that run again because their values are lost.
 @Suite struct ResumeValuesTests {
   /// `maybe` may start or be skipped, by a value of `told`; `last` reads a value of `source`, which
   /// is lost, where anything starts.

@@ -51,7 +51,7 @@ import Testing
     #expect(all[2].reason == .timeout)
   }
 
-  @Test func `what was handed ahead begins when the one before it ends`() throws {
+  @Test func `a prefetched task begins when the one before it ends`() throws {
     var run = try run(["a", "b", "c"])
     run.tell(.start, "a", change: Self.on(0))
     run.tell(.start, "b", change: Self.on(0, isPrefetched: true))
@@ -67,7 +67,7 @@ import Testing
       ])
   }
 
-  @Test func `drives that died, were stopped and resumed leave their tries`() throws {
+  @Test func `sessions that died, were stopped and resumed leave their attempts`() throws {
     var run = try run(["a", "b", "c"])
     run.tell(.start, "a", change: Self.on(0))
     run.tell(.start, "b", change: Self.on(1))

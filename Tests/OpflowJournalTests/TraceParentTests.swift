@@ -54,7 +54,7 @@ import Testing
     #expect(trace.span.session(2).text == "9b2f456fba4b5e1e")
   }
 
-  @Test func `runs of one second, tasks and tries have ids of their own`() {
+  @Test func `runs of one second, tasks and attempts have ids of their own`() {
     let traces = [
       Self.trace(), Self.trace { $0.run = "20260101-000000-abce" },
       Self.trace { $0.stateFolder = "/elsewhere" }, Self.trace { $0.manifestPath = "/other.yaml" },
@@ -75,7 +75,7 @@ import Testing
     #expect(spans.count == traces.count * (1 + 98 + 5000))
   }
 
-  @Test func `a run and a drive are a part of what they were begun by`() throws {
+  @Test func `a run and a session are a part of what they were begun by`() throws {
     let parent = try #require(TraceParent("00-\(Self.trace)-\(Self.span)-02"))
     let trace = Self.trace { $0.trace = parent }
     #expect(trace.id == parent.trace && trace.flags == 2)
@@ -83,7 +83,7 @@ import Testing
     let other = try #require(TraceParent("00-1\(Self.trace.dropFirst())-\(Self.span)-01"))
     #expect(
       trace.context(ofSession: other).text == "00-1\(Self.trace.dropFirst())-\(trace.span.text)-01")
-    // The run's spans have the same ids whoever began it.
+    // The run's spans have the same IDs in every process.
     #expect(trace.span == Self.trace().span)
   }
 

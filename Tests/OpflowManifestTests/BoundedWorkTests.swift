@@ -2,9 +2,9 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// Manifests that would take minutes, or gigabytes, of a reader whose work grows with the square of
-/// what it reads. The time limit only catches that: it counts what others have of the machine, so
-/// it is far from what a busy one takes. What is counted is what was said and kept.
+/// Manifests that would cost minutes or gigabytes if the work of the reader grew with the square of
+/// its input. The tests count errors and bytes. The time limit only catches quadratic work: it is
+/// generous, because other processes also use the machine.
 @Suite(.timeLimit(.minutes(30))) struct BoundedWorkTests {
   private func refused(_ bytes: [UInt8]) throws -> ManifestError {
     try #require(throws: ManifestError.self) { try check(bytes: bytes) }
@@ -25,10 +25,12 @@ import Testing
     (tags("\u{2028}"), "1:1291"), ("a: b\n...\n" + tags("\n"), "103:1"),
     ("---\n...\n# no\n" + tags("\r\n"), "104:1"),
   ])
-  func `directives are counted wherever libyaml takes them for such`(
+  func `directives are counted wherever libyaml reads them as such`(
     _ text: String, _ place: String
   ) throws {
-    #expect(first(try refused(text)) == "\(place): more than a hundred `%` directives")
+    #expect(
+      first(try refused(text))
+        == "\(place): the manifest has more than a hundred `%` directives")
   }
 
   @Test func `a tag stands for no more than a line`() throws {
@@ -36,7 +38,7 @@ import Testing
     let tags = String(repeating: "!a!b c, ", count: 3000)
     #expect(
       first(try refused("%TAG !a! \(prefix)\n---\ntasks: [\(tags)]\n"))
-        == "1:1: a `%` directive of more than a thousand bytes")
+        == "1:1: a `%` directive is longer than a thousand bytes")
   }
 
   @Test func `a directive within a document is no directive`() throws {
@@ -75,7 +77,7 @@ import Testing
     #expect(try refused(text + "tasks: { a: { run: x } }\n").errorCount == 13_000)
   }
 
-  @Test func `rings by the thousand are counted`() throws {
+  @Test func `dependency cycles by the thousand are counted`() throws {
     var text = "tasks:\n"
     for index in 0..<20_000 { text += "  t\(index): { run: x, needs: t\(index ^ 1) }\n" }
     let error = try refused(text)
@@ -100,7 +102,7 @@ import Testing
     #expect(shown.utf8.count < 50_000)
   }
 
-  @Test func `of a name of megabytes a mistake quotes the beginning and the end`() throws {
+  @Test func `an error about a name of megabytes quotes its beginning and its end`() throws {
     let name = String(repeating: "n", count: 4_000_000)
     let error = try refused("tasks: { a: { run: x, ? \(name)z : 1 } }\n")
     let message = try #require(error.diagnostics.first).message
@@ -110,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [7, 8, 9, 10, 15, 16, 17, 40, 5000])
-  func `each of many entries is found, and one that stands twice is told once`(
+  func `each of many entries is found, and a duplicate is reported once`(
     _ count: Int
   ) throws {
     var text = "tasks:\n  t0: { run: x }\n"
@@ -121,8 +123,8 @@ import Testing
     #expect(plan.needTargets.prefix(count - 1).elementsEqual((0..<Int32(count - 1))))
     #expect(
       errors(in: text + "  t3: { run: x }\n  t0: { run: x }\n") == [
-        "\(count + 3):3: the key `t3` stands twice in this map",
-        "\(count + 4):3: the key `t0` stands twice in this map",
+        "\(count + 3):3: the key `t3` occurs twice in this map",
+        "\(count + 4):3: the key `t0` occurs twice in this map",
       ])
   }
 
@@ -183,10 +185,11 @@ import Testing
     #expect(
       try refused(
         "tasks: { a: { run: x, matrix: { rows: [\(rows)], exclude: [{ l: v }] } } }\n"
-      ).diagnostics.first?.help?.hasSuffix(" and 39980 more") == true)
+      ).diagnostics.first?.help?.hasSuffix(" … and 39980 more") == true)
   }
 
-  @Test func `the environment of a file stands once in a plan, beside what each task adds`() throws
+  @Test func `the environment of a file is once in a plan, apart from the variables of each task`()
+    throws
   {
     func bytes(_ tasks: (Int) -> String) throws -> Int {
       try compile(
@@ -198,7 +201,7 @@ import Testing
     #expect((1..<200_000).contains(more))
   }
 
-  @Test func `the environment of defaults that name the task stands once as well`() throws {
+  @Test func `the environment of defaults with a task ID is also in a plan once`() throws {
     let compiled = try compile(
       "defaults:\n  env:\n    ID: ${{ task.id }}\n" + (0..<1000).map { "    V\($0): x\n" }.joined()
         + "tasks:\n" + (0..<1000).map { "  t\($0): { run: x }\n" }.joined())
@@ -217,7 +220,7 @@ import Testing
     """,
     "a: { run: x, matrix: { n: { range: [1, 2000] }, m: ['${{ vars.long }}'] } }",
   ])
-  func `a long text in each of many legs is refused before all of them are made`(
+  func `a long string in each of many matrix tasks is refused before all are made`(
     _ task: String
   ) throws {
     let long = String(repeating: "x", count: 300_000)
@@ -226,11 +229,11 @@ import Testing
     let checked = #expect(throws: ManifestError.self) { _ = try check(bytes: Array(text.utf8)) }
     #expect(checked == error)
     #expect(
-      ["3:3: the plan grows too large", "3:3: the values of 2000 legs take too much memory"]
+      ["3:3: the plan is too large", "3:3: the values of 2000 matrix tasks take too much memory"]
         .contains(first(error)))
   }
 
-  @Test func `many legs of a few kilobytes are not too much, nor is a long one among short ones`()
+  @Test func `many matrix tasks of a few kilobytes are accepted, and a long one among short ones`()
     throws
   {
     let script = String(repeating: "x", count: 4000)
@@ -246,13 +249,13 @@ import Testing
       ).taskCount == 1001)
   }
 
-  @Test func `an axis of a million beside many others is refused before its values are made`()
+  @Test func `an axis of a million values with many other axes is refused before it is made`()
     throws
   {
     let error = try refused(
       "tasks:\n  a:\n    run: x\n    matrix:\n      n: { range: [1, 1000000] }\n"
         + Self.lines { "k\($0): [v]" })
-    #expect(first(error) == "2:3: the values of 1000000 legs take too much memory")
+    #expect(first(error) == "2:3: the values of 1000000 matrix tasks take too much memory")
   }
 
   @Test func `files that join see a variable of the first where they have none`() throws {

@@ -36,7 +36,7 @@ func compile(
       number: FileNumber(device: 1, inode: Hash.xxh3(Array(name.utf8))))
   }
   options.fileNames = { pattern, _ in
-    if pattern.contains("[") { return .failure(FileNameFault("a `[` in it is not closed")) }
+    if pattern.contains("[") { return .failure(FileNameFault("its `[` is not closed")) }
     let glob = Glob(pattern)
     return .success(
       files.keys.filter { Array($0.utf8).withUnsafeBytes { glob.matches($0) } }.sorted())
@@ -60,8 +60,8 @@ private func source(_ bytes: [UInt8], in folder: String) -> ManifestSource {
     defaultName: "m")
 }
 
-/// `line:column: message` of every mistake in a manifest, with the file before it where it is
-/// another.
+/// Returns `LINE:COLUMN: MESSAGE` for each error in a manifest, with the name of the file before it
+/// if it is another file.
 func errors(
   in text: String, variables: [(name: String, value: String)] = [],
   environment: [(name: String, value: String)] = [], links: [String: String] = [:],

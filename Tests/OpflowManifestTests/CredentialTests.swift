@@ -1,7 +1,7 @@
 import OpflowManifest
 import Testing
 
-/// No mistake shows a password that an address in the manifest has.
+/// Errors do not show the password of a URL in the manifest.
 struct CredentialTests {
   private func shown(_ text: String) -> String {
     do {
@@ -18,7 +18,7 @@ struct CredentialTests {
     "http://me:hush@", "http://me:hu#sh@h b/", "HTTP://me:hu?sh@[h/", "http://me:hush@h\\x",
     "http://${{ vars.no }}:hush@h/", "http://hush@h:0/",
   ])
-  func `an address that is none`(_ url: String) {
+  func `an invalid URL`(_ url: String) {
     for quote in ["'", "\""] {
       let value = quote + url.replacing("\\", with: quote == "'" ? "\\" : "\\\\") + quote
       for text in [
@@ -38,7 +38,7 @@ struct CredentialTests {
     "url: http://me:hush@h/x", "mirrors: [\"http://me:hush@h/x\"]", "url: [http://me:hush@h/x]",
     "run: 'curl http://me:hush@h/x'", "env: { U: http://me:hush@h/x }", "'http://me:hush@h/x': 1",
   ])
-  func `an address beside a mistake`(_ value: String) {
+  func `a URL next to an error`(_ value: String) {
     for text in [
       "tasks: { a: { \(value), nope: 1 } }", "tasks: { a: { download: { \(value), nope: 1 } } }",
       "tasks: { a: { \(value), \"nope: 1 } }",
@@ -54,8 +54,9 @@ struct CredentialTests {
     "u: \"http://me:hu sh@h/\"\ntasks: { a: { run: x } }\n",
     "tasks: { a: { download: { URL: 'http://me:hu/sh@h/', to: x } } }\n",
   ])
-  func `a password with what no address may hold, where nobody knows that it is one`(_ text: String)
-  {
+  func `a password with characters that a URL cannot have, in a value that is not a URL`(
+    _ text: String
+  ) {
     let shown = shown(text)
     #expect(shown.contains("http://***@h/"), "\(shown)")
     #expect(!shown.contains("hu"), "\(shown)")

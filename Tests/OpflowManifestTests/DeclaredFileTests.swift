@@ -84,7 +84,7 @@ struct DeclaredFileTests {
     }
   }
 
-  @Test func `how a name is written is no part of what its task declares`() throws {
+  @Test func `the quoting of a name does not change the declaration of its task`() throws {
     func digest(_ output: String) throws -> UInt64 {
       try plan("vars: { v: 'o[1]' }\ntasks: { a: { run: x, outputs: [\(output)] } }")
         .declarationDigest(TaskID(0))
@@ -94,13 +94,13 @@ struct DeclaredFileTests {
   }
 
   @Test(arguments: [
-    ("{a,b}${{ vars.x }}", "`{a,b}x` holds `{a,b}`, and no braces are expanded here"),
-    ("{${{ vars.x }},b}/*", "`{x,b}/*` holds `{,b}`, which a pattern has not"),
-    ("!${{ vars.x }}", "`!x` begins with `!`, and nothing is taken out here"),
-    ("${{ vars.none }}", "an item of `inputs` came out empty from `${{ vars.none }}`"),
-    ("[${{ vars.x }}/[a", "`\\[x/[a` is no pattern: a `[` in it is not closed"),
+    ("{a,b}${{ vars.x }}", "`{a,b}x` contains `{a,b}`, but opflow does not expand braces"),
+    ("{${{ vars.x }},b}/*", "`{x,b}/*` contains `{,b}`, but opflow does not expand braces"),
+    ("!${{ vars.x }}", "`!x` begins with `!`, but a pattern cannot exclude files"),
+    ("${{ vars.none }}", "an item of `inputs` is empty: the result of `${{ vars.none }}`"),
+    ("[${{ vars.x }}/[a", "`\\[x/[a` is not a valid pattern: a `[` has no `]`"),
   ])
-  func `what is written around an expression is looked at`(input: String, message: String) {
+  func `the text around an expression is checked`(input: String, message: String) {
     let found = errors(
       in: "vars: { x: x, none: '' }\ntasks: { a: { run: x, inputs: ['\(input)'] } }")
     #expect(found.first.map { $0.hasSuffix(": \(message)") } ?? false, "\(found)")
@@ -112,7 +112,7 @@ struct DeclaredFileTests {
     #expect(errors(in: "tasks: { a: { run: x, inputs: [' '] } }").count == 1)
   }
 
-  @Test func `a download leaves what it goes to, as that is written`() throws {
+  @Test func `the output of a download is its file, as it is written`() throws {
     let plan = try plan(
       "tasks: { a: { dir: in, download: { url: 'http://h/x', to: 'x[1].tgz' } } }")
     let task = try plan.id("a")
@@ -120,7 +120,7 @@ struct DeclaredFileTests {
     #expect(Array(plan.outputs(of: task)) == [.path("x[1].tgz")])
   }
 
-  @Test func `each leg has its own, and a family without legs has none`() throws {
+  @Test func `each matrix task has its own, and a matrix without tasks has none`() throws {
     let plan = try plan(
       """
       tasks:
@@ -170,7 +170,7 @@ struct DeclaredFileTests {
   }
 
   @Test
-  func `what a task declares is no part of its fingerprint, and its outputs are of the digest`()
+  func `inputs and outputs are not in the fingerprint, and outputs are in the digest`()
     throws
   {
     func compiled(_ keys: String) throws -> (Fingerprint, UInt64) {
@@ -186,23 +186,23 @@ struct DeclaredFileTests {
     #expect(try compiled(", inputs: [a, b, { env: CC }], outputs: [c]").1 != first.1)
   }
 
-  @Test func `a task may say twice what it leaves`() throws {
+  @Test func `a task may declare an output twice`() throws {
     let text = "tasks: { a: { run: x, outputs: [o, o, ./o, o/, 'p*', 'p*'] } }"
     #expect(try compile(text).warnings.isEmpty)
   }
 
-  @Test func `what a shell would fill in is warned of`() throws {
+  @Test func `a path with a shell variable has a warning`() throws {
     let warnings = try compile(
       "tasks: { a: { run: x, inputs: [$HOME/x], outputs: ['~/y'] } }"
     ).warnings
     #expect(
       warnings.map(\.message) == [
-        "an item of `inputs` holds `$HOME`, and nothing expands it here",
-        "an item of `outputs` holds `~`, and nothing expands it here",
+        "an item of `inputs` contains `$HOME`, which opflow does not expand here",
+        "an item of `outputs` contains `~`, which opflow does not expand here",
       ])
   }
 
-  @Test func `a task is cached that says so and what it reads`() throws {
+  @Test func `a task with cache and inputs is cached`() throws {
     let cached = try plan(
       """
       secrets: { TOKEN: { env: HOME } }
@@ -222,7 +222,7 @@ struct DeclaredFileTests {
     ("run: x, inputs: [s], cache: { secret: true }", "unknown key `secret` in `cache`"),
     (
       "run: x, inputs: [s], secrets: [TOKEN], cache: true",
-      "a task with `secrets` is cached only where that is said"
+      "a task with `secrets` needs `cache: { secrets: true }`"
     ),
     (
       "run: x, inputs: [s], interactive: true, cache: true",
@@ -235,37 +235,36 @@ struct DeclaredFileTests {
     ("download: { url: 'http://a/b', to: b }, cache: true", "a download cannot have `cache`"),
     (
       "run: x, inputs: [s], outputs: [../o], cache: true",
-      "`../o` is outside of the manifest's folder, and `cache` brings nothing there"
+      "`../o` is outside the manifest's folder, and `cache` restores nothing there"
     ),
     (
       "run: x, inputs: [src], outputs: [src], cache: true",
-      "`src` is an output of this task too, and `cache` would bring an old one back over it"
+      "`src` is also an output of this task, and `cache` would overwrite it with an old copy"
     ),
     (
       "run: x, inputs: ['src/**/*.c'], outputs: [./src], cache: true",
-      "`src/**/*.c` is among its output `./src`, and `cache` would bring an old one back over it"
+      "`src/**/*.c` is part of this task's output `./src`, and `cache` would overwrite it with an"
+        + " old copy"
     ),
     (
       "run: x, inputs: [in], outputs: ['*'], cache: true",
-      "`*` takes in `m.yaml`, a file of this manifest: `cache` would bring an old one back over it"
+      "`*` includes `m.yaml`, a file of this manifest: `cache` would overwrite it with an old copy"
     ),
     (
       "run: x, inputs: [in.c], outputs: ['*.c'], cache: true",
-      "`in.c` is among its output `*.c`, and `cache` would bring an old one back over it"
+      "`in.c` is part of this task's output `*.c`, and `cache` would overwrite it with an old copy"
     ),
     (
       "run: x, inputs: [s], outputs: ['*.y?ml'], cache: true",
-      """
-      `*.y?ml` takes in `m.yaml`, a file of this manifest: `cache` would bring an old one back \
-      over it
-      """
+      "`*.y?ml` includes `m.yaml`, a file of this manifest: `cache` would overwrite it with an old"
+        + " copy"
     ),
     (
       "run: x, inputs: [s], outputs: [.], cache: true",
       "`.` is the manifest's folder, and `cache` needs outputs below it"
     ),
   ])
-  func `what cannot be cached is a mistake`(keys: String, message: String) throws {
+  func `a task that cannot be cached is an error`(keys: String, message: String) throws {
     let found = errors(in: "secrets: { TOKEN: { env: HOME } }\ntasks: { a: { \(keys) } }")
     #expect(found.first.map { $0.hasSuffix(": \(message)") } ?? false, "\(found)")
   }

@@ -11,7 +11,7 @@ struct DiagnosticTests {
     }
   }
 
-  @Test func `a mistake shows its line, a caret and what to do`() {
+  @Test func `an error shows its line, a caret and help`() {
     #expect(
       rendered("tasks:\n  fetch: { run: x }\n  b: { run: x, needs: [fech] }\n") == """
         m.yaml:3:24: error: unknown task `fech`
@@ -22,7 +22,7 @@ struct DiagnosticTests {
         """)
   }
 
-  @Test func `a ring is named in full, with the line of each edge`() {
+  @Test func `a dependency cycle is named in full, with the line of each edge`() {
     #expect(
       rendered(
         """
@@ -36,13 +36,13 @@ struct DiagnosticTests {
         """
       )
         == """
-        m.yaml:2:23: error: tasks need each other in a ring: a -> b -> c -> a
+        m.yaml:2:23: error: dependency cycle: a -> b -> c -> a
           a: { run: x, needs: b }
                               ^
         m.yaml:2: note: `a` needs `b` here
         m.yaml:5: note: `b` needs `c` here
         m.yaml:6: note: `c` needs `a` here
-        help: take one of these needs away
+        help: remove one of these dependencies
 
         """)
   }
@@ -66,7 +66,7 @@ struct DiagnosticTests {
         == "m:1:4: error: x\n\ta\tb\n\t \t^\n")
   }
 
-  @Test func `what would steer a terminal is not printed`() {
+  @Test func `control characters are not printed`() {
     #expect(
       rendered("tasks: { a: { run: x, \"\\e[31mred\\n\": 1 } }").split(separator: "\n").first
         == "m.yaml:1:23: error: unknown key `\u{FFFD}[31mred\u{FFFD}` in a task")
@@ -81,10 +81,10 @@ struct DiagnosticTests {
     #expect(Array(lines[1])[lines[2].count - 1] == "5")
   }
 
-  @Test func `mistakes beyond fifty are counted at the end`() {
+  @Test func `errors after the first fifty are counted at the end`() {
     var text = "tasks:\n"
     for index in 0..<60 { text += "  t\(index): { run: 1 }\n" }
-    #expect(rendered(text).hasSuffix("60 mistakes in all; the first 50 are shown\n"))
+    #expect(rendered(text).hasSuffix("60 errors in total; the first 50 are shown\n"))
   }
 
   @Test(arguments: [

@@ -1,12 +1,12 @@
 import OpflowManifest
 import Testing
 
-/// Expressions that come out empty, or as a word that without quotes is null.
+/// Expressions with an empty result, or a result that YAML without quotes reads as null.
 struct EmptyValueTests {
   @Test(arguments: [
     "${{ env.NOPE }}", "${{ env.T }}", "${{ vars.e }}", "${{ '' }}", "${{ env.NOPE || '' }}",
   ])
-  func `is the empty text where a text stands`(expression: String) throws {
+  func `is an empty string`(expression: String) throws {
     let text = """
       vars: { e: "", v: "\(expression.contains("vars") ? "${{ vars.e }}" : expression)" }
       env: { T: "\(expression)" }
@@ -20,7 +20,7 @@ struct EmptyValueTests {
   }
 
   @Test(arguments: ["tags: ~", "secrets: ~", "tags: null", "secrets: Null"])
-  func `nothing is not offered as the item of a list`(_ key: String) throws {
+  func `null is not offered as the item of a list`(_ key: String) throws {
     let error = try #require(throws: ManifestError.self) {
       try plan("tasks: { a: { run: x, \(key) } }")
     }
@@ -28,7 +28,7 @@ struct EmptyValueTests {
     #expect(!help.contains("[~]") && !help.lowercased().contains("[null]"), "\(help)")
   }
 
-  @Test func `a variable may be set to nothing`() throws {
+  @Test func `a variable may be set to an empty string`() throws {
     let text =
       """
       vars: { v: x }
@@ -40,55 +40,55 @@ struct EmptyValueTests {
   }
 
   @Test(arguments: ["~", "null", "NULL"])
-  func `a text that looks like null is a text`(value: String) throws {
+  func `a string that looks like null is a string`(value: String) throws {
     let text = "vars: { v: x }\ntasks: { a: { run: x, env: { A: \"${{ vars.v }}\" } } }"
     #expect(try plan(text, variables: [("v", value)]).environmentTexts("a") == ["A=\(value)"])
   }
 
   @Test(
     arguments: [
-      ("run: x\ndir: '${{ env.N }}'", "4:10: `dir` came out empty from `${{ env.N }}`"),
+      ("run: x\ndir: '${{ env.N }}'", "4:10: `dir` is empty: the result of `${{ env.N }}`"),
       (
         "run: ['${{ env.N }}', a]",
-        "3:11: the first word of `run` came out empty from `${{ env.N }}`"
+        "3:11: the first item of `run` is empty: the result of `${{ env.N }}`"
       ),
       (
         "run: '${{ env.N }}${{ env.M }}'",
-        "3:10: `run` came out empty from `${{ env.N }}${{ env.M }}`"
+        "3:10: `run` is empty: the result of `${{ env.N }}${{ env.M }}`"
       ),
       (
         "run: x\ntimeout: '${{ env.N }}'",
-        "4:14: `timeout` must be a duration, not empty, as `${{ env.N }}` came out"
+        "4:14: `timeout` must be a duration, not empty, the result of `${{ env.N }}`"
       ),
       (
         "run: x\nfinally: ${{ env.N }}",
-        "4:14: `finally` must be true or false, not empty, as `${{ env.N }}` came out"
+        "4:14: `finally` must be true or false, not empty, the result of `${{ env.N }}`"
       ),
       (
         "run: x\nretry: ${{ env.N }}",
-        "4:12: `retry` must be a whole number or a map, not empty, as `${{ env.N }}` came out"
+        "4:12: `retry` must be a whole number or a map, not empty, the result of `${{ env.N }}`"
       ),
       (
         "run: x\nresources: { memory: '${{ env.N }}' }",
-        "4:26: `resources.memory` must be a size, not empty, as `${{ env.N }}` came out"
+        "4:26: `resources.memory` must be a size, not empty, the result of `${{ env.N }}`"
       ),
       (
         "run: x\nneeds: '${{ env.N }}'",
-        "4:12: an item of `needs` came out empty from `${{ env.N }}`"
+        "4:12: an item of `needs` is empty: the result of `${{ env.N }}`"
       ),
       (
         "run: x\ntags: ['${{ env.N }}']",
-        "4:12: an item of `tags` came out empty from `${{ env.N }}`"
+        "4:12: an item of `tags` is empty: the result of `${{ env.N }}`"
       ),
     ])
-  func `where something must stand the mistake says what came out empty`(
+  func `the error about an empty value names the expression`(
     task: String, problem: String
   ) {
     let lines = task.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
     #expect(errors(in: "tasks:\n  a:\n\(lines)") == [problem])
   }
 
-  @Test func `null that is written is no text`() {
+  @Test func `a null in the manifest is not a string`() {
     #expect(
       errors(in: "tasks: { a: { run: x, env: { A: ~ } } }")
         == ["1:33: `env.A` must be a string, a number or a boolean, not null"])

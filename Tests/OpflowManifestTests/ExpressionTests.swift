@@ -31,7 +31,7 @@ struct ExpressionTests {
   }
 
   /// libyaml gets the bytes 16 KiB at a time.
-  @Test func `the only one of a manifest is seen wherever libyaml takes a breath`() throws {
+  @Test func `the only one of a manifest is found at each end of a block of libyaml`() throws {
     let text = "\ntasks: { a: { run: 'x ${{ task.id }}' } }"
     for padding in (16384 - 40)...16384 {
       let comment = "#" + String(repeating: "-", count: padding - 1)
@@ -40,7 +40,7 @@ struct ExpressionTests {
   }
 
   @Test(arguments: ["\\x24{{ task.id }}", "$\\\n    {{ task.id }}", "$\\x7b{ task.id }}"])
-  func `the only one of a manifest is seen where only libyaml makes it one`(
+  func `the only one of a manifest is found if escapes or line breaks hide it`(
     _ script: String
   ) throws {
     #expect(try plan("tasks:\n  a:\n    run: \"\(script)\"\n").scriptText("a") == "a")
@@ -115,7 +115,7 @@ struct ExpressionTests {
     #expect(try plan.scriptText("t") == "echo x3")
   }
 
-  @Test func `--set of a name that vars does not have is a mistake`() throws {
+  @Test func `--set of a name that vars does not have is an error`() throws {
     let error = #expect(throws: ManifestError.self) {
       try compile("vars: { ver: 1 }\ntasks: { t: { run: x } }", variables: [("vre", "2")])
     }
@@ -136,7 +136,7 @@ struct ExpressionTests {
     #expect(try plan.scriptText("a") == "/extra:/bin /root")
   }
 
-  @Test func `what was read of the inherited environment is told`() throws {
+  @Test func `the variables that were read from the inherited environment are listed`() throws {
     let compiled = try compile(
       """
       env: { LANG: C }
@@ -146,12 +146,12 @@ struct ExpressionTests {
     #expect(compiled.environmentRead.map(\.value) == ["true", nil])
   }
 
-  @Test func `a value that grows without bound is refused`() {
+  @Test func `a value that grows without bound is an error`() {
     var text = "vars:\n  v0: 0123456789\n"
     for index in 1...40 {
       text += "  v\(index): ${{ vars.v\(index - 1) }}${{ vars.v\(index - 1) }}\n"
     }
     text += "tasks: { a: { run: x } }\n"
-    #expect(errors(in: text).first == "21:23: the value grows beyond 4 MiB")
+    #expect(errors(in: text).first == "21:23: the value is larger than 4 MiB")
   }
 }

@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// What makes a task another one for a resume, and a plan another one.
+/// Changes that make a task a different one for a resume, and a plan a different one.
 struct FingerprintTests {
   private func fingerprint(
     _ task: String, top: String = "", runID: String = "run-1", folder: String = "/data/project"
@@ -57,7 +57,7 @@ struct FingerprintTests {
   }
 
   @Test(arguments: download.map(\.key))
-  func `a change of any key of a download is told as one of the download`(_ key: String) throws {
+  func `a change of any key of a download is a change of the download`(_ key: String) throws {
     let old = try fetch()
     var others = [try fetch(changing: key)]
     if key != "url", key != "to" { others.append(try fetch(without: key)) }
@@ -72,7 +72,7 @@ struct FingerprintTests {
     (", env: { A: 1 }", Fingerprint.Part.env), (", dir: other", .dir), (", needs: b", .needs),
     (", shell: bash", nil), (", priority: high, retry: 7", nil),
   ])
-  func `what else a download has is told as itself`(
+  func `a change of another key of a download is a change of that key`(
     _ rest: String, _ part: Fingerprint.Part?
   ) throws {
     #expect(try fetch(rest: rest).changedPart(from: fetch()) == part)
@@ -84,7 +84,7 @@ struct FingerprintTests {
     #expect(try fingerprint(plain) == fingerprint(tuned))
   }
 
-  @Test func `a task that has come to do something else is told as run`() throws {
+  @Test func `a change of the kind of action is a change of run`() throws {
     let run = try fingerprint("run: make")
     let download = try fingerprint("download: { url: 'http://h/x', to: x }")
     #expect(download.changedPart(from: run) == .run)

@@ -62,7 +62,7 @@ import Testing
       seen.insert(expected)
     }
     #expect(seen.count >= 5)
-    // What stands in the file as an escape is a text's all the same.
+    // An escape in the file is part of the text.
     #expect(try values(of: "a: \"\\x24HOME\"").document.marks.hasDollars)
     #expect(try !values(of: "a: b").document.marks.hasDollars)
   }

@@ -23,7 +23,10 @@ struct HostileTests {
       (0..<3000).map { String(repeating: " ", count: $0) + "a:\n" }.joined(),
       "65:65: nested deeper than 64 levels"
     ),
-    (String(repeating: "%TAG !a! b\n", count: 200), "101:1: more than a hundred `%` directives"),
+    (
+      String(repeating: "%TAG !a! b\n", count: 200),
+      "101:1: the manifest has more than a hundred `%` directives"
+    ),
   ])
   func `nesting is bounded`(_ text: String, _ message: String) {
     #expect(refusal(Array(text.utf8)) == message)
@@ -50,7 +53,8 @@ struct HostileTests {
 
   @Test func `a value without end is refused before it is collected`() {
     let bytes = Array("tasks: { a: { run: '".utf8) + [UInt8](repeating: 120, count: 40 << 20)
-    #expect(refusal(bytes) == "1:15: a value, or comments, of more than 8 MiB begin behind this")
+    #expect(
+      refusal(bytes) == "1:15: a value or comment that begins after this is larger than 8 MiB")
   }
 
   @Test(
@@ -60,10 +64,10 @@ struct HostileTests {
       ([0x61, 0x3A, 0x0A, 0x20, 0xC0, 0x80], "2:2"),
     ] as [([UInt8], String)])
   func `bytes that are not UTF-8 are refused at their place`(_ bytes: [UInt8], _ place: String) {
-    #expect(refusal(bytes) == "\(place): the manifest is not UTF-8 from here on")
+    #expect(refusal(bytes) == "\(place): the manifest is not valid UTF-8 here")
   }
 
-  @Test func `more than fifty mistakes are counted`() throws {
+  @Test func `more than fifty errors are counted`() throws {
     var text = "tasks:\n"
     for index in 0..<80 { text += "  t\(index): { run: x, foo: 1 }\n" }
     let error = try #require(throws: ManifestError.self) { try compile(text) }
@@ -72,7 +76,7 @@ struct HostileTests {
     #expect(error.diagnostics.map(\.line) == Array(2...51))
   }
 
-  @Test func `a ring of twenty thousand tasks is found and named by its beginning`() throws {
+  @Test func `a cycle of twenty thousand tasks is found and shown from its beginning`() throws {
     var text = "tasks:\n"
     for index in 0..<20_000 { text += "  t\(index): { run: x, needs: t\((index + 1) % 20_000) }\n" }
     let error = try #require(throws: ManifestError.self) { try compile(text) }
@@ -141,7 +145,7 @@ struct HostileTests {
 
   private static let marks = Array("{}[]:,&*!|>'\"%@`#-?<=${()\n\t \u{0}".utf8)
 
-  /// A manifest makes a sound plan, or at least one mistake with a place.
+  /// A manifest results in a valid plan, or in at least one error with a place.
   private func check(_ bytes: [UInt8]) {
     do {
       let compiled = try compile(bytes: bytes)

@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// What included files bring, and what reaches into them.
+/// The tasks of included files, and the settings that apply to them.
 struct IncludeTests {
   private func names(_ plan: Plan) -> [String] { plan.tasks.map { plan.nameString(TaskID($0)) } }
 
@@ -65,7 +65,7 @@ struct IncludeTests {
     ])
     #expect(try project.plan().scriptText("a") == "fast fast! s")
     #expect(
-      try project.warnings() == ["a.yaml:1:15: `vars.mode` is `fast` in m.yaml, and that wins"])
+      try project.warnings() == ["a.yaml:1:15: `vars.mode` is `fast` in m.yaml, which wins"])
     #expect(try project.plan(variables: [("mode", "given")]).scriptText("a") == "given given! s")
     #expect(try project.warnings(variables: [("mode", "given")]) == [])
     #expect(try project.plan(variables: [("own", "o")]).scriptText("a") == "fast o s")
@@ -108,7 +108,7 @@ struct IncludeTests {
     #expect(try plan.scriptText("db/more") == "own:51 db/more")
     #expect(
       try project.warnings() == [
-        "db/more.yaml:1:15: `vars.port` is `51` in db/t.yaml, and that wins"
+        "db/more.yaml:1:15: `vars.port` is `51` in db/t.yaml, which wins"
       ])
   }
 
@@ -124,8 +124,8 @@ struct IncludeTests {
     ])
     #expect(
       try project.warnings() == [
-        "m.yaml:2:37: db.yaml has no variable `prot`",
-        "m.yaml:2:57: db.yaml has no variable `extra`",
+        "m.yaml:2:37: `db.yaml` does not use the variable `prot`",
+        "m.yaml:2:57: `db.yaml` does not use the variable `extra`",
       ])
   }
 

@@ -6,7 +6,7 @@ import Testing
 struct KeySample: CustomTestStringConvertible {
   let name: String
   let text: String
-  /// Nil where more than the type decides: which files there are, what else the task says.
+  /// Nil if more than the type decides: which files exist, which other keys the task has.
   let isRight: Bool?
 
   var testDescription: String { name }
@@ -114,7 +114,7 @@ struct KeySample: CustomTestStringConvertible {
   }
 }
 
-// What each shape means, said a second time: the table, the readers and the schema are held to it.
+// The meaning of each shape, written independently to check the table, the readers and the schema.
 
 private func accepts(_ shape: ValueShape, _ value: String) -> Bool? {
   let isList = value.hasPrefix("[")

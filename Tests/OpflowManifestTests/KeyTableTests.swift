@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpflowManifest
 
-/// The table of the manifest's keys, and what is made of it.
+/// The table of the manifest's keys, and the texts that are made from it.
 struct KeyTableTests {
   private static let manual =
     #filePath.components(separatedBy: "/Tests/")[0] + "/Sources/opflow/opflow.docc/"
@@ -19,7 +19,7 @@ struct KeyTableTests {
 
   /// With OPFLOW_UPDATE_GOLDEN in the environment this test writes the tables of the manual, as
   /// `scripts/update-golden` asks.
-  @Test func `the tables of the manual say what the table of keys says`() throws {
+  @Test func `the tables of the manual match the table of keys`() throws {
     var found: [String] = []
     for page in try FileManager.default.contentsOfDirectory(atPath: Self.manual)
     where page.hasSuffix(".md") {
@@ -53,7 +53,7 @@ struct KeyTableTests {
     #expect(found == [], "\(sample.text)")
   }
 
-  @Test func `a reader takes what the table says, and nothing else`() {
+  @Test func `a reader accepts exactly the values of the table`() {
     var known = 0
     for sample in KeySample.all {
       guard let isRight = sample.isRight else { continue }
@@ -74,7 +74,7 @@ struct KeyTableTests {
     for line in ManifestReference.list.split(separator: "\n") { #expect(line.count <= 80) }
   }
 
-  @Test func `help on a key tells what it takes and means`() throws {
+  @Test func `help on a key has its type and its meaning`() throws {
     #expect(
       try ManifestReference.help(on: "retry.max") == """
         max, in `retry`:
@@ -121,7 +121,7 @@ struct KeyTableTests {
     ("retry.timeout", "no key `retry.timeout`; did you mean `opflow help manifest timeout`?"),
     ("qwertzuiop", "no key `qwertzuiop`; `opflow help manifest` lists all"),
   ])
-  func `a word that is no key is answered with what was meant`(_ word: String, _ message: String) {
+  func `an unknown key gets a suggestion`(_ word: String, _ message: String) {
     #expect(throws: UnknownKey.self) { try ManifestReference.help(on: word) }
     do { _ = try ManifestReference.help(on: word) } catch { #expect(error.message == message) }
   }

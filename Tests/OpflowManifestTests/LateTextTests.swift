@@ -1,10 +1,9 @@
 import OpflowPlan
 import Testing
 
-/// Expressions that read values of other tasks: what is left of them in a plan, and what they come
-/// to.
+/// Expressions that read values of other tasks: the part that stays in a plan, and the result.
 struct LateTextTests {
-  /// What the variable `V` of a task `b` that needs `a` comes to.
+  /// The result of the variable `V` of a task `b` that needs `a`.
   private func value(
     _ text: String, _ values: [String: String], variables: [(name: String, value: String)] = []
   ) throws -> LateResult {
@@ -37,7 +36,7 @@ struct LateTextTests {
     #expect(try text("${{ needs.a.v }}${{ needs.a.v }}", ["v": "ab"]) == "abab")
   }
 
-  @Test func `what a value holds is no expression`() throws {
+  @Test func `an expression in a value is not evaluated`() throws {
     #expect(
       try text("${{ needs.a.v }}", ["v": "${{ vars.x }} $(id) 'q'\n"])
         == "${{ vars.x }} $(id) 'q'\n")
@@ -99,11 +98,11 @@ struct LateTextTests {
       Issue.record("it is not missing")
       return
     }
-    #expect(missing.text(plan) == "`needs.a.v` is missing: task a left no value v")
+    #expect(missing.text(plan) == "`needs.a.v` is missing: task `a` did not set the value `v`")
   }
 
   @Test(arguments: ["{ n: [1, 2] }", "{ n: [1] }", "{ n: { glob: none-such-* } }"])
-  func `of a family no leg of which succeeded a value is the empty text`(
+  func `a value of a matrix without a successful task is empty`(
     _ matrix: String
   ) throws {
     let plan = try plan(

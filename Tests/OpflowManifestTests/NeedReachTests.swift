@@ -24,7 +24,7 @@ struct NeedReachTests {
     #expect(all == [[], [0], [0, 1], [], [0, 1, 2, 3], [0]])
   }
 
-  @Test func `a ring comes to an end`() {
+  @Test func `a dependency cycle ends`() {
     var reach = NeedReach(list([[1], [2], [0], [0]]))
     #expect(reach.needs(0, 2) == true && reach.needs(0, 0) == true && reach.needs(0, 3) == false)
   }

@@ -1,8 +1,7 @@
 import OpflowManifest
 import Testing
 
-/// Outputs that more than one task has, however each names them, and those that are something else
-/// already.
+/// Outputs of more than one task under any names, and outputs that are also other files.
 struct OutputOverlapTests {
   private func errors(_ one: String, _ other: String) -> [String] {
     OpflowManifestTests.errors(
@@ -18,9 +17,9 @@ struct OutputOverlapTests {
   ]
 
   @Test(arguments: overlapping)
-  func `what lies in another task's output is written twice`(inner: String, outer: String) {
+  func `a file in another task's output is written twice`(inner: String, outer: String) {
     func message(_ place: String, _ other: String) -> String {
-      "\(place): `\(inner)` is written twice: it is among `\(outer)`, which task `\(other)` leaves"
+      "\(place): `\(inner)` is written twice: `\(outer)`, an output of task `\(other)`, includes it"
     }
     #expect(errors(outer, inner) == [message("3:26", "a")])
     #expect(errors(inner, outer) == [message("2:26", "b")])
@@ -31,7 +30,7 @@ struct OutputOverlapTests {
     ("o/.h/*.c", "o/**"), ("o/*/x", "o/*"), ("a", "ab"), ("o/a*", "o/*b"), ("o/.a*", "o/*"),
     ("o/x[0-9a]", "o/x[0-9b]"), ("o/d", "o/*/"), ("o/.d/f", "o/*/"),
   ])
-  func `what may be apart is no mistake`(one: String, other: String) {
+  func `patterns that may match different files are no error`(one: String, other: String) {
     #expect(errors(one, other) == [] && errors(other, one) == [])
   }
 
@@ -51,10 +50,10 @@ struct OutputOverlapTests {
     }
     for (one, other, message) in [
       (name, #"a\[1].o"#, "4:26: `a[1].o` is written twice"),
-      (name, "*.o", "3:26: `a[1].o` is written twice: it is among `*.o`, which task `b` leaves"),
+      (name, "*.o", "3:26: `a[1].o` is written twice: `*.o`, an output of task `b`, includes it"),
       (
         "a1.o", "a[1].o",
-        "3:26: `a1.o` is written twice: it is among `a[1].o`, which task `b` leaves"
+        "3:26: `a1.o` is written twice: `a[1].o`, an output of task `b`, includes it"
       ),
       ("${{ vars.w }}", "*.o", "4:26: `*.o` is written twice"),
     ] {
@@ -67,7 +66,7 @@ struct OutputOverlapTests {
       in: "tasks:\n  a: { run: x, outputs: ['d/*'] }\n  b: { run: x, outputs: ['l/x*'] }",
       links: ["/data/project/l": "d"])
     #expect(
-      found == ["3:26: `l/x*` is written twice: it is among `d/*`, which task `a` leaves"])
+      found == ["3:26: `l/x*` is written twice: `d/*`, an output of task `a`, includes it"])
   }
 
   @Test(arguments: [
@@ -97,21 +96,21 @@ struct OutputOverlapTests {
       ).count == 1)
   }
 
-  @Test func `what is read and written by a task without a cache is warned of`() throws {
+  @Test func `a file that a task reads and writes has a warning`() throws {
     func warnings(_ keys: String) throws -> [String] {
       try compile("tasks: { a: { run: x, \(keys) } }").warnings.map(\.message)
     }
     #expect(
       try warnings("inputs: [src], outputs: [src]")
-        == ["`src` is an output of this task too, and no input of it"])
+        == ["`src` is also an output of this task, so it does not count as an input"])
     #expect(
       try warnings("inputs: [src/a], outputs: [src]")
-        == ["`src/a` is among its output `src`, and no input of it"])
+        == ["`src/a` is part of this task's output `src`, so it does not count as an input"])
     #expect(try warnings("inputs: [src], outputs: [src/gen.c, 'src/*.o']") == [])
     #expect(
       try warnings("inputs: [s], outputs: ['*.yaml']") == [
-        "`*.yaml` takes in `m.yaml`, a file of this manifest: an edit of it counts as one of what"
-          + " the task leaves"
+        "`*.yaml` includes `m.yaml`, a file of this manifest: opflow treats an edit of it as a"
+          + " change of an output"
       ])
   }
 

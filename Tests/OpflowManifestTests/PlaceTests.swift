@@ -9,7 +9,7 @@ struct PlaceTests {
     SourceFile(number: 1, displayPath: "b.yaml", bytes: Array("three\nfour: pw@x\n".utf8)),
   ]
 
-  @Test func `a mistake is shown in the file that it is in`() {
+  @Test func `an error shows a line of its own file`() {
     let errors = Diagnostics()
     errors.error(files[1].place(6), "second")
     errors.error(files[0].place(5), "first")

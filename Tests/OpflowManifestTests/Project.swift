@@ -6,7 +6,7 @@ import Testing
 /// The files of a manifest in memory, in a folder of that path: `m.yaml` is the root.
 struct Project: Sendable {
   var files: [String: [UInt8]] = [:]
-  /// What is no file, or cannot be read.
+  /// Paths that are not files or cannot be read.
   var faults: [String: NamedFileFault] = [:]
   /// Symbolic links, each with the file that it leads to.
   var links: [String: String] = [:]
@@ -55,7 +55,7 @@ struct Project: Sendable {
     return plan
   }
 
-  /// `file:line:column: message` of each mistake.
+  /// `file:line:column: message` of each error.
   func errors(variables: [(name: String, value: String)] = []) -> [String] {
     diagnostics(variables: variables).map(Self.text)
   }
@@ -78,13 +78,13 @@ struct Project: Sendable {
   }
 }
 
-/// Files that must be refused, and what must be said about them.
+/// Files that must be refused, with the expected errors.
 struct BadProject: Sendable, CustomTestStringConvertible {
   var title: String
   var project: Project
   var errors: [String]
 
-  /// - Parameter include: what stands below `include` in `m.yaml`, which has a task `a`; the files
+  /// - Parameter include: The value of `include` in `m.yaml`, which has a task `a`; the files
   ///   `db.yaml` and `ci/build.yaml` are sound.
   init(_ title: String, include: String, _ errors: String...) {
     self.title = title

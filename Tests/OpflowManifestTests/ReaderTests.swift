@@ -33,7 +33,9 @@ struct ReaderTests {
     for layer in values.document.children(values.document.root) { reader.read(layer, into: &list) }
     #expect(
       list.variables.map { "\($0.name.string)=\($0.value.text.string)" } == ["A=4", "B=2", "C=3"])
-    #expect(messages(values) == ["`OPFLOW_X` is opflow's own"])
+    #expect(
+      messages(values)
+        == ["`OPFLOW_X` is reserved: opflow sets the variables that begin with `OPFLOW_`"])
     list.removeAll()
     for layer in values.document.children(values.document.root) { reader.read(layer, into: &list) }
     #expect(list.variables.count == 3)

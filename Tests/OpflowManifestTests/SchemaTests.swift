@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpflowManifest
 
-/// The schema by a validator of other people's.
+/// Runs the JSON Schema of manifests through the Python package `jsonschema`.
 @Suite(.enabled(if: SchemaValidator.isThere, "scripts/setup --tests installs jsonschema"))
 struct SchemaTests {
   @Test func `the schema accepts every manifest of the jobs`() throws {
@@ -16,7 +16,7 @@ struct SchemaTests {
     let verdicts = try SchemaValidator.verdicts(ManifestSchema.text, texts)
     #expect(names.count > 20 && verdicts.count == names.count)
     for (name, verdict) in zip(names, verdicts) { #expect(verdict == .accepted, "\(name)") }
-    // To who reads YAML 1.1 the key `on` is no text.
+    // In YAML 1.1 the key `on` is a boolean.
     let old = try SchemaValidator.verdicts(ManifestSchema.text, texts, isOld: true)
     for (name, verdict) in zip(names, old) { #expect(verdict == .accepted, "\(name)") }
   }
@@ -44,7 +44,7 @@ struct SchemaTests {
         in: sample.text, environment: [("TOKEN", "abcdefgh")], files: KeySample.files
       ).isEmpty
       if isRead { #expect(verdict == .accepted, "\(sample.name)\n\(sample.text)") }
-      // Whether a number in quotes is too large, no pattern of a reasonable length tells.
+      // A pattern of reasonable length cannot tell whether a number in quotes is too large.
       guard sample.isRight == false, !sample.name.hasSuffix("\"") else { continue }
       wrong += 1
       #expect(verdict == .refused, "\(sample.name)\n\(sample.text)")
@@ -64,33 +64,36 @@ struct SchemaTests {
     #expect(verdicts == [.accepted, .accepted, .refused, .refused])
   }
 
-  /// What only the whole of a manifest tells, a text that is no name or pattern, and the like.
+  /// Parts of errors that a schema cannot find: between several places of a manifest, or within a
+  /// string.
   private static let beyond = [
-    // What a manifest declares itself has fractions.
+    // A resource that the manifest declares may have fractions.
     "`resources.gpu` must be a whole number",
-    // Which names there are, and what comes before what.
+    // Names that do not exist, and the order of tasks.
     "unknown name", "unknown task", "unknown resource", "needs itself", "is needed twice",
-    "in a ring",
-    "needs the `finally` task", "does not need", "has no `", "is missing here",
-    // The same thing twice.
-    "stands twice", "written twice", "set twice", "has two of", "two would be alike",
+    "dependency cycle", "needs the `finally` task", "does not need", "has no name `",
+    "is missing here",
+    // Duplicates.
+    "occurs twice in", "written twice", "set twice", "has the name `", "already exists",
     // Amounts against each other, and their decimals.
-    "is more than its capacity", "three decimals", "is too large", "at most 1000h", "not `1.0`",
-    "too many legs", "leaves no leg", "ends before it begins", "begins with a zero",
-    // What is in a text.
-    "cannot stand", "is a secret", "a secret can be neither", "names no value",
-    "no name of a value",
-    "of the value in", "expression", "without its `}}`", "where an operator", "should stand",
-    "came out empty", "parentheses", "has no value outside", "not `urgent`", "not `p`", "not `q`",
-    "is no pattern", "holds `{a,b}`", "holds `{c,h}`", "begins with `!`", "takes a script",
-    "must be an http", "holds a line end", "holds a NUL", "at most 255 bytes", "nested deeper",
-    "where runs are kept", "no name of an environment variable",
+    "is more than the limit of", "three decimals", "is too large", "at most 1000h", "not `1.0`",
+    "too many matrix tasks", "removes all matrix tasks", "ends before it begins", "begins with 0",
+    // Within a string.
+    "cannot be used here", "cannot be part of a script", "is a secret", "does not name a value",
+    "not a valid value name",
+    "of the value in", "expression", "`${{` is not closed", "expected an operator", "must follow",
+    "is empty: the result of", "parentheses", "has no value outside", "not `urgent`", "not `p`",
+    "not `q`",
+    "is not a valid pattern", "contains `{a,b}`", "contains `{c,h}`", "begins with `!`",
+    "pass a script", "must be an http", "contains a newline", "contains a NUL character",
+    "at most 255 bytes", "nested deeper", "keeps its runs",
+    "not a valid name of an environment variable", "not a valid environment variable name",
     // Files, and a matrix as a whole.
-    "cannot be read", "cannot be looked for", ".tsv:", ".csv:", "nul:", "lines:",
+    "cannot read", "cannot expand", ".tsv:", ".csv:", "nul:", "lines:",
     "has no axis and no `rows`",
   ]
 
-  @Test func `the schema refuses the bad manifests as far as one place tells`() throws {
+  @Test func `the schema refuses each bad manifest unless the error is beyond a schema`() throws {
     let lists = [
       BadTaskShapeTests.cases, BadTaskRuleTests.cases, BadTaskValueTests.cases,
       BadTopLevelTests.cases, BadNeedTests.cases, BadDownloadTests.cases, BadSecretTests.cases,

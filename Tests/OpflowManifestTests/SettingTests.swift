@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// Rules of tasks as they stand in the plan: `defaults`, policies, resources, flags.
+/// Rules of tasks in the plan: `defaults`, policies, resources, flags.
 struct SettingTests {
   @Test func `a task without rules has opflow's own`() throws {
     let plan = try plan("tasks: { a: { run: x } }")
@@ -75,7 +75,7 @@ struct SettingTests {
     ("{ delay: 1h }", 3_600_000), ("{ delay: 2s }", 60_000),
     ("{ delay: 1h, max_delay: 5m }", 300_000),
   ])
-  func `a first delay is not cut by a limit that nobody wrote`(retry: String, most: UInt32) throws {
+  func `the default limit does not cut a longer first delay`(retry: String, most: UInt32) throws {
     let plan = try plan("tasks: { a: { run: x, retry: \(retry) } }")
     #expect(plan.policy(try plan.id("a")).retryMaxDelayMilliseconds == most)
   }
@@ -115,12 +115,12 @@ struct SettingTests {
     #expect(Array(plan.priority) == [-4, -4, -4])
   }
 
-  @Test func `a demand of zero gives the default up`() throws {
+  @Test func `a demand of zero overrides the default`() throws {
     let plan = try plan("tasks: { a: { run: x, resources: { cpu: 0 } } }")
     #expect(try plan.demandTexts("a") == [])
   }
 
-  @Test func `defaults may speak of the task`() throws {
+  @Test func `defaults may use the task ID`() throws {
     let plan = try plan(
       """
       defaults: { dir: "work/${{ task.id }}", env: { ME: "${{ task.id }}" }, timeout: 5s }
@@ -175,12 +175,12 @@ struct SettingTests {
     #expect(try plan.demandTexts("d") == ["cpu=1"])
   }
 
-  @Test func `the file's name stands in for a missing name`() throws {
+  @Test func `the file's name replaces a missing name`() throws {
     let plan = try plan("tasks: { a: { run: x } }")
     #expect(plan.string(plan.manifest.name) == "m")
   }
 
-  @Test func `more cpu or memory than there is warns and keeps the demand`() throws {
+  @Test func `a demand above the limit of cpu or memory is kept, with a warning`() throws {
     let compiled = try compile(
       """
       tasks:
@@ -191,14 +191,14 @@ struct SettingTests {
     )
     #expect(
       compiled.warnings.map { "\($0.line):\($0.column): \($0.message)" } == [
-        "2:34: `cpu` 64 is more than the 8 there is: the task runs alone",
-        "2:46: `memory` 1099511627776 is more than the 17179869184 there is: the task runs alone",
+        "2:34: `cpu: 64` is more than the limit of 8; the task will run alone",
+        "2:46: `memory: 1TiB` is more than the limit of 16GiB; the task will run alone",
       ])
     let plan = try Plan(copying: compiled.planBytes)
     #expect(try plan.demandTexts("a") == ["cpu=64", "memory=1099511627776"])
   }
 
-  @Test func `-j decides how much cpu there is to be warned of`() throws {
+  @Test func `-j sets the limit of cpu for the warning`() throws {
     let text = "max_parallel: 4\ntasks: { a: { run: x, resources: { cpu: 6 } } }"
     #expect(try compile(text).warnings.count == 1)
     #expect(try compile(text, maxParallel: 6).warnings.isEmpty)

@@ -2,18 +2,18 @@ import Testing
 
 @testable import OpflowManifest
 
-/// The usual slips of who writes a first manifest: each is answered with what to write.
+/// Common errors in a first manifest: the help of each says what to write.
 struct SlipTests {
-  @Test(arguments: slips)
-  func `is answered with what to write`(_ slip: String) throws {
-    let error = try #require(throws: ManifestError.self) { try compile(slip) }
+  @Test(arguments: manifests)
+  func `every error has help`(_ manifest: String) throws {
+    let error = try #require(throws: ManifestError.self) { try compile(manifest) }
     for diagnostic in error.diagnostics {
       #expect(diagnostic.help?.isEmpty == false, "\(diagnostic)")
       #expect(diagnostic.line > 0)
     }
   }
 
-  private static let slips = [
+  private static let manifests = [
     "tasks:\n  a:\n    run: make\n   needs: [b]\n  b: { run: x }\n",
     "tasks:\nbuild:\n  run: make\n",
     "tasks:\n  a: { run: x }\n  b: { need: [a], run: x }\n",

@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// Where tasks stand, for annotations.
+/// The places of tasks, for annotations.
 struct TaskPlaceTests {
   @Test func `each task has its file and line`() throws {
     let compiled = try compile(

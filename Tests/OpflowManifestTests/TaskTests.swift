@@ -3,7 +3,7 @@ import OpflowPlan
 import Testing
 
 struct TaskTests {
-  @Test func `a string goes to the shell and a list is executed as it stands`() throws {
+  @Test func `a string goes to the shell and a list is executed without one`() throws {
     let plan = try plan(
       """
       tasks:

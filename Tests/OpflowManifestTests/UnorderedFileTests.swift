@@ -1,13 +1,13 @@
 import OpflowManifest
 import Testing
 
-/// Tasks that read what others write.
+/// Tasks that read the outputs of tasks that they do not need.
 struct UnorderedFileTests {
   private func warnings(_ tasks: String) throws -> [String] {
     try compile("tasks:\n" + tasks).warnings.map { "\($0.line):\($0.column): \($0.message)" }
   }
 
-  @Test func `an output that another task reads without needing it is warned of, naming both`()
+  @Test func `an output that another task reads without needing it has a warning that names both`()
     throws
   {
     let warnings = try compile(
@@ -21,8 +21,8 @@ struct UnorderedFileTests {
     let warning = try #require(warnings.first)
     #expect(
       warning.message
-        == "task `use` reads `gen.h`, which task `gen` writes, and neither needs the other")
-    #expect(warning.help == "either may come first; add `gen` to the `needs` of `use`")
+        == "task `use` reads `gen.h`, which task `gen` writes, but neither needs the other")
+    #expect(warning.help == "either may run first; add `gen` to the `needs` of `use`")
     #expect((warning.line, warning.column) == (3, 35))
     #expect(warning.notes.map(\.message) == ["`gen` writes it here"])
     #expect(warning.notes.map(\.line) == [2])
@@ -37,7 +37,8 @@ struct UnorderedFileTests {
   ]
 
   @Test(arguments: apart)
-  func `files are found as the other task names them`(output: String, input: String) throws {
+  func `a file is the same under another name or in a pattern`(output: String, input: String) throws
+  {
     let found = try warnings(
       "  r: { run: x, inputs: ['\(input)'] }\n  w: { run: x, outputs: ['\(output)'] }")
     #expect(found.count == 1)
@@ -47,7 +48,7 @@ struct UnorderedFileTests {
     }
   }
 
-  @Test func `files are the same ones by a path through links`() throws {
+  @Test func `a file is the same by a path through links`() throws {
     func warnings(_ output: String, _ input: String) throws -> Int {
       try compile(
         """
@@ -92,16 +93,16 @@ struct UnorderedFileTests {
     "  w: { run: x, needs: r, outputs: [o] }\n  r: { run: x, inputs: [o] }",
     "  w: { run: x, outputs: [o] }\n  r: { run: x, needs: [{ task: w, on: finished }], inputs: o }",
     "  w: { download: { url: 'http://h/x', to: o } }\n  r: { run: x, needs: w, inputs: o }",
-    // A task's own, among others; and what comes after all others.
+    // Its own output, among others; and a `finally` task.
     "  r: { run: x, inputs: ['*'], outputs: [o] }",
     "  r: { run: x, inputs: [o] }\n  w: { run: x, finally: true, outputs: [o] }",
     "  w: { run: x, outputs: [o] }\n  r: { run: x, inputs: [{ env: o }, { run: [o] }] }",
   ])
-  func `an order is an order, however it comes about`(_ tasks: String) throws {
+  func `tasks in order have no warning`(_ tasks: String) throws {
     #expect(try warnings(tasks) == [])
   }
 
-  @Test func `a download is an output, and tasks that only need the same one are apart`() throws {
+  @Test func `a download is an output, and two dependents of a task are not in order`() throws {
     #expect(
       try warnings(
         """
@@ -109,11 +110,12 @@ struct UnorderedFileTests {
           w: { download: { url: 'http://h/x', to: o }, needs: a }
           r: { run: x, needs: a, inputs: [o] }
         """) == [
-          "4:35: task `r` reads `o`, which task `w` writes, and neither needs the other"
+          "4:35: task `r` reads `o`, which task `w` writes, but neither needs the other"
         ])
   }
 
-  @Test func `legs are told once, and those that join are in order`() throws {
+  @Test func `one warning covers all matrix tasks, and tasks selected by axis are in order`() throws
+  {
     let build = """
         build: { run: x, matrix: { n: { range: [1, 50] } }, outputs: ["out/${{ matrix.n }}.o"] }
 
@@ -128,36 +130,36 @@ struct UnorderedFileTests {
         build
           + "  test: { run: x, matrix: { n: { range: [1, 50] } }, needs: 'build[n]',"
           + " inputs: [out/*.o] }") == [
-          "3:82: task `test[n=1]` reads `out/*.o`, task `build[n=2]` writes `out/2.o`, and neither"
+          "3:82: task `test[n=1]` reads `out/*.o`, task `build[n=2]` writes `out/2.o`, but neither"
             + " needs the other"
         ])
   }
 
-  @Test func `what helps is told of families`() throws {
+  @Test func `the help for matrix tasks names their matrix`() throws {
     func helps(_ tasks: String) throws -> [String?] {
       try compile("tasks:\n\(tasks)").warnings.map(\.help)
     }
     let build = "  build: { run: x, matrix: { n: [1, 2] }, outputs: ['${{ matrix.n }}.o']"
     #expect(
       try helps("\(build) }\n  test: { run: x, matrix: { n: [1, 2] }, inputs: ['*.o'] }") == [
-        "either may come first; add `build` to the `needs` of `test`"
+        "either may run first; add `build` to the `needs` of `test`"
       ])
     #expect(
       try helps("\(build), inputs: [1.o] }") == [
-        "an edit of it has the task run again as one of what it leaves; name that more narrowly",
-        "either may come first; let a task that both need write it",
+        "opflow treats an edit of it as a change of an output; declare `outputs` more narrowly",
+        "either may run first; let a task that both need write it",
       ])
   }
 
-  @Test func `what is wrong is told without it`() {
+  @Test func `an error suppresses the warning`() {
     #expect(
       errors(in: "tasks:\n  r: { run: x, inputs: [o], needs: q }\n  w: { run: x, outputs: [o] }")
         == ["2:36: unknown task `q`"])
   }
 
   @Test(.timeLimit(.minutes(30)))
-  func `much of it is looked at no longer than it is worth`() throws {
-    // A chain, whose last tasks read what the first ones leave.
+  func `the work for large manifests is limited`() throws {
+    // A chain, whose last tasks read the outputs of the first ones.
     var tasks = "  t0: { run: x, outputs: [o0] }\n"
     for task in 1..<4000 {
       tasks +=

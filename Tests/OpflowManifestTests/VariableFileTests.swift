@@ -20,7 +20,7 @@ struct VariableFileTests {
   }
 
   @Test(arguments: plain + quoted + expanded)
-  func `a line is read as other tools do`(_ line: Line) throws {
+  func `a line is read as by other tools`(_ line: Line) throws {
     #expect(
       try variables(line.text, environment: [("HOME", "/h"), ("EMPTY", ""), ("OUTER", "outer")])
         == line.result)
@@ -82,7 +82,8 @@ struct VariableFileTests {
     Line("B=${UNSET:-}", "B="),
   ]
 
-  @Test func `files stand below env and the inherited environment, each over those before`()
+  @Test
+  func `env and the inherited environment override files, and later files override earlier ones`()
     throws
   {
     let plan = try Project([
@@ -104,7 +105,7 @@ struct VariableFileTests {
     #expect(try plan.scriptText("a") == "echo inherited inherited env")
   }
 
-  @Test func `a variable that the environment sets otherwise is warned of once, and is read there`()
+  @Test func `a variable with another value in the environment has one warning, and is read there`()
     throws
   {
     let compiled = try Project([
@@ -113,13 +114,13 @@ struct VariableFileTests {
     ]).compile(environment: [("A", "s3cret"), ("SAME", "2"), ("OTHER", "5")])
     #expect(
       compiled.warnings.map(\.message) == [
-        "`A` has another value in the environment of opflow, and that wins"
+        "`A` has a different value in the environment of opflow, which wins"
       ])
     #expect(compiled.warnings.map { "\($0)" }.allSatisfy { !$0.contains("s3cret") })
     #expect(compiled.environmentRead.map(\.name) == ["A", "B", "SAME"])
   }
 
-  @Test func `each file's serve the tasks of its own`() throws {
+  @Test func `the variables of a file are for its own tasks`() throws {
     let plan = try Project([
       "m.yaml": "env_file: [.env]\ninclude: [db/t.yaml]\ntasks: { a: { run: x } }",
       ".env": "A=root", "db/t.yaml": "env_file: [.env]\ntasks: { b: { run: x } }",
@@ -129,7 +130,7 @@ struct VariableFileTests {
     #expect(try plan.environmentTexts("b") == ["B=db"])
   }
 
-  @Test func `what a file says is part of the plan's key and of fingerprints`() throws {
+  @Test func `the values of a file are part of the plan's key and of fingerprints`() throws {
     var project = Project([
       "m.yaml": "env_file: [.env, '?more.env']\ntasks: { a: { run: x } }", ".env": "A=${HOME}",
     ])

@@ -1,9 +1,9 @@
 import OpflowManifest
 import Testing
 
-/// Files that no two tasks may write, under whatever names.
+/// Two tasks cannot write the same file, even under different names.
 struct WrittenPathTests {
-  /// Downloads to these, one a line from line 2 on.
+  /// Returns the errors of a manifest that downloads to these files, one a line from line 2.
   private func errors(_ targets: [String], links: [String: String] = [:]) -> [String] {
     let tasks = targets.enumerated().map { index, target in
       "  t\(index): { download: { url: 'http://h/x', to: '\(target)' } }"
@@ -14,8 +14,8 @@ struct WrittenPathTests {
   }
 
   @Test(arguments: ["part", "part.meta", "part.meta.new", "part.decoded"])
-  func `no download goes to where another one keeps its part`(_ suffix: String) {
-    let detail = "is what a download keeps its part in"
+  func `a download cannot write the temporary file of another one`(_ suffix: String) {
+    let detail = "is the temporary file of a download"
     let part = "x.\(suffix)"
     let detour = "a/..//./\(part)"
     #expect(errors(["x", part]) == ["`\(part)` \(detail)"])
@@ -26,7 +26,7 @@ struct WrittenPathTests {
     #expect(errors(others) == [])
   }
 
-  @Test func `a chain of parts is a mistake at each`() {
+  @Test func `a chain of temporary files has an error at each`() {
     #expect(errors(["x", "x.part", "x.part.part"]).count == 2)
   }
 
@@ -39,8 +39,8 @@ struct WrittenPathTests {
       """
     #expect(
       OpflowManifestTests.errors(in: text) == [
-        "3:53: `../out/x.part` is what a download keeps its part in",
-        "4:26: `out/x.part.meta` is what a download keeps its part in",
+        "3:53: `../out/x.part` is the temporary file of a download",
+        "4:26: `out/x.part.meta` is the temporary file of a download",
       ])
   }
 
@@ -58,42 +58,44 @@ struct WrittenPathTests {
     #expect(errors(targets, links: links) == ["`\(targets[1])` is written twice"])
   }
 
-  @Test func `a part is found through links`() {
+  @Test func `a temporary file is found through links`() {
     let links = ["/data/project/b": "a"]
     #expect(
       errors(["a/x", "b/x.part"], links: links)
-        == ["`b/x.part` is what a download keeps its part in"])
+        == ["`b/x.part` is the temporary file of a download"])
   }
 
-  @Test func `a link in whose place a file comes has no part where it led to`() {
+  @Test func `a link that a download replaces has no temporary file at its destination`() {
     #expect(errors(["y", "x.part"], links: ["/data/project/y": "x"]) == [])
     #expect(errors(["y", "y.part"], links: ["/data/project/y": "x"]).count == 1)
   }
 
-  @Test func `links that lead in circles end somewhere`() {
+  @Test func `circular links end the search`() {
     let links = ["/data/project/a": "b", "/data/project/b": "a", "/data/project/c": "c"]
     #expect(errors(["a/x", "c/x"], links: links) == [])
   }
 
-  @Test func `a file is no folder of another one`() {
-    #expect(errors(["a", "a/b"]) == ["`a` is a folder to another download"])
-    #expect(errors(["a/b/c", "a/b/d", "a"]) == ["`a` is a folder to another download"])
+  @Test func `a file cannot also be a folder`() {
+    #expect(errors(["a", "a/b"]) == ["`a` is a file here, but a folder for another download"])
+    #expect(
+      errors(["a/b/c", "a/b/d", "a"])
+        == ["`a` is a file here, but a folder for another download"])
     #expect(errors(["a/b", "ab", "a.b"]) == [])
   }
 
   @Test(arguments: ["a/", "a/.", "a/..", ".", "..", "/", "a//"])
   func `a target must name a file`(_ target: String) {
-    #expect(errors([target]) == ["`\(target)` names a folder, not a file"])
+    #expect(errors([target]) == ["`\(target)` is a folder, not a file"])
   }
 
-  @Test func `the manifest is nobody's to write`() {
+  @Test func `a task cannot write the manifest`() {
     #expect(errors(["m.yaml"]) == ["`m.yaml` is this manifest"])
     #expect(errors(["../project/m.yaml"]) == ["`../project/m.yaml` is this manifest"])
     #expect(errors(["x"], links: ["/data/project/x": "m.yaml"]) == ["`x` is this manifest"])
   }
 
-  @Test func `the folder of runs is nobody's to write`() {
-    let detail = "lies in the folder where runs are kept"
+  @Test func `a task cannot write into the folder of runs`() {
+    let detail = "is in the folder where opflow keeps its runs"
     let within: [String] = errors([".opflow/x", ".opflow/y/z"])
     #expect(within.count == 2)
     #expect(within.allSatisfy { $0.hasSuffix(detail) })

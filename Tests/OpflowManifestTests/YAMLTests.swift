@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// What YAML itself allows.
+/// Features of YAML itself.
 struct YAMLTests {
   @Test func `scalars resolve by the core schema of YAML 1_2`() throws {
     let plan = try plan(
@@ -84,7 +84,7 @@ struct YAMLTests {
     #expect(try plan.scriptText("b") == "merged")
   }
 
-  @Test func `a mistake in what is merged is told once, where it stands`() {
+  @Test func `an error in a merged map is reported once, at its place`() {
     #expect(
       errors(
         in: """
@@ -105,7 +105,7 @@ struct YAMLTests {
       errors(in: "\u{FEFF}a: 1\r\ntasks:\r\n  b: 2\r\n").map { $0.prefix(4) } == ["1:1:", "3:6:"])
   }
 
-  @Test func `blocks and quotes give the text that YAML says`() throws {
+  @Test func `blocks and quotes give the string that YAML defines`() throws {
     let plan = try plan(
       #"""
       tasks:
@@ -126,7 +126,7 @@ struct YAMLTests {
     #expect(try plan.scriptText("d") == "5")
   }
 
-  @Test func `texts of several bytes a character are read as they are`() throws {
+  @Test func `characters of several bytes are read unchanged`() throws {
     let plan = try plan(
       "# ünïcödé\ntasks:\n  a: { run: echo „ä“ 日本 🎉, desc: 'ß' }\n  b: { run: x }\n")
     #expect(try plan.scriptText("a") == "echo „ä“ 日本 🎉")

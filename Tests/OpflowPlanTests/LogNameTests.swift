@@ -6,10 +6,15 @@ import Testing
   @Test(arguments: [
     ("build", "build.log"), ("a/b:c", "a%2Fb%3Ac.log"), (".hidden", "%2Ehidden.log"),
     ("v1.2", "v1.2.log"), ("a b~", "a%20b%7E.log"), ("é", "%C3%A9.log"),
-    ("build[arch=x86_64,os=linux]", "build%5Barch=x86_64%2Cos=linux%5D.log"),
+    ("build[arch=x86_64,os=linux]", "build,arch=x86_64,os=linux.log"),
   ])
   func `a task's log is named after it`(id: String, name: String) {
     #expect(LogName.of(id) == name)
+  }
+
+  @Test func `the log of a matrix task had brackets in version 0.1`() {
+    #expect(LogName.older("build[n=1]".utf8) == "build%5Bn=1%5D.log")
+    #expect(LogName.older("build".utf8) == nil)
   }
 
   @Test func `a long name is cut, and stays apart from others that begin like it`() {

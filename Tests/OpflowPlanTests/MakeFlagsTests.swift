@@ -2,7 +2,7 @@ import Testing
 
 @testable import OpflowPlan
 
-/// What `MAKEFLAGS` says of jobs, read and written.
+/// Reads and writes the job options in `MAKEFLAGS`.
 struct MakeFlagsTests {
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 

@@ -2,7 +2,7 @@ import Fixtures
 import OpflowPlan
 import Testing
 
-/// `manual: true`: what a run that names nothing leaves out.
+/// `manual: true`: tasks that a run leaves out unless they are named.
 struct ManualSelectionTests {
   private let plan: Plan
 
@@ -45,7 +45,7 @@ struct ManualSelectionTests {
     let error = #expect(throws: SelectionError.self) {
       try Selection(only: [], skip: [], of: plan).expectSomething(of: plan)
     }
-    #expect(error?.message == "every task is `manual`, so nothing would run: name one")
+    #expect(error?.message == "every task is `manual`; name one: deploy")
     try Selection(tasks: ["deploy"], only: [], skip: [], of: plan).expectSomething(of: plan)
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Growth of plans")
 struct PlanGrowthTests {
-  // MARK: - What is there afterwards
+  // MARK: - The grown plan
 
   @Test(arguments: 0..<60)
   func `a plan that grew has what one of all tasks has`(_ seed: UInt64) throws {
@@ -70,7 +70,7 @@ struct PlanGrowthTests {
         bytes = growth.applied(to: bytes)
         try Self.open(bytes).validate(grownFrom: plan)
         if bytes.count != before.count { continue }
-        // Whatever stands there, nobody falls over it.
+        // No bytes there crash a reader.
         for place in bytes.indices where bytes[place] != before[place] {
           var broken = bytes
           broken[place] ^= UInt8.random(in: 1...255, using: &numbers)
@@ -103,7 +103,7 @@ struct PlanGrowthTests {
             #expect(Self.description(try Self.open(torn)) == before)
           }
         }
-        // Who goes on does so in a new file.
+        // A run continues in a new file.
         let again = try PlanGrowth(of: Self.open(torn), by: segment.make(), intoNewFile: true)
         #expect(
           Self.description(try Self.open(again.applied(to: torn)))
@@ -130,7 +130,7 @@ struct PlanGrowthTests {
     #expect(files <= 6)
   }
 
-  // MARK: - What is refused
+  // MARK: - Refused segments
 
   private static let refused: [(SegmentError, @Sendable (inout PlanMaker) -> Void)] = [
     (.taken("a"), { $0.add("a") }),
@@ -189,7 +189,7 @@ struct PlanGrowthTests {
     return plan
   }
 
-  /// A plan and what it grows by: needs within a segment and for earlier ones, policies, demands,
+  /// A plan and its segments: needs within a segment and on earlier ones, policies, demands,
   /// exit codes, services, downloads, declared files.
   private static func segments(_ numbers: inout SplitMix64) -> [PlanMaker] {
     var earlier: [(name: String, isService: Bool)] = []

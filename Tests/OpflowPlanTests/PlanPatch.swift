@@ -1,7 +1,7 @@
 import OpflowBase
 import OpflowPlan
 
-/// The bytes of a plan, changed in one place under a checksum that holds: whoever can write a plan
+/// The bytes of a plan, changed in one place, with a matching checksum: anyone who can write a plan
 /// can write that too.
 struct PlanPatch {
   private(set) var bytes: [UInt8]
@@ -44,7 +44,7 @@ struct PlanPatch {
     withUnsafeBytes(of: checksum.littleEndian) { bytes.replaceSubrange(24..<32, with: $0) }
   }
 
-  /// What opening and checking the plan says; nil for a sound one.
+  /// The error of opening and checking the plan; nil for a valid one.
   var verdict: PlanError? {
     do throws(PlanError) {
       try Plan(copying: bytes).validate()

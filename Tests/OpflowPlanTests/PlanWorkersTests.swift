@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpflowPlan
 
-/// What is known of the workers of a plan's tasks before an engine looks at it.
+/// Facts about the workers of a plan's tasks that are known before an engine runs.
 @Suite struct PlanWorkersTests {
   private func plan(_ change: (inout PlanMaker) -> Void) throws -> Plan {
     var maker = PlanMaker()

@@ -39,7 +39,7 @@ struct RunsAroundTests {
     let own = environment("OPFLOW_RUN=\(outer)", "OPFLOW_RUNS=\(outer)")
     #expect(RunsAround.isOf(outer, own) && !RunsAround.isOf(inner, own))
     #expect(!RunsAround.isWithin(outer, own))
-    // What claims nothing of the kind is told by whoever is above it.
+    // A process without the variable gets the answer of its parent.
     for other in [[], environment("OPFLOW_RUN=\(inner)"), environment("XOPFLOW_RUNS=\(outer)")] {
       #expect(!RunsAround.isWithin(outer, other) && !RunsAround.isOf(outer, other))
     }

@@ -47,12 +47,15 @@ import Testing
 
   @Test(
     arguments: [
-      ("buidl", "--only: no task fits `buidl`; did you mean `build`?"),
-      ("zzz*", "--only: no task fits `zzz*`"),
-      ("tag:fats", "--only: no task fits `tag:fats`; did you mean `tag:fast`?"),
-      ("tag:", "--only: no task fits `tag:`"),
+      ("buidl", "--only: no task matches `buidl`; did you mean `build`?"),
+      (
+        "zzz*",
+        "--only: no task matches `zzz*`; its tasks: fetch, build, test-unit, test-ui, docs, cleanup"
+      ),
+      ("tag:fats", "--only: no task matches `tag:fats`; did you mean `tag:fast`?"),
+      ("tag:", "--only: no task matches `tag:`; its tags: tag:ci, tag:fast"),
     ])
-  func `a selector without a task is a mistake`(selector: String, message: String) {
+  func `a selector without a task is an error`(selector: String, message: String) {
     let error = #expect(throws: SelectionError.self) {
       try Selection(only: ["build", selector], skip: [], of: plan)
     }
@@ -78,7 +81,7 @@ import Testing
   }
 }
 
-/// Families, and some of their legs, wherever tasks are named.
+/// Selectors that name all or some tasks of a matrix.
 @Suite struct MatrixGroupSelectionTests {
   private let plan: Plan
 
@@ -102,7 +105,7 @@ import Testing
     ("b[v=y z]", [2]), ("b[v=y%20z,n=1]", [2]), ("b[n=1,v=x]", [1]),
     ("b[n=2,v=x~0123456789abcdef]", [3]), ("b*", [1, 2, 3, 4]), ("b[n=*]", [1, 2, 3]), ("a", [0]),
   ])
-  func `a selector names legs`(_ selector: String, _ tasks: [Int]) throws {
+  func `a selector names matrix tasks`(_ selector: String, _ tasks: [Int]) throws {
     let set = try Selector.tasks([selector], of: plan)
     #expect(plan.tasks.filter { set.contains(TaskID($0)) } == tasks)
   }
@@ -113,7 +116,7 @@ import Testing
       ("c[n=1]", nil),
       ("bbb", "bb"), ("b[n=1,v=y]", nil),
     ] as [(String, String?)])
-  func `one that names none is told`(_ selector: String, _ nearest: String?) {
+  func `a selector without a match is an error`(_ selector: String, _ nearest: String?) {
     #expect(throws: UnfitSelector.self) { try Selector.tasks([selector], of: plan) }
     if let nearest {
       let error = #expect(throws: UnfitSelector.self) { try Selector.tasks([selector], of: plan) }
@@ -121,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `tasks are listed with a name for each family`() {
+  @Test func `tasks are listed with a name for each matrix`() {
     #expect(Array(plan.foldedNames) == ["a", "b", "bb"])
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import OpflowReports
 import Testing
 
-/// What is compressed is what `gzip` reads.
+/// `gzip` reads the compressed bytes.
 @Suite struct GzipTests {
   private func compressed(_ pieces: [[UInt8]]) -> [UInt8] {
     var writer = GzipWriter()

@@ -6,8 +6,8 @@ import Testing
 @testable import OpflowReports
 @testable import OpflowViews
 
-/// Numbers that no run has, in a journal whose checksums are right: whoever reads it comes to an
-/// end, and takes no more room than the journal does.
+/// Impossible numbers in a journal with valid checksums: all readers end, and use no more memory
+/// than the journal has bytes.
 @Suite struct HostileNumberTests {
   private static let most: Int64 = .max
 
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: [4_294_967_295, Int.max - 1])
-  func `a drive can have no higher number than the journal has lines`(session: Int) throws {
+  func `a session can have no higher number than the journal has lines`(session: Int) throws {
     var run = try run(step: 1000)
     run.pretend(session: session)
     run.tell(.start, "a", attempt: 2)

@@ -1,9 +1,8 @@
 import Foundation
 import FoundationXML
 
-/// The rules of Jenkins' schema for test results (jenkinsci/xunit-plugin, junit-10.xsd), and what
-/// GitLab asks for besides: tests that differ in class or name. The parser is another one than
-/// whoever wrote the file has.
+/// The rules of Jenkins' schema for test results (jenkinsci/xunit-plugin, junit-10.xsd), and of
+/// GitLab, where tests must differ in class or name. The parser is independent of the writer.
 final class JUnitSchema: NSObject, XMLParserDelegate {
   struct Element {
     var attributes: Set<String> = []
@@ -41,7 +40,7 @@ final class JUnitSchema: NSObject, XMLParserDelegate {
   ]
 
   private(set) var faults: [String] = []
-  /// `CLASS NAME` of each test, with the words of what is in it.
+  /// `CLASS NAME` of each test, with the names of its elements.
   private(set) var tests: [String: [String]] = [:]
   private(set) var texts: [String] = []
   private var open: [String] = []

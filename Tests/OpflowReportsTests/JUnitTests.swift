@@ -17,7 +17,7 @@ import Testing
     return bytes
   }
 
-  @Test func `what was to be tried again when the run was stopped is interrupted, with its tries`()
+  @Test func `a task that a stop kept from its next attempt is interrupted, with its attempts`()
     throws
   {
     var run = ReportFixture(try ViewFixture.plan([("flaky", [])]))
@@ -28,16 +28,17 @@ import Testing
     let running = try text(run, isHeld: true)
     #expect(
       running.contains(
-        #"<skipped message="waits for its next try; try 2 of 1 failed: exit 2" type="pending"/>"#),
+        #"<skipped message="waits for its next attempt; attempt 2 of 1 failed: exit 2" "#
+          + #"type="pending"/>"#),
       "\(running)")
     run.close(.interrupted, exit: 143, signal: 15)
     let text = try text(run)
     #expect(text.contains(#"errors="1""#), "\(text)")
     let message =
-      "interrupted before its next try; a resume runs it again; try 2 of 1 failed: exit 2"
+      "interrupted before its next attempt; a resume re-runs it; attempt 2 of 1 failed: exit 2"
     #expect(text.contains("<error message=\"\(message)\" type=\"interrupted\">"), "\(text)")
-    #expect(text.contains(#"<rerunFailure message="try 1: exit 1" type="exit"/>"#), "\(text)")
-    #expect(text.contains(#"<rerunFailure message="try 2: exit 2" type="exit"/>"#), "\(text)")
+    #expect(text.contains(#"<rerunFailure message="attempt 1: exit 1" type="exit"/>"#), "\(text)")
+    #expect(text.contains(#"<rerunFailure message="attempt 2: exit 2" type="exit"/>"#), "\(text)")
   }
 
   private func plan() throws -> Plan {
@@ -89,19 +90,19 @@ import Testing
               <failure message="signal 9 (KILL)" type="signal">signal 9 (KILL)
         second
         </failure>
-              <rerunFailure message="try 1: exit 2" type="exit"/>
+              <rerunFailure message="attempt 1: exit 2" type="exit"/>
             </testcase>
             <testcase classname="demo" name="flaky" time="0.005">
-              <flakyFailure message="try 1: timeout" type="timeout"/>
+              <flakyFailure message="attempt 1: timeout" type="timeout"/>
             </testcase>
             <testcase classname="demo" name="soft" time="0.000">
-              <skipped message="failed, which allow_failure covers: exit 4" type="allowed"/>
+              <skipped message="failed (allowed): exit 4" type="allowed"/>
             </testcase>
             <testcase classname="demo" name="late" time="0.000">
-              <skipped message="skipped: because of build" type="skipped"/>
+              <skipped message="skipped: build failed" type="skipped"/>
             </testcase>
             <testcase classname="demo" name="cut" time="0.000">
-              <error message="interrupted; a resume runs it again" type="interrupted">interrupted; a resume runs it again
+              <error message="interrupted; a resume re-runs it" type="interrupted">interrupted; a resume re-runs it
         </error>
             </testcase>
             <testcase classname="demo" name="lost" time="0.000">
@@ -113,7 +114,7 @@ import Testing
         </error>
             </testcase>
             <testcase classname="demo" name="open" time="0.000">
-              <skipped message="not started: the run ended before" type="pending"/>
+              <skipped message="not started: the run ended first" type="pending"/>
             </testcase>
           </testsuite>
           <testsuite name="demo.lib" tests="1" failures="0" errors="0" skipped="1" time="0.000" timestamp="2026-01-02T03:04:05Z">
@@ -121,7 +122,7 @@ import Testing
               <property name="opflow.run" value="r1"/>
             </properties>
             <testcase classname="demo.lib" name="lib/lint" time="0.000">
-              <skipped message="skipped: `if` is false" type="skipped"/>
+              <skipped message="skipped: its `if` is false" type="skipped"/>
             </testcase>
           </testsuite>
         </testsuites>
@@ -177,12 +178,12 @@ import Testing
     run.close(.failed, exit: 1)
     let text = try text(run)
     #expect(
-      text.contains("exit 1\n(the last 65527 bytes; the whole is in logs/build.log)\n0123456789\n"))
-    #expect(text.contains("exit 1\n(the last 65536 bytes; the whole is in logs/fetch.log)\nxxx"))
+      text.contains("exit 1\n(the last 65527 bytes; full log: logs/build.log)\n0123456789\n"))
+    #expect(text.contains("exit 1\n(the last 65536 bytes; full log: logs/fetch.log)\nxxx"))
     #expect(text.utf8.count < 140_000)
   }
 
-  @Test func `tries before a resume took the task back are over`() throws {
+  @Test func `attempts before a resume do not count`() throws {
     var run = try run()
     run.tell(.resume(.failedBefore), "build", attempt: 0)
     run.tell(.start, "build", attempt: 3)
@@ -190,13 +191,13 @@ import Testing
     #expect(try text(run).contains("<testcase classname=\"demo\" name=\"build\" time=\"0.001\"/>"))
   }
 
-  @Test func `what runs and waits in a live run is no failure`() throws {
+  @Test func `running and waiting tasks of a live run are not failures`() throws {
     var run = ReportFixture(try plan())
     run.tell(.start, "build")
     let text = try text(run, isHeld: true)
-    #expect(text.contains("<skipped message=\"it is still running\" type=\"running\"/>"))
+    #expect(text.contains("<skipped message=\"still running\" type=\"running\"/>"))
     #expect(text.contains("<skipped message=\"not started: it waits\" type=\"pending\"/>"))
-    // Nobody drives it: what ran was cut short.
+    // Its opflow process is gone, so running tasks were interrupted.
     #expect(try self.text(run).contains("<error message=\"interrupted"))
   }
 }

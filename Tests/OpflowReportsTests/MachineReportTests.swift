@@ -8,7 +8,7 @@ import Testing
 @testable import OpflowReports
 @testable import OpflowViews
 
-/// What a journal tells of further machines, in the views of it.
+/// Nodes of a journal in its views and reports.
 @Suite struct MachineReportTests {
   private static let hostile = "n\u{1b}[31m1\u{1b}]0;x\u{7}\u{202e}</script><b>\"\n\u{9b}2J"
 
@@ -71,27 +71,27 @@ import Testing
     return String(decoding: view.text(), as: UTF8.self)
   }
 
-  @Test func `the table has the machine of each task that ran`() throws {
+  @Test func `the table has the node of each task that ran`() throws {
     var run = try going()
-    change(1, .lost, "n1", "its stream ended", &run)
+    change(1, .lost, "n1", "its connection was closed", &run)
     #expect(
       try table(run) == """
         run r1 (demo): running for 14.0s
         5 tasks: 1 succeeded, 2 running, 2 pending
-        machines: 1 (n2)
-          n1 is lost (its stream ended)
+        nodes: 1 (n2)
+          n1 is lost (its connection was closed)
 
-        TASK  STATE      TIME  MACHINE   WHY
+        TASK  STATE      TIME  NODE          WHY
         a     succeeded  1.0s  n1
         b     running    6.0s  n2
-        c     pending                    after b
-        d     running    5.0s  this one
+        c     pending                        after b
+        d     running    5.0s  this machine
         e     pending
 
         """)
   }
 
-  @Test func `workers of another drive are others`() throws {
+  @Test func `workers of another session are other workers`() throws {
     var run = try going()
     run.resume(("b", .interrupted), ("d", .interrupted))
     start("b", 1, attempt: 2, &run)
@@ -103,9 +103,9 @@ import Testing
     #expect(host("a") == "n1" && host("b") == nil && host("c") == nil)
   }
 
-  @Test func `programs are told the machine of a task, and all machines`() throws {
+  @Test func `JSON has the node of each task, and all nodes`() throws {
     var run = try going()
-    change(1, .lost, "n1", "its stream ended", &run)
+    change(1, .lost, "n1", "its connection was closed", &run)
     let bytes = StatusJSON.text(try run.status(isHeld: true), nowMilliseconds: 0) { _ in nil }
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
@@ -115,34 +115,34 @@ import Testing
     let machines = try #require(object["machines"] as? [[String: Any]])
     #expect(machines.map { $0["host"] as? String } == ["n1", "n2"])
     #expect(machines.map { $0["state"] as? String } == ["lost", "joined"])
-    #expect(machines[0]["what"] as? String == "its stream ended")
+    #expect(machines[0]["what"] as? String == "its connection was closed")
     #expect(machines[1]["cores"] as? Int == 2 && machines[1]["memory_bytes"] as? Int == 4 << 30)
   }
 
-  @Test func `of a run on one machine nothing is said of machines`() throws {
+  @Test func `a run on one machine does not mention nodes`() throws {
     var run = ReportFixture(try ViewFixture.plan([("a", [])]))
     run.tell(.worker(WorkerEntry(worker: WorkerID(0), pid: 1, startTime: 1, bootID: "b")))
     start("a", 0, &run)
     let table = try table(run)
-    #expect(!table.contains("MACHINE") && !table.contains("machine"), "\(table)")
+    #expect(!table.contains("NODE") && !table.contains("node"), "\(table)")
     let json = StatusJSON.text(try run.status(isHeld: true), nowMilliseconds: 0) { _ in nil }
     let text = String(decoding: json, as: UTF8.self)
     #expect(!text.contains("host") && !text.contains("machines"))
     #expect(try TakenPage(run).section("machines") == "")
   }
 
-  @Test func `what is waited for is told while the run goes on`() throws {
+  @Test func `the wait for nodes is shown while the run is live`() throws {
     let run = ReportFixture(try ViewFixture.plan([("a", [])]))
     var status = try run.status(isHeld: true)
-    status.awaited = "job 12 of Slurm waits: Resources\u{1b}[2J"
+    status.awaited = "Slurm job 12 is pending: Resources\u{1b}[2J"
     let view = StatusView(
       status, resumeCommand: "", nowMilliseconds: 1_767_323_045_000, showsAll: false, color: false)
     let text = String(decoding: view.text(), as: UTF8.self)
-    #expect(text.contains("\nwaits: job 12 of Slurm waits: Resources\n"), "\(text)")
+    #expect(text.contains("\nwaits for nodes: Slurm job 12 is pending: Resources\n"), "\(text)")
     let why = WhyView(status, durations: .unknown, nowMilliseconds: 0) { _ in nil }
     let words = String(decoding: why.text([TaskID(0)], color: false, columns: nil), as: UTF8.self)
     #expect(
-      words == "a pending\n  waits for a machine: job 12 of Slurm waits: Resources\n", "\(words)")
+      words == "a pending\n  waits for a node: Slurm job 12 is pending: Resources\n", "\(words)")
   }
 
   // MARK: - why
@@ -157,31 +157,31 @@ import Testing
     return String(decoding: view.text([task], color: false, columns: nil), as: UTF8.self)
   }
 
-  @Test func `where it runs and ran is a reason`() throws {
+  @Test func `the node of a task is a reason`() throws {
     let run = try going()
-    #expect(try why("a", run).contains("\n  ran on n1\n"))
-    #expect(try why("b", run).contains("on worker 1 of n2\n"))
+    #expect(try why("a", run).contains("\n  ran on node n1\n"))
+    #expect(try why("b", run).contains("on worker 1 of node n2\n"))
     #expect(try why("d", run).contains("on worker 2\n"))
   }
 
-  @Test func `what lacks a machine, or room on each, waits for that`() throws {
+  @Test func `a task waits for a node, or for room on one`() throws {
     var run = try run(cores: 1)
     start("a", 0, &run)
     start("b", 1, &run)
     #expect(
       try why("e", run) == """
         e pending
-          wants 1 of cpu, and no machine has room: n1 has 0 of 1 cpu free, n2 has 0 of 1 cpu free
+          needs 1 of cpu; no node has room: n1 has 0 of 1 cpu free, n2 has 0 of 1 cpu free
 
         """)
     run.tell(.success, "b", .success)
-    #expect(try why("e", run).contains("has all it needs"))
+    #expect(try why("e", run).contains("is ready and waits for a free slot"))
     change(1, .lost, "n1", "", &run)
-    change(2, .silent, "n2", "its stream ended", &run)
+    change(2, .silent, "n2", "its connection was closed", &run)
     #expect(
       try why("e", run) == """
         e pending
-          waits for a machine, and none is there: n2 says nothing (its stream ended)
+          waits for a node; none is available: n2 does not respond (its connection was closed)
 
         """)
   }
@@ -196,9 +196,9 @@ import Testing
     return try #require(object?["traceEvents"] as? [[String: Any]])
   }
 
-  @Test func `a trace has a process for each machine, and marks when it came and went`() throws {
+  @Test func `a trace has a process for each node, and marks when it joined and left`() throws {
     var run = try going()
-    change(2, .lost, "n2", "its stream ended", &run)
+    change(2, .lost, "n2", "its connection was closed", &run)
     let events = try trace(run)
     let names = events.filter { $0["name"] as? String == "process_name" }
       .map { ($0["args"] as? [String: Any])?["name"] as? String }
@@ -208,26 +208,26 @@ import Testing
         .map { "\($0["name"] ?? "") \($0["pid"] ?? "")" } == ["a 2", "b 3", "d 1"])
     #expect(
       events.filter { $0["ph"] as? String == "i" }.map { $0["name"] as? String }
-        == ["n1 joined", "n2 joined", "n2 is lost (its stream ended)"])
+        == ["n1 joined", "n2 joined", "n2 is lost (its connection was closed)"])
   }
 
-  @Test func `a span has the name of its machine`() throws {
+  @Test func `a span has the name of its node`() throws {
     let spans = try SpanFixture.spans(try going())
     #expect(spans.dropFirst().map { $0.values["host.name"] } == ["n1", "n2", nil])
   }
 
-  @Test func `a page has lanes by machine, and a table of them`() throws {
+  @Test func `a page has tracks by node, and a table of nodes`() throws {
     var run = try going()
-    change(2, .lost, "n2", "its stream ended", &run)
+    change(2, .lost, "n2", "its connection was closed", &run)
     let page = try TakenPage(run)
     let tracks = try #require(page.data.first?["lanes"] as? [[Any]])
     #expect(tracks.map { $0.first as? String } == ["", "n1", "n2"])
     let section = page.section("machines")
     #expect(section.contains("n1 2 4GiB +1.0s 1"), "\(section)")
-    #expect(section.contains("is lost, +10.0s: its stream ended"), "\(section)")
+    #expect(section.contains("is lost, +10.0s: its connection was closed"), "\(section)")
   }
 
-  @Test func `a suite of tests names the machine where that is one`() throws {
+  @Test func `a suite of tests names its node if there is only one`() throws {
     func hostnames(_ run: ReportFixture) throws -> [Substring] {
       var report = JUnitReport(try run.status(), output: run.output)
       var bytes: [UInt8] = []

@@ -7,7 +7,7 @@ import Testing
 /// A page as a browser takes it apart: markup, scripts that run, and blocks of data.
 struct TakenPage {
   let text: String
-  /// Contents of the `script` elements, with what stands in their tags.
+  /// Contents of the `script` elements, with the attributes of their tags.
   let scripts: [(tag: String, text: String)]
 
   init(_ run: ReportFixture, isHeld: Bool = false, before: ReportFixture? = nil) throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import OpflowPlan
 @testable import OpflowReports
 
-/// A run as a page: what stands in it without scripts, and that nothing in it can run but its own.
+/// A run as a page: its text without scripts, and that only its own script can run.
 @Suite struct PageReportTests {
   private func plan() throws -> Plan {
     try ViewFixture.plan([
@@ -32,16 +32,16 @@ import Testing
     return run
   }
 
-  @Test func `result, reasons and failures stand in it without scripts`() throws {
+  @Test func `it has the result, reasons and failures without scripts`() throws {
     let page = try TakenPage(failed())
     #expect(page.header.contains("demo ✘ failed"))
     #expect(
-      page.header.contains("test failed: exit 101; 2 tasks were skipped because of that."))
+      page.header.contains("test failed: exit 101; 2 tasks were skipped because of it."))
     #expect(page.header.contains("5 tasks 2 succeeded 1 failed 2 skipped"))
     #expect(
       page.section("failures")
         == "Failures test exit 101 after 1.0s · 2 tasks were skipped because of it"
-        + " make test what it printed, opflow logs --run r1 test running assertion failed")
+        + " make test output; to see all of it: opflow logs --run r1 test running assertion failed")
     #expect(page.section("slowest").contains("build 2.0s"))
     #expect(page.section("retried").contains("docs 2 exit 7 succeeded"))
     #expect(page.section("resume") == "")
@@ -86,14 +86,14 @@ import Testing
     }
   }
 
-  @Test func `the data tells of tasks, tries and needs`() throws {
+  @Test func `the data tells of tasks, attempts and dependencies`() throws {
     let page = try TakenPage(failed())
     #expect(page.names == ["build", "test", "package", "publish", "docs"])
     #expect(page.column("states").map { $0 & 15 } == [5, 8, 9, 9, 5])
     let notes = page.data.first?["notes"] as? [String] ?? []
     #expect(
       page.column("why").map { notes[$0] } == [
-        "", "exit 101", "skipped: because of test", "skipped: because of package", "",
+        "", "exit 101", "skipped: test failed", "skipped: package was skipped", "",
       ])
     #expect(page.data.first?["path"] as? [Int] == [0, 1])
     var task = 0
@@ -118,7 +118,7 @@ import Testing
     #expect(page.column("needs") == [0, 1, 4, 1, 4, 1, 4, 0])
   }
 
-  @Test func `what a task runs, and how its tries ended, stand in the data`() throws {
+  @Test func `the data has commands of tasks and outcomes of attempts`() throws {
     let page = try TakenPage(failed())
     #expect(
       page.lines("actions", "actionHeads", "actionTails")
@@ -127,7 +127,7 @@ import Testing
     #expect(page.column("outcomes").map { outcomes[$0] } == ["", "exit 7", "", "exit 101"])
   }
 
-  @Test func `what was to be tried again when the run was stopped was cut short`() throws {
+  @Test func `a task that a stop kept from its next attempt was interrupted`() throws {
     var run = ReportFixture(try ViewFixture.plan([("flaky", []), ("late", ["flaky"])]))
     run.tell(.start, "flaky")
     run.tell(.retry, "flaky", .exit(7), wall: 500_000)
@@ -136,8 +136,8 @@ import Testing
     #expect(page.column("states") == [64, 0])
     let notes = page.data.first?["notes"] as? [String] ?? []
     let words = page.column("why").map { notes[$0] }
-    #expect(words.first?.contains("try 1 of 1 failed: exit 7") == true)
-    #expect(page.header.contains("It was stopped by SIGTERM."))
+    #expect(words.first?.contains("attempt 1 of 1 failed: exit 7") == true)
+    #expect(page.header.contains("The run was stopped by SIGTERM."))
   }
 
   @Test func `needs that follow each other are told as one`() throws {
@@ -147,28 +147,28 @@ import Testing
     #expect(page.column("needs").suffix(7) == [1, 121, 29, 2, 113, 1, 10])
   }
 
-  @Test func `a resume tells what it took over and what it ran again`() throws {
+  @Test func `the last resume has the kept results and the re-run tasks`() throws {
     var run = try failed()
     run.resume(("test", .failedBefore), ("docs", .changed(nil)), ("package", .skippedBefore))
     run.tell(.start, "docs", attempt: 3) { $0.worker = WorkerID(0) }
     run.tell(.success, "docs", attempt: 3, .success, wall: 1)
     let page = try TakenPage(run)
-    #expect(page.section("resume").contains("Drive 2 took over the results of 2 tasks"))
-    #expect(page.section("resume").contains("failed before 1 test"))
-    #expect(page.section("resume").contains("changed 1 docs"))
+    #expect(page.section("resume").contains("Session 2 kept the results of 2 tasks"))
+    #expect(page.section("resume").contains("failed last time 1 test"))
+    #expect(page.section("resume").contains("its definition changed 1 docs"))
     #expect(page.column("states").map { $0 & 16 } == [16, 0, 0, 16, 0])
-    // Nobody drives it, and its end was not told.
+    // Its opflow process is gone, and the journal has no end.
     #expect(page.header.contains("■ interrupted"))
-    #expect(page.header.contains("It died"))
-    #expect(page.header.contains("2 tasks have no end; `opflow resume r1` goes on with them."))
+    #expect(page.header.contains("The run died: its opflow process is gone"))
+    #expect(page.header.contains("2 tasks are pending. To continue: opflow resume r1"))
   }
 
-  @Test func `a run that goes on, and one in which nothing ran, have pages`() throws {
+  @Test func `a live run, and one without started tasks, have pages`() throws {
     var run = ReportFixture(try plan())
     run.tell(.start, "build") { $0.worker = WorkerID(0) }
     let page = try TakenPage(run, isHeld: true)
     #expect(page.header.contains("▶ running"))
-    #expect(page.header.contains("It goes on"))
+    #expect(page.header.contains("The run was live when opflow wrote this page"))
     let empty = try TakenPage(ReportFixture(try plan()))
     #expect(empty.section("failures") == "" && empty.section("slowest") == "")
     #expect(empty.column("tries").isEmpty)
@@ -204,7 +204,7 @@ import Testing
     #expect(bytes < count * 45)
   }
 
-  @Test func `the run before is compared with, task by task`() throws {
+  @Test func `the previous run is compared task by task`() throws {
     var old = ReportFixture(
       try ViewFixture.plan([
         ("build", []), ("test", ["build"]), ("docs", []), ("lint", []), ("slow", []), ("gone", []),
@@ -227,13 +227,13 @@ import Testing
     now.close(.failed, exit: 1)
     let page = try TakenPage(now, before: old)
     let text = page.section("before-now")
-    #expect(text.contains("failed after 5.0s: 3 succeeded, 2 failed, 1 had no end."))
-    #expect(text.contains("Failed now, and did not before (1) docs"))
-    #expect(text.contains("Failed before, and went well now (1) test"))
-    #expect(text.contains("Failed both times (1) lint"))
+    #expect(text.contains("failed after 5.0s: 3 succeeded, 2 failed, 1 pending."))
+    #expect(text.contains("New failures (1) docs"))
+    #expect(text.contains("Fixed (1) test"))
+    #expect(text.contains("Failed in both runs (1) lint"))
     #expect(text.contains("New in the manifest (1) new"))
-    #expect(text.contains("no longer has 1 task of that run"))
-    // Five milliseconds more of ninety are nothing, and what failed says nothing about its time.
+    #expect(text.contains("1 task of that run is no longer in the manifest."))
+    // Five milliseconds more of ninety are too few, and the times of failures do not count.
     #expect(text.hasSuffix("task before now change build 1.0s 3.0s +2.0s"))
     #expect(page.column("before") == [1001, 1, 401, 1, 91, 0])
     #expect(try TakenPage(now).column("before").isEmpty)

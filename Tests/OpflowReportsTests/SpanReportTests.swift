@@ -92,7 +92,7 @@ import Testing
     #expect(spans[1].parentSpanId == spans[0].spanId && spans[1].flags == 0x101)
   }
 
-  @Test func `a drive that another trace began is in that one, and tells of the run`() throws {
+  @Test func `a session that another trace began is in that one, and tells of the run`() throws {
     var run = try run()
     run.tell(.start, "a")
     run.resume(("a", .interrupted), trace: Self.parent)
@@ -134,7 +134,7 @@ import Testing
     #expect(dead.map(\.key) == live.map(\.key))
   }
 
-  @Test func `what was added is an event of its drive`() throws {
+  @Test func `what was added is an event of its session`() throws {
     var run = try run()
     run.tell(.start, "a")
     let id = try #require(RequestID("x-1"))

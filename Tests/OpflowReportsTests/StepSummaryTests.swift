@@ -28,16 +28,16 @@ import Testing
     return String(decoding: summary.text(atMost: room), as: UTF8.self)
   }
 
-  @Test func `it tells the result, failures, what was tried again and what took longest`() throws {
+  @Test func `it has the result, failures, retried tasks and the slowest tasks`() throws {
     #expect(
       try text(run()) == """
         ### <code>demo</code> failed
 
         2 succeeded, 1 failed, 1 pending in 8.0s, run <code>r1</code>
 
-        Never began: <code>rest</code>.
+        Not started: <code>rest</code>.
 
-        Resume it: <code>opflow resume r1</code>
+        To continue: <code>opflow resume r1</code>
 
         <details open><summary><code>build</code>: exit 2 after 0.10s</summary>
 
@@ -52,7 +52,7 @@ import Testing
 
         #### Flaky
 
-        | task | tries | before |
+        | task | attempts | last failed attempt |
         | --- | ---: | --- |
         | <code>flaky</code> | 2 | exit 75 |
 
@@ -67,7 +67,7 @@ import Testing
         """)
   }
 
-  @Test func `it names what was allowed to fail, and what no further try mended`() throws {
+  @Test func `it names allowed failures, and tasks that failed in all attempts`() throws {
     var run = try run()
     run.tell(.start, "rest")
     run.tell(.retry, "rest", .exit(75))
@@ -78,21 +78,21 @@ import Testing
       try text(run).contains(
         """
 
-        #### Allowed to fail
+        #### Failed (allowed)
 
-        | task | how |
+        | task | outcome |
         | --- | --- |
         | <code>rest</code> | exit 4 |
 
         #### Flaky
 
-        | task | tries | before |
+        | task | attempts | last failed attempt |
         | --- | ---: | --- |
         | <code>flaky</code> | 2 | exit 75 |
 
-        #### Tried again
+        #### Retried
 
-        | task | tries | before |
+        | task | attempts | last failed attempt |
         | --- | ---: | --- |
         | <code>rest</code> | 2 | exit 75 |
 
@@ -126,7 +126,7 @@ import Testing
       let text = try text(run, atMost: room)
       #expect(text.utf8.count <= room)
       if room > 1000 {
-        let none = "\n200 failures, too long to be told here\n"
+        let none = "\n200 failures, too long for this summary\n"
         let rest = text.contains("<details") ? " more failures\n" : none
         #expect(text.contains(rest) && text.contains("#### Slowest"), "\(room)")
       }
@@ -134,7 +134,7 @@ import Testing
     #expect(try text(run, atMost: 900 << 10).utf8.count > 880_000)
   }
 
-  @Test func `of a stopped run it tells the signal, what has no end, and how to go on`() throws {
+  @Test func `for a stopped run it has the signal, unfinished tasks and how to continue`() throws {
     var run = ReportFixture(
       try ViewFixture.plan([("a", []), ("flaky", []), ("b", ["a"]), ("done", [])]))
     run.tell(.start, "done")
@@ -152,25 +152,25 @@ import Testing
 
         1 succeeded, 3 pending in 6.0s, run <code>r1</code>
 
-        It was stopped by SIGTERM.
+        The run was stopped by SIGTERM.
 
-        Cut short: <code>a</code>, <code>flaky</code>.
+        Interrupted: <code>a</code>, <code>flaky</code>.
 
-        Never began: <code>b</code>.
+        Not started: <code>b</code>.
 
-        Resume it: <code>opflow resume r1</code>
+        To continue: <code>opflow resume r1</code>
 
         """), "\(text)")
   }
 
-  @Test func `the time between two drives is no time of the run`() throws {
+  @Test func `the time between two sessions does not count`() throws {
     var run = try run()
     run.wait(86_400_000)
     run.resume(("build", .failedBefore))
     run.tell(.start, "build", attempt: 2)
     run.tell(.success, "build", attempt: 2, .success, wall: 1_000_000)
     run.close(.succeeded, exit: 0)
-    #expect(try text(run).contains("3 succeeded, 1 pending in 11.0s in 2 drives, run"))
+    #expect(try text(run).contains("3 succeeded, 1 pending in 11.0s in 2 sessions, run"))
   }
 
   @Test func `notify is told in one object`() throws {

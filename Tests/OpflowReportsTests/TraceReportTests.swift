@@ -90,7 +90,8 @@ import Testing
       try ViewFixture.plan([("a", []), ("b", ["a"]), ("c", ["b"]), ("d", []), ("e", [])]))
   }
 
-  @Test func `tries stand in lanes of their workers, with arrows along the critical path`() throws {
+  @Test func `attempts are on tracks of their workers, with arrows along the critical path`() throws
+  {
     var run = try run()
     run.tell(.start, "a") { $0.worker = WorkerID(0) }
     run.tell(.start, "d") { $0.worker = WorkerID(1) }
@@ -135,7 +136,7 @@ import Testing
     #expect(trace.of("X").map { $0.args?.end } == ["running", "succeeded", "running", "running"])
   }
 
-  @Test func `machines are processes, and drives share lanes`() throws {
+  @Test func `machines are processes, and sessions share tracks`() throws {
     var run = try run()
     let far = WorkerEntry(
       worker: WorkerID(1), pid: 9, startTime: 1, bootID: "", autogroup: 0,
@@ -162,7 +163,7 @@ import Testing
     run.tell(
       .extend(ExtendEntry(id: id, requester: requester, taskCount: run.plan.taskCount, added: 2)))
     let instants = try trace(run).of("i")
-    #expect(instants.map(\.name) == ["add 2 tasks, asked by opflow add (pid 7)"])
+    #expect(instants.map(\.name) == ["2 tasks added by opflow add (pid 7)"])
     #expect(instants.map(\.ts) == [2_000_000])
   }
 

@@ -9,7 +9,7 @@ import Testing
 
 /// The real agent, in a process of its own, told by the test what to do.
 @Suite struct AgentTests {
-  /// An agent for a run that nobody drives.
+  /// An agent for a run without a session.
   private final class Fixture {
     let state: StateFixture
     let folder: RunFolder
@@ -21,8 +21,7 @@ import Testing
 
     /// - Parameters:
     ///   - arguments: behind the command.
-    ///   - environment: beyond this process's own, by what is told where the state folder's root
-    ///     is.
+    ///   - environment: variables beside this process's own, for the root of the state folder.
     init(
       _ text: String = "tasks:\n  a: { run: 'echo hello > a' }\n", arguments: [String] = [],
       environment: (String) throws -> [String] = { _ in [] }
@@ -182,7 +181,7 @@ import Testing
     try agent.open(lease: 400)
     let start = Clock.monotonicNanoseconds
     for _ in 0..<6 { #expect(try agent.await("pulse\t") != nil) }
-    // Six pulses of 200 ms: longer than one lease.
+    // Six pulses of 200 ms: longer than the heartbeat timeout.
     #expect(Clock.monotonicNanoseconds - start >= 900_000_000)
     #expect(try agent.await("bye", answering: false) == "bye")
   }
@@ -192,8 +191,8 @@ import Testing
     try agent.open(lease: 200, folder: "/nonexistent")
     #expect(
       try agent.await("refused\t")
-        == "refused\tthe run's folder /nonexistent cannot be used here: No such file or directory"
-        + " (it must be on a file system that all machines see)")
+        == "refused\tcannot use the run's folder /nonexistent on this node:"
+        + " No such file or directory; put it on a file system that all nodes share")
     #expect(try agent.await("bye") == "bye")
     #expect(try agent.exit() == .exit(1))
   }
@@ -201,11 +200,12 @@ import Testing
   @Test func `it refuses another plan, and another version`() throws {
     let other = try Fixture()
     try other.open(lease: 200, key: String(repeating: "0", count: 32))
-    #expect(try other.await("refused\t")?.contains("is another plan than the run's") == true)
+    #expect(try other.await("refused\t")?.contains("is not the plan of the run") == true)
     let newer = try Fixture()
     try newer.say("open\t99\twhatever\tit\tsays")
     #expect(
       try newer.await("refused\t")
-        == "refused\tit speaks version 99 of the agent's protocol, this opflow version 1")
+        == "refused\tthe run uses version 99 of the agent protocol, the opflow of this node"
+        + " version 1; install the same opflow on all nodes")
   }
 }

@@ -26,7 +26,7 @@ final class ControlHost {
   var stops = 0
 
   init() throws {
-    // As in opflow, where who goes away is told by the write.
+    // As in opflow, where a failed write shows that a client is gone.
     try Dispositions.ignore(.pipe)
     fixture = try StateFixture()
     folder = try fixture.run(of: "m.yaml", at: 1)

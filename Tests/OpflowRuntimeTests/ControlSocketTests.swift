@@ -20,7 +20,7 @@ import Testing
     host.control?.close()
   }
 
-  @Test func `one that a dead drive left is replaced`() throws {
+  @Test func `one that a dead session left is replaced`() throws {
     let host = try ControlHost()
     // As after a kill: the file is there and nobody listens.
     host.control = nil
@@ -48,7 +48,9 @@ import Testing
       Issue.record("it listens")
     } catch {
       #expect(
-        error.detail == "\(host.path) is no socket and stays as it is: this run takes no requests")
+        error.detail
+          == "other processes cannot control this run: \(host.path) is not a socket;"
+          + " remove it, then resume")
     }
     #expect(try Path.linkStatus(host.path) == before)
   }
@@ -126,7 +128,7 @@ import Testing
     try other.say(host.line("c", .pause))
     try host.settle()
     #expect(host.requests.map { $0.prefix(1) } == ["a", "c"])
-    // He leaves; what he is told is told to nobody, and his second request counts.
+    // The client leaves: its answers are dropped, and its second request counts.
     for (connection, id) in host.held {
       host.control?.answer(connection, id, .done(count: 0), at: host.now)
     }
@@ -137,7 +139,7 @@ import Testing
 
   // MARK: - What nobody can do
 
-  @Test func `what is no request is refused, and what follows it is taken`() throws {
+  @Test func `an invalid request is refused, and the next ones are read`() throws {
     let host = try ControlHost()
     let requester = try ControlRequester(host)
     try requester.say("GET / HTTP/1.1\r\n")
@@ -148,11 +150,11 @@ import Testing
     try host.settle()
     #expect(
       try requester.hear().text.split(separator: "\n") == [
-        "refused\t\twhat=it begins with none of `order`, `add` and `host`",
-        "refused\t\twhat=it begins with none of `order`, `add` and `host`",
-        "refused\ta\twhat=the plan has 3 tasks, and no task number 2147483647",
-        "refused\tb\twhat=the request is about plan other, and the run is of plan"
-          + " \(host.fixture.plan.key) by now; ask again",
+        "refused\t\twhat=a request must start with `order`, `add` or `host`",
+        "refused\t\twhat=a request must start with `order`, `add` or `host`",
+        "refused\ta\twhat=there is no task number 2147483647; the plan has 3 tasks",
+        "refused\tb\twhat=the request is for plan other, but the run now has plan"
+          + " \(host.fixture.plan.key); send it again",
         "done\tc\tcount=0",
       ])
     #expect(host.requests == ["c pause test"])
@@ -177,11 +179,12 @@ import Testing
       try host.settle()
       #expect(try other.hear().text.contains("done\t"))
     }
-    #expect(heard == "refused\t\twhat=a line has 1048576 bytes at most\n")
+    #expect(heard == "refused\t\twhat=a request may have at most 1048576 bytes\n")
     #expect(sent < 2 << 20)
   }
 
-  @Test func `who never reads holds up himself alone, and what he asks is bounded`() throws {
+  @Test func `a client that does not read only delays itself, and its requests are limited`() throws
+  {
     let host = try ControlHost()
     let unheard = try ControlRequester(host)
     let other = try ControlRequester(host)
@@ -200,7 +203,7 @@ import Testing
     try other.say(host.line("x", .pause))
     try host.settle()
     #expect(try other.hear().text == "done\tx\tcount=0\n")
-    // He reads after all: it goes on.
+    // The client reads after all, so its requests continue.
     #expect(try unheard.hear().text.contains("done\tm0\tcount=0\n"))
     try host.settle()
     #expect(host.requests.count > asked + 1)
@@ -239,7 +242,7 @@ import Testing
     let over = told.filter(\.isOver)
     #expect((4...6).contains(over.count), "\(over.count)")
     for end in over {
-      #expect(end.text == "refused\t\twhat=too much is being said at once; ask again\n")
+      #expect(end.text == "refused\t\twhat=too many requests at once; try again\n")
     }
     let other = try ControlRequester(host)
     try other.say(host.line("x", .pause))
@@ -298,7 +301,7 @@ import Testing
 
   // MARK: - Who asks
 
-  /// Has a process of its own ask, below a shell that stands for a worker.
+  /// Sends a request from another process, below a shell in the role of a worker.
   private func ask(_ host: ControlHost, _ body: (Int32) throws -> Void) throws {
     let python = """
       import os, socket, sys
@@ -335,25 +338,28 @@ import Testing
   private final class Box { var value = "" }
   private let answer = Box()
 
-  @Test func `what a task runs may not steer without control`() throws {
+  @Test func `a task cannot control its run without the key control`() throws {
     let host = try ControlHost()
     host.running = TaskID(1 as Int)
     try ask(host) { host.workers[$0] = WorkerID(3) }
     #expect(
       answer.value
-        == "refused\ta\twhat=b is a task of this run, and may steer it with `control: true` only\n")
+        == "refused\ta\twhat=`b` is a task of this run; to control the run, it needs"
+        + " `control: true`\n")
     #expect(host.requests.isEmpty)
   }
 
-  @Test func `what a task left behind, or the run itself started, may not`() throws {
+  @Test func `a process that a task left behind or that opflow started cannot, either`() throws {
     let host = try ControlHost()
     try ask(host) { host.workers[$0] = WorkerID(3) }
     #expect(
-      answer.value == "refused\ta\twhat=a process that a task left behind cannot steer the run\n")
+      answer.value
+        == "refused\ta\twhat=a process that an ended task left behind cannot control the run\n")
     try ask(host) { _ in host.workers = [:] }
     #expect(
       answer.value
-        == "refused\ta\twhat=what the run started itself, and is no task of it, cannot steer it\n")
+        == "refused\ta\twhat=a process that opflow started for the run, but not as a task,"
+        + " cannot control it\n")
   }
 
   @Test func `who has no parents here is outside`() {

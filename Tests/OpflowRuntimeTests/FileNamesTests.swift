@@ -71,8 +71,8 @@ struct FileNamesTests {
     #expect(try self.names("[x]/c", FolderMemory()) == [])
   }
 
-  /// A folder is listed anew when its times changed, and when they cannot tell yet. What comes and
-  /// goes at any distance from the last listing is seen.
+  /// A folder is listed again if its times changed or are too new to be trusted. Files that appear
+  /// or disappear any time after the last listing are found.
   @Test func `what is remembered of a folder is never another state of it`() throws {
     try FileManager.default.createDirectory(
       at: root.appendingPathComponent("in"), withIntermediateDirectories: true)

@@ -66,12 +66,12 @@ import Testing
     #expect(throws: RunFolderError.self) { _ = try folder.readHistory(plan: fixture.plan) }
   }
 
-  @Test func `a journal in whose place another one stands is read anew`() throws {
+  @Test func `a journal in whose place another one stands is read again`() throws {
     var journal = followed()
     try append(try lines(success(0)))
     try journal.look()
     #expect(state(0, journal) == .succeeded)
-    // What is appended makes it longer than the one before: only the file tells.
+    // An append makes it longer than the one before, so only the file identity differs.
     let first = try fixture.bytes(folder.journal).prefix { $0 != 10 } + [10]
     try Data(first).write(to: URL(fileURLWithPath: folder.journal + ".other"))
     try Path.rename(folder.journal + ".other", to: folder.journal)
@@ -85,7 +85,7 @@ import Testing
     #expect(state(2, journal) == .succeeded)
   }
 
-  @Test func `a journal that was cut is read anew`() throws {
+  @Test func `a journal that was cut is read again`() throws {
     var journal = followed()
     let length = Int64(try fixture.bytes(folder.journal).count)
     try append(try lines(success(0)))

@@ -58,7 +58,7 @@ struct GrowingPlanTests {
     #expect(before.taskCount == count)
   }
 
-  /// What is to be synced before the journal.
+  /// The file to sync before the journal.
   private func takeUnsynced(of growing: GrowingPlan) -> FileIdentity? {
     guard let file = growing.takeUnsynced() else { return nil }
     return try? file.status().identity
@@ -109,7 +109,7 @@ struct GrowingPlanTests {
       #expect(next.nameString(TaskID(next.taskCount - 1)) == "t\(round)")
       plan = next
     }
-    // What was open before is as it was.
+    // The plan that was open before is unchanged.
     try plan.validate()
   }
 

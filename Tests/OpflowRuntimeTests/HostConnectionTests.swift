@@ -39,7 +39,7 @@ import Testing
     #expect(!isEarly && isLate)
   }
 
-  @Test func `one after which it is to go on stops nothing, and what is said anew counts`() {
+  @Test func `one after which it is to go on stops nothing, and what is said again counts`() {
     var hosts = Clients()
     _ = hosts.add(connection(1), .stop)
     _ = hosts.add(connection(1), .goOn)

@@ -130,7 +130,7 @@ import Testing
     try keep("yy", as: SHA256.digest(of: "1".utf8))
     cache.leave()
     #expect(!Path.exists(size))
-    // More than a tenth of what it may hold is counted in this session.
+    // This session counts more than a tenth of the limit.
     try keep("x")
     let other = try File.open(size, [.readOnly])
     #expect(try other.tryLock())
@@ -200,7 +200,7 @@ import Testing
     // It is named, and the entry.
     #expect(fault?.detail.contains("/2/") == true, "\(String(describing: fault))")
     #expect(
-      fault?.detail.hasSuffix("it is damaged: its link `l` leads elsewhere") == true,
+      fault?.detail.hasSuffix("it is damaged; its link `l` leads elsewhere") == true,
       "\(String(describing: fault))")
     #expect(try names("project") == [])
   }

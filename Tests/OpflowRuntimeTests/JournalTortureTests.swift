@@ -6,13 +6,13 @@ import OpflowRuntime
 import OpflowSystem
 import Testing
 
-/// Damaged journals through the files: what a drive opens, repairs and goes on with, and what
-/// `journal repair` leaves when it is killed.
+/// Damaged journals in files: a session opens, repairs and continues them, and `journal repair` is
+/// killed at each step.
 @Suite struct JournalTortureTests {
   let fixture: StateFixture
   let run: RunFolder
   let whole: [UInt8]
-  /// Where each line ends.
+  /// The end of each line.
   let ends: [Int]
 
   init() throws {
@@ -44,7 +44,7 @@ import Testing
     (0..<3).map { "\(history[TaskID($0)])" }
   }
 
-  /// Opens the journal as a drive does, adds a line, and looks at all of it again.
+  /// Opens the journal as a session does, adds a line, and checks all of it again.
   private func sessionOn(_ comment: Comment) throws {
     let (history, recovery) = try read()
     var journal = WrittenJournal(
@@ -101,7 +101,7 @@ import Testing
     return damages
   }
 
-  @Test func `whatever was spoiled, a drive goes on behind the last whole line`() throws {
+  @Test func `whatever was spoiled, a session goes on behind the last whole line`() throws {
     for (detail, bytes, maxLost) in damages() {
       try put(bytes)
       let lost = ends.count - (try read().recovery.lineCount)
@@ -110,14 +110,14 @@ import Testing
     }
   }
 
-  @Test func `a drive that is killed while it opens the journal leaves one that opens the same`()
+  @Test func `a session that is killed while it opens the journal leaves one that opens the same`()
     throws
   {
     for (detail, bytes, _) in damages() {
       try put(bytes)
       let (history, recovery) = try read()
       let repair = recovery.repair
-      // What is on disk after each of its steps, the write that may be cut included.
+      // The bytes on disk after each of its steps, including a partial write.
       let cut = Array(bytes.prefix(repair.truncateTo ?? bytes.count))
       for step in [bytes, cut, repair.appendsLineFeed ? cut + [10] : cut] {
         try put(step)

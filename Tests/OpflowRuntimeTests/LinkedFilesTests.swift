@@ -180,7 +180,7 @@ final class LinkedFilesTests {
     #expect(
       entries(found).map(\.description) == ["link src/z.h", "file src/a/x.h", "file src/z.h"])
     #expect(try look([.glob("src/**")]).unentered.isEmpty)
-    // What is told enters the link, whatever it is called, and then nothing is told.
+    // The suggested pattern enters the link, whatever its name, and then there is no warning.
     try shell("mv src/vendor 'src/v[1]'")
     let instead = try look([.glob("src/**/*.h")]).unentered.map(\.instead)
     #expect(instead.contains(#"src/v\[1]/**/*.h"#), "\(instead)")

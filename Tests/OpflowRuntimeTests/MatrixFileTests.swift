@@ -18,7 +18,7 @@ import Testing
       "data/b.csv", "data/a.csv", "data/A.csv", "data/a10.csv", "data/.dot.csv", "data/x/c.csv",
       "data/x/y/d.csv", "data/x/y/e.txt", "data/.hidden/f.csv", "data/é/g h.csv", "other/k[1].csv",
     ] { _ = try fixture.write(name, "x") }
-    // Folders in a ring, a link to a folder, one to a file, and one to nothing.
+    // A link to a parent folder, one to a folder, one to a file, and a dangling one.
     try Path.symbolicLink("..", at: fixture.root + "/data/x/up")
     try Path.symbolicLink("../other", at: fixture.root + "/data/link")
     try Path.symbolicLink("a.csv", at: fixture.root + "/data/z.csv")
@@ -32,7 +32,7 @@ import Testing
         "opflow.yaml", "tasks: { t: { run: [x, '${{ matrix.f }}'], matrix: { f: \(matrix) } } }"))
   }
 
-  /// The values of the legs, in their order.
+  /// The values of the matrix tasks, in order.
   private func values(_ matrix: String) throws -> [String] {
     let plan = try manifest(matrix).compile(runID: "r", set: [], maxParallel: nil).openPlan()
     guard plan.matrixGroups.count == 1 else { return [] }
@@ -79,26 +79,26 @@ import Testing
   @Test func `what cannot be read is told`() throws {
     #expect(
       try problem("{ lines: self }")
-        == "66: `self` cannot be read: Too many levels of symbolic links")
+        == "66: cannot read `self`: Too many levels of symbolic links")
     #expect(
-      try problem("{ lines: data }") == "66: `data` cannot be read: it is a folder, not a file")
+      try problem("{ lines: data }") == "66: cannot read `data`: it is a folder, not a file")
     #expect(
       try problem("{ lines: /dev/zero }")
-        == "66: `/dev/zero` cannot be read: it is a device, not a file")
+        == "66: cannot read `/dev/zero`: it is a device, not a file")
     #expect(
-      try problem("{ lines: gone }") == "66: `gone` cannot be read: there is no such file")
+      try problem("{ lines: gone }") == "66: cannot read `gone`: no such file")
     #expect(
-      try problem("{ glob: 'x[' }") == "65: `x[` cannot be looked for: a `[` in it is not closed")
+      try problem("{ glob: 'x[' }") == "65: cannot expand `x[`: its `[` is not closed")
     #expect(
       try problem("{ glob: 'self/*' }")
-        == "65: `self/*` cannot be looked for: `\(fixture.root)/self/`: "
+        == "65: cannot expand `self/*`: `\(fixture.root)/self/`: "
         + "Too many levels of symbolic links")
     _ = try File.open(
       ofBytes: Array("\(fixture.root)/caf".utf8) + [0xE9, 0], from: File.workingFolder,
       [.writeOnly, .create])
     #expect(
       try problem("{ glob: 'caf*' }")
-        == #"65: `caf*` cannot be looked for: the name `caf\xe9` is not UTF-8"#)
+        == #"65: cannot expand `caf*`: the name `caf\xe9` is not UTF-8"#)
   }
 
   @Test func `a changed file and a new one make another plan, others do not`() throws {

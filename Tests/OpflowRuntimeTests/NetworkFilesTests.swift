@@ -153,7 +153,7 @@ import Testing
       }
       // Nobody wrote it in this run.
       try ask("c")
-      #expect(answer(files) == .unfit(detail: "the input `made` is missing"))
+      #expect(answer(files) == .unfit(detail: "input `made` is missing"))
       func expectStale(_ task: String, at first: CheckResult?) {
         var found = first
         while found == nil { found = answer(files) }
@@ -169,7 +169,7 @@ import Testing
       try ask("b")
       first = answer(files)
       guard isNetwork else {
-        #expect(first == .unfit(detail: "the input `made` is missing"))
+        #expect(first == .unfit(detail: "input `made` is missing"))
         return
       }
       #expect(first == nil)
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `a folder of a network is listed anew each time`() throws {
+  @Test func `a folder of a network is listed again each time`() throws {
     try inRoot {
       try write("one")
       // Older than what its times can tell.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpflowRuntime
 
-/// How far the machines of a drive are.
+/// The progress of a session's nodes.
 @Suite struct NodesTests {
   @Test func `of an allocation that is over nothing more is reached, and what joined is told`()
     throws

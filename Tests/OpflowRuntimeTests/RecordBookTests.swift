@@ -113,7 +113,7 @@ final class RecordBookTests {
       #expect(try other.take(task))
       #expect(try book.isAnyTaken())
       #expect(try book.isTaken(task))
-      // What it has itself does not count.
+      // Its own lock does not count.
       #expect(try !other.isAnyTaken())
       try other.give(task)
       #expect(try !book.isAnyTaken())

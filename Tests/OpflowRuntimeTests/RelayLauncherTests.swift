@@ -63,7 +63,7 @@ import Testing
       while case .message(let report) = link.inbox.lines.nextReport() {
         heard.append(.report(link.id.rawValue, report))
       }
-      // A line that is no message stays what it is.
+      // An invalid line stays in the buffer.
       if case .malformed = link.inbox.lines.nextReport() {
         heard.append(.garbage(link.id.rawValue))
       }
@@ -98,7 +98,7 @@ import Testing
     func stopReading() { messages = nil }
     func stopTalking() { reports = nil }
 
-    /// What it has been told, as far as that is there; nil at the end.
+    /// The messages that have arrived; nil at the end.
     func told() throws -> String? {
       guard let raw = messages?.rawValue else { return nil }
       try messages?.setNonblocking(true)
@@ -130,7 +130,7 @@ import Testing
     try node.agent.say("se\t9\n")
     let expected1: [Heard] = [.report(4, .pulse(9))]
     #expect(try node.hear() == expected1)
-    // What it was still to be told is dropped: it must not run that after all.
+    // Messages that were not sent are dropped, so that it does not run the task.
     links[0].enqueue(.run(TaskID(8), attempt: 1))
     let now = Instant(nanoseconds: 5)
     #expect(node.launcher.end(links[0], at: now) > now)
@@ -141,13 +141,13 @@ import Testing
   }
 
   private static let nonsense: [(String, String)] = [
-    ("9\tpulse\t1\n", "node2 passed on a line of worker number 9, which is not there"),
-    ("gone\t3\n3\tpulse\t1\n", "node2 passed on a line of worker number 3, which is not there"),
-    ("gone\t9\n", "node2 told the end of worker number 9, which is not there"),
-    ("pulse\tx\n", "node2 sent a line that is no message"),
-    (Fixture.hello, "node2 sent a line that is no message"),
-    ("refused\tno\n", "node2 sent a line that is no message"),
-    (String(repeating: "x", count: 1100), "node2 sent a line that is no message"),
+    ("9\tpulse\t1\n", "it sent a line of worker 9, which does not exist"),
+    ("gone\t3\n3\tpulse\t1\n", "it sent a line of worker 3, which does not exist"),
+    ("gone\t9\n", "it reported the end of worker 9, which does not exist"),
+    ("pulse\tx\n", "it sent an invalid line"),
+    (Fixture.hello, "it sent an invalid line"),
+    ("refused\tno\n", "it sent an invalid line"),
+    (String(repeating: "x", count: 1100), "it sent an invalid line"),
   ]
 
   @Test(arguments: nonsense)
@@ -176,7 +176,7 @@ import Testing
     _ = try node.launch(3, 4)
     try node.agent.say("3\tpulse\t1\n4\tpul")
     node.agent.stopTalking()
-    let ended = "its stream ended"
+    let ended = "its connection was closed"
     let expected3: [Heard] = [
       .report(3, .pulse(1)), .lost(ended), .silent(3, ended), .silent(4, ended),
     ]
@@ -200,7 +200,7 @@ import Testing
         return
       }
       #expect(number == link.id.rawValue)
-      let start = "its stream could not be written: "
+      let start = "cannot send to it: "
       #expect(complaint?.hasPrefix(start) == true)
     }
   }
@@ -246,7 +246,7 @@ import Testing
     let links = try node.launch(3)
     _ = node.launcher.end(links[0], at: Instant(nanoseconds: 0))
     #expect(
-      node.launcher.giveUp(links[0]) == ["worker number 3 of node2 could not be ended"])
+      node.launcher.giveUp(links[0]) == ["cannot end worker 3 on node node2"])
     try node.agent.say("3\tpulse\t1\ngone\t3\n")
     let expected6: [Heard] = [.report(3, .pulse(1)), .gone(3, nil)]
     #expect(try node.hear() == expected6)
@@ -259,10 +259,10 @@ import Testing
     #expect(try node.hear() == [])
     #expect(try node.agent.told() == "pulse\t1\npulse\t2\n")
     #expect(node.launcher.heardAt > before)
-    try node.agent.say("leaving\tit was ended by SIGTERM\nbye\n")
+    try node.agent.say("leaving\tits agent received SIGTERM\nbye\n")
     #expect(
       try node.hear() == [
-        .leaving("it was ended by SIGTERM"), .lost("its agent left"),
+        .leaving("its agent received SIGTERM"), .lost("its agent exited"),
       ])
     #expect(node.launcher.saidBye)
   }
@@ -284,7 +284,7 @@ import Testing
     #expect(node.launcher.lastWords == "Welcome to node2; now")
     let links = try node.launch(3)
     try node.agent.say("3\tpulse\t1\nWelcome\n")
-    let lost = "node2 sent a line that is no message"
+    let lost = "it sent an invalid line"
     #expect(try node.hear() == [.report(3, .pulse(1)), .lost(lost), .silent(3, lost)])
     _ = links
   }
@@ -298,7 +298,7 @@ import Testing
       try node.agent.say(String(repeating: "yes\n", count: 4096))
       heard = try node.hear()
     }
-    #expect(heard == [.lost("the first 1MiB of its output had no hello of an agent")])
+    #expect(heard == [.lost("the first 1MiB of its output contain no greeting of an opflow agent")])
     #expect(node.launcher.lastWords.count < 500 && node.launcher.lastWords.hasPrefix("yes; yes"))
   }
 

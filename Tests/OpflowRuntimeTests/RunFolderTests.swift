@@ -25,7 +25,7 @@ import Testing
     #expect(try Path.status(run.manifest).mode == 0o600)
     #expect(try Path.status(run.plan).mode == 0o400)
     #expect(try Set(Path.names(in: run.path)) == ["logs", "manifest.yaml", "plan"])
-    // For a further drive of it, it is there.
+    // For another session it exists already.
     for _ in 1...2 { try run.makeUnread() }
     #expect(try Path.status(run.path + "/" + ValueFolder.unreadName).mode == 0o700)
   }
@@ -92,8 +92,8 @@ import Testing
     let error = RunFolderError.held(run: run.id.description, by: holder)
     #expect(throws: error) { try RunFolderLock.expectFree(run) }
     #expect(
-      error.message == "run \(run.id) is held by process \(ProcessID.own) on faraway."
-        + " Wait for it, or stop it there")
+      error.message == "run \(run.id) is in use by process \(ProcessID.own) on faraway;"
+        + " wait for it, or stop it there")
   }
 
   @Test func `a lock file that nobody holds is no lock`() throws {
@@ -186,7 +186,7 @@ import Testing
   @Test func `a state folder that cannot be made is an error with its path`() throws {
     let file = try fixture.write("file")
     #expect(
-      throws: RunFolderError.file(doing: "make", path: file + "/runs", .notADirectory)
+      throws: RunFolderError.file(doing: "create", path: file + "/runs", .notADirectory)
     ) {
       _ = try StateFolder(path: file).makeRun(nowMilliseconds: 0, random: 0)
     }

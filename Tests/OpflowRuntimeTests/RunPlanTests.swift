@@ -16,7 +16,7 @@ import Testing
     try folder.write(plan: fixture.planBytes)
   }
 
-  /// Writes them into the plan's file, as who drives the run does before it says so.
+  /// Writes them into the plan's file, as a session does before it records them.
   private func grow(_ names: String..., inPlace: Bool = true) throws -> Plan {
     let segment = try StateFixture.planBytes(names, key: 2)
     let bytes = try fixture.bytes(folder.plan)
@@ -96,7 +96,7 @@ import Testing
     #expect(try ReadRun(folder).status.counts.total == 2)
   }
 
-  @Test func `a plan that a resume made anew and told nothing of yet is taken whole`() throws {
+  @Test func `a plan that a resume made again and told nothing of yet is taken whole`() throws {
     try tell(try grow("d"), added: 1)
     let edited = try Plan(copying: StateFixture.planBytes(["z", "y", "x", "a", "b", "c"], key: 3))
     let segment = try Plan(copying: StateFixture.planBytes(["d"], key: 2))

@@ -27,7 +27,7 @@ import Testing
       _ = try RunFolderLock.take(run, waitingMilliseconds: 1) { told.append($0) }
     }
     #expect(told == [holder])
-    #expect(error.message.contains("still held by process 77 on elsewhere"))
+    #expect(error.message.contains("still in use by process 77 on elsewhere"))
     #expect(error.message.contains("`opflow resume \(run.id) --take-over`"))
     _ = consume other
     _ = try RunFolderLock.take(run) { _ in Issue.record("nobody holds it") }

@@ -52,7 +52,7 @@ import Testing
     #expect(last == Instant(nanoseconds: 71 * second))
     #expect(
       look(71)
-        == "not ready after 1m10s: `ask` has not succeeded, it did not end within 30.0s")
+        == "not ready after 1m10s: `ask` did not succeed; it did not end within 30.0s")
   }
 
   @Test func `while it stands still the time of a try does, and one that ended well counts`() {

@@ -5,7 +5,7 @@ import OpflowRuntime
 import OpflowSystem
 import Testing
 
-/// Removing runs of a state folder. What links lead to lies in a folder of the test's own.
+/// Removing runs of a state folder. Targets of links are in a folder of the test's own.
 struct StateFolderCleaningTests {
   let fixture: StateFixture
 

@@ -34,7 +34,7 @@ final class WorkerHarness {
   let folder: String
   var workersLock: String { folder + "/workers.lock" }
   let plan: Plan
-  /// No two harnesses drive the same run.
+  /// Each harness has a run of its own.
   let run = "run-" + UUID().uuidString
   private(set) var hello: WorkerHello?
   private let process: SpawnedProcess
@@ -181,8 +181,7 @@ final class WorkerHarness {
     return pid
   }
 
-  /// How a task that must be the next to end did. Its start is passed over, and what it left behind
-  /// taken note of.
+  /// The outcome of a task that must end next. Skips its start, and records its leftover processes.
   func ended(_ name: String) throws -> Outcome {
     while true {
       let report = try next()
@@ -241,7 +240,7 @@ final class WorkerHarness {
     return pid
   }
 
-  /// Waits until a process stands still by a signal.
+  /// Waits until a signal has stopped a process.
   func waitUntilStopped(_ pid: Int32) throws {
     let deadline = Clock.monotonicNanoseconds + Self.patience
     // Only its parent, the worker, could wait for this.

@@ -5,7 +5,7 @@ import Testing
 
 /// What a worker does with messages, and with their end.
 @Suite struct WorkerProtocolTests {
-  @Test func `a task handed ahead starts by itself after a success`() throws {
+  @Test func `a prefetched task starts by itself after a success`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "true"), WorkerTask("b", "exit 7")])
     try worker.run("a")
     try worker.run("b")
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: ["exit 1", "kill -9 $$"])
-  func `a task handed ahead is given back after any other end`(script: String) throws {
+  func `a prefetched task is given back after any other end`(script: String) throws {
     let worker = try WorkerHarness([WorkerTask("a", script), WorkerTask("b", "true")])
     try worker.tell(
       .run(worker.id("a"), attempt: 1), .run(worker.id("b"), attempt: 3))
@@ -23,7 +23,7 @@ import Testing
     #expect(try worker.finish("b").isSuccess)
   }
 
-  @Test func `a task handed ahead is given back when it is asked for, or a stop comes`() throws {
+  @Test func `a prefetched task is given back when it is asked for, or a stop comes`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "exec sleep 1000"), WorkerTask("b", "true")])
     let b = worker.id("b")
     try worker.run("a")
@@ -41,7 +41,7 @@ import Testing
     #expect(try worker.ended("a").reason == .stopped(.cancel))
   }
 
-  @Test func `a task handed ahead is given back when the one before cannot start`() throws {
+  @Test func `a prefetched task is given back when the one before cannot start`() throws {
     let worker = try WorkerHarness([
       WorkerTask("first", "true"), WorkerTask("a", words: ["/nowhere"]), WorkerTask("b", "true"),
     ])

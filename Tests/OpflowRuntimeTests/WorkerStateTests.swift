@@ -13,7 +13,7 @@ import Testing
   private let a = TaskID(0)
   private let b = TaskID(1)
 
-  /// What is decided at a time in milliseconds, as words.
+  /// The decisions at a time in milliseconds, as words.
   private mutating func tell(_ event: WorkerEvent, at milliseconds: Int64 = 0) -> [String] {
     var actions: [WorkerAction] = []
     state.handle(event, at: Instant(nanoseconds: milliseconds * 1_000_000), into: &actions)
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: [Int32(0), 1])
-  mutating func `tasks handed ahead start in their order, or are all given back`(code: Int32) {
+  mutating func `prefetched tasks start in their order, or are all given back`(code: Int32) {
     start()
     for number in 1...3 { #expect(tell(.message(.follow(TaskID(number), attempt: 1))) == []) }
     #expect(tell(.message(.revoke(TaskID(2), attempt: 1))) == ["revoked 2"])
@@ -157,7 +157,7 @@ import Testing
         == ["finish 0 signal(15) timeout 10101000"])
   }
 
-  @Test mutating func `a lost coordinator cuts the grace and forgets the task handed ahead`() {
+  @Test mutating func `a lost coordinator cuts the grace and forgets the prefetched task`() {
     start()
     #expect(tell(.message(.run(b, attempt: 1))) == [])
     #expect(tell(.endOfMessages, at: 10) == ["signal 15", "continue"])
@@ -176,7 +176,7 @@ import Testing
     #expect(deadline == 500)
   }
 
-  @Test mutating func `after bye a task handed ahead still runs, and nothing more is taken`() {
+  @Test mutating func `after bye a prefetched task still runs, and nothing more is taken`() {
     start()
     #expect(tell(.message(.run(b, attempt: 1))) == [])
     #expect(tell(.message(.bye)) == [])
@@ -193,7 +193,7 @@ import Testing
     #expect(tell(.reaped(status: .exit(0), isGone: true)) == ["finish 0 exit(0) output 0"])
   }
 
-  // MARK: - What is written down, and what comes from a cache
+  // MARK: - Records and cached results
 
   private let declaring = TaskID(2)
 

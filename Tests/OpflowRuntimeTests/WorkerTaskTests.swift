@@ -4,7 +4,7 @@ import OpflowSystem
 import OpflowWire
 import Testing
 
-/// What a task finds and what is told of it.
+/// The environment of a task, and reports about it.
 @Suite struct WorkerTaskTests {
   @Test func `a worker says hello, runs a task and leaves`() throws {
     let worker = try WorkerHarness([WorkerTask("a", "exit 3")])
@@ -116,31 +116,31 @@ import Testing
       try File.open(work + name, [.writeOnly, .create], mode: mode).writeAll(text)
     }
     let expected: [(String, Errno, String)] = [
-      ("folder", .noSuchFile, "cannot enter folder \"/nowhere/at/all\": No such file or directory"),
       (
-        "program", .noSuchFile,
-        "cannot execute \"no-such-program\": No such file or directory (it is in no folder of PATH)"
+        "folder", .noSuchFile,
+        "cannot enter the folder `/nowhere/at/all`: No such file or directory"
       ),
-      ("path", .noSuchFile, "cannot execute \"./missing\": No such file or directory"),
-      ("forbidden", .accessDenied, "cannot execute \"./forbidden\": Permission denied"),
+      ("program", .noSuchFile, "`no-such-program` not found in PATH"),
+      ("path", .noSuchFile, "cannot execute `./missing`: No such file or directory"),
+      ("forbidden", .accessDenied, "cannot execute `./forbidden`: Permission denied"),
       (
         "script", .notExecutable,
         """
-        cannot execute "./script": Exec format error (a script needs a first line such as #!/bin/sh)
+        cannot execute `./script`: Exec format error; a script needs a first line such as #!/bin/sh
         """
       ),
       (
         "interpreter", .noSuchFile,
         """
-        cannot execute "./interpreter": No such file or directory (the file is there, \
-        its interpreter is not)
+        cannot execute `./interpreter`: No such file or directory; the file exists, \
+        its interpreter does not
         """
       ),
       (
         "interpreter in PATH", .noSuchFile,
         """
-        cannot execute "interpreter": No such file or directory (the file is there, \
-        its interpreter is not)
+        cannot execute `interpreter`: No such file or directory; the file exists, \
+        its interpreter does not
         """
       ),
     ]

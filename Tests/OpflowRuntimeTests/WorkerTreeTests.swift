@@ -29,7 +29,7 @@ import Testing
     try go.writeAll("\n")
     let outcome = try worker.ended("a")
     #expect(outcome.status == .exit(0))
-    // It is told what was ended.
+    // The ended processes are reported.
     #expect(worker.leftBehind != nil)
     #expect(!worker.isAlive(pid))
     #expect(worker.survivors().isEmpty)
@@ -102,7 +102,7 @@ import Testing
     ])
     try worker.run("a")
     let pid = try worker.heardPID()
-    // Stopped by itself it still runs, as far as anybody is told.
+    // A task that stops itself still counts as running.
     try worker.waitUntilStopped(pid)
     try worker.stop("a", .cancel)
     #expect(try worker.ended("a").status == .exit(0))
@@ -161,7 +161,7 @@ import Testing
     let pid = try worker.heardPID()
     try worker.tell(.suspend(worker.id("a"), attempt: 1))
     try worker.waitUntilStopped(pid)
-    // Longer than the timeout, as the worker itself counts: it is told nothing meanwhile.
+    // Longer than the timeout; the worker itself measures it and gets no messages meanwhile.
     let other = try WorkerHarness([WorkerTask("wait", "sleep 3.1")])
     #expect(try other.finish("wait").isSuccess)
     #expect(ProcessStatus.read(pid)?.state == UInt8(ascii: "T"))

@@ -146,8 +146,7 @@ import Testing
 
   @Test func `what is mounted in the tree is not entered`() async throws {
     await #expect(processExitsWith: .success) {
-      // Its own view of what is mounted where goes with this process; without the right to one
-      // there is nothing to be tested.
+      // This process gets mounts of its own; without the right to have them, the test ends.
       let newMounts: Int32 = 0x0002_0000  // CLONE_NEWNS
       let unshare = unsafeBitCast(
         try #require(dlsym(nil, "unshare")), to: (@convention(c) (Int32) -> Int32).self)

@@ -158,7 +158,7 @@ import Testing
       let input = try File.open(folder("in"), [.readWrite, .create])
       try input.writeAll("from the file")
       try input.seek(to: 0)
-      // Input stands at 1 and output at 0.
+      // Input is descriptor 1, and output descriptor 0.
       try input.place(at: 1)
       try pipe.write.place(at: 0)
       let process = try Program.spawn(

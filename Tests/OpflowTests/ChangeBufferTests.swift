@@ -2,7 +2,7 @@ import Testing
 
 @testable import Opflow
 
-/// What is kept for a reader that is slower than changes come.
+/// The buffer for a reader that is slower than the changes.
 struct ChangeBufferTests {
   private func change(_ place: Int32, _ attempt: Int32) -> RawChange {
     RawChange(place: place, attempt: attempt, state: .running)

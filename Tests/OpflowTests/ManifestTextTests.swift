@@ -5,7 +5,7 @@ import Testing
 
 @testable import Opflow
 
-/// What is added stands in the plan as it was said, whatever is in it.
+/// Added tasks are in the plan unchanged, with any characters.
 struct ManifestTextTests {
   private func plan(_ tasks: [NewTask]) throws -> Plan {
     let manifest = ManifestFile.composed(ManifestText(tasks).bytes, folder: "/tmp")

@@ -5,7 +5,7 @@ import Testing
 @testable import OpflowPlan
 @testable import OpflowViews
 
-/// Pictures of what needs what.
+/// Drawings of the dependency graph.
 @Suite struct GraphDrawingTests {
   private func plan() throws -> Plan {
     try ViewFixture.plan(
@@ -96,7 +96,7 @@ import Testing
     #expect(lines.count { $0.hasPrefix("  t") && $0.contains(" [label=") } == hostile.count + 1)
     #expect(lines.count { $0.contains(" -> t") } == hostile.count, "\(dot)")
     for line in lines where line.hasPrefix("  t") {
-      // What stands in quotes ends with the first quote that has no backslash of its own.
+      // A quoted string ends with the first quote without a backslash of its own.
       var quotes = 0
       var isEscaped = false
       for scalar in line.unicodeScalars {

@@ -6,7 +6,7 @@ import OpflowViews
 import Screen
 import Testing
 
-/// What a frame of the live view tells of times, of what tasks print, and of a run that is held.
+/// Times, task output and the state of a paused or suspended run in a frame of the live view.
 @Suite struct LiveFrameTests {
   private static let names = ["compile", "link", "test", "publish"]
 
@@ -37,7 +37,7 @@ import Testing
     #expect(
       frame == [
         "compile    2.1s  [         ]  of 30s", "link       2.1s  [===>     ]  of 4s",
-        "[0/4] 2.1s, 2 running, 2 waiting, 60 to 80 s left",
+        "[0/4] 2.1s, 2 running, 2 pending, 60 to 80 s left",
       ])
     view.wait(10_000)
     view.say([
@@ -47,7 +47,7 @@ import Testing
       view.frame(columns: 80, rows: 24) == [
         "compile   12.2s  [==>      ]  of 30s   cc      b.c",
         "link      12.2s  [=========]  8s over  red 進捗",
-        "[0/4] 12.2s, 2 running, 2 waiting, 60 to 85 s left",
+        "[0/4] 12.2s, 2 running, 2 pending, 60 to 85 s left",
       ])
   }
 
@@ -56,14 +56,14 @@ import Testing
     unknown.wait(2000)
     #expect(
       unknown.frame(columns: 80, rows: 24) == [
-        "compile    2.1s", "link       2.1s", "[0/4] 2.1s, 2 running, 2 waiting",
+        "compile    2.1s", "link       2.1s", "[0/4] 2.1s, 2 running, 2 pending",
       ])
     var half = try view(seconds: [30, -1, 60, 10])
     half.wait(2000)
     #expect(
       half.frame(columns: 80, rows: 24) == [
         "compile    2.1s  [         ]  of 30s", "link       2.1s",
-        "[0/4] 2.1s, 2 running, 2 waiting",
+        "[0/4] 2.1s, 2 running, 2 pending",
       ])
   }
 
@@ -115,7 +115,7 @@ import Testing
       #expect(line.count < columns)
       let words = line.split(separator: ", ").map(String.init)
       for word in words.dropFirst() {
-        let isWhole = word == "2 running" || word == "2 waiting" || word.hasSuffix(" s left")
+        let isWhole = word == "2 running" || word == "2 pending" || word.hasSuffix(" s left")
         #expect(isWhole, "\(columns): \(line)")
       }
       if words.contains("2 running") { #expect(line.contains(" left"), "\(columns): \(line)") }
@@ -175,24 +175,24 @@ import Testing
     #expect(frame.allSatisfy { $0.count < 40 })
   }
 
-  @Test func `who has the keyboard is told that there is help`() throws {
+  @Test func `a terminal with a keyboard shows that there is help`() throws {
     var view = try view(seconds: [])
     view.type("\u{1b}")
     view.wait(1000)
     #expect(
-      view.frame(columns: 80, rows: 24).last == "[0/4] 1.1s, 2 running, 2 waiting  (? helps)")
+      view.frame(columns: 80, rows: 24).last == "[0/4] 1.1s, 2 running, 2 pending  (? for help)")
     view.type("?")
     let help = view.frame(columns: 80, rows: 24)
-    #expect(help.first?.hasPrefix("t tails · l follow a log") == true)
-    #expect(help.last == "[0/4] 1.2s, 2 running, 2 waiting")
+    #expect(help.first?.hasPrefix("t last output · l follow a log") == true)
+    #expect(help.last == "[0/4] 1.2s, 2 running, 2 pending")
   }
 
-  @Test func `a run that is held says by what, and promises no end`() throws {
+  @Test func `a paused or suspended run says so, and shows no time left`() throws {
     var view = try view()
     view.wait(2000)
     view.request(.pause)
     #expect(
-      view.frame(columns: 80, rows: 24).last == "[0/4] 2.1s, paused by me, 2 running, 2 waiting")
+      view.frame(columns: 80, rows: 24).last == "[0/4] 2.1s, paused by me, 2 running, 2 pending")
     view.request(.proceed)
     view.wait(1000)
     #expect(view.frame(columns: 80, rows: 24).last?.hasSuffix(" left") == true)
@@ -200,11 +200,11 @@ import Testing
     view.wait(1000)
     #expect(
       view.frame(columns: 80, rows: 24).last
-        == "[0/4] 4.3s, suspended by a signal, 2 running, 2 waiting")
+        == "[0/4] 4.3s, suspended by a signal, 2 running, 2 pending")
     view.tell(Transition(.proceed, .none, attempt: 0))
     view.stop(by: 15)
     view.wait(1000)
-    #expect(view.frame(columns: 80, rows: 24).last == "[0/4] 5.4s, 2 running, then it ends")
+    #expect(view.frame(columns: 80, rows: 24).last == "[0/4] 5.4s, 2 running, then the run ends")
   }
 
   @Test func `a failure that ends the run ends the promise`() throws {
@@ -219,9 +219,9 @@ import Testing
     limited.end("link", .failure, .exit(1))
     #expect(
       limited.frame(columns: 80, rows: 24).last
-        == "[1/4] 1.2s, 1 failed, 1 running, then it ends")
+        == "[1/4] 1.2s, 1 failed, 1 running, then the run ends")
     limited.resize(columns: 32, rows: 24)
-    #expect(limited.frame(columns: 32, rows: 24).last == "[1/4], 1 failed, then it ends")
+    #expect(limited.frame(columns: 32, rows: 24).last == "[1/4], 1 failed")
   }
 
   @Test func `what is to come may be as slow as what was`() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import OpflowPlan
 @testable import OpflowViews
 
-/// Why what needs a service on a further machine does not start.
+/// Why a task that needs a service on a node does not start.
 @Suite struct ServiceMachineWhyTests {
   /// `db` is on n1, which has two processors, and `a` takes them there; n2 has as many.
   private func run(gpus: UInt64 = 0) throws -> ReportFixture {
@@ -41,24 +41,24 @@ import Testing
     return String(decoding: view.text([task], color: false, columns: nil), as: UTF8.self)
   }
 
-  @Test func `it waits for room on the machine of that, though another one has some`() throws {
+  @Test func `it waits for room on the node of its service, though another node has room`() throws {
     let run = try run()
     #expect(
       try why("b", run) == """
         b pending
-          waits for the machine of db: n1 has 0 of 2 cpu free
+          waits for the node of db: n1 has 0 of 2 cpu free
 
         """)
     #expect(
       try why("c", run) == """
         c pending
-          waits for the machine of db: n1 has 0 of 0 gpu free
+          waits for the node of db: n1 has 0 of 0 gpu free
 
         """)
     #expect(try !why("free", run).contains("db"))
   }
 
-  @Test func `it waits until that has left a machine where nothing more starts`() throws {
+  @Test func `it waits until its service has left a node that is leaving`() throws {
     var run = try run()
     var entry = NodeEntry(NodeID(1), .leaving, host: "n1")
     entry.detail = "preempted"
@@ -66,7 +66,7 @@ import Testing
     #expect(
       try why("b", run) == """
         b pending
-          waits for the machine of db: n1 is about to go (preempted)
+          waits for the node of db: n1 is leaving (preempted)
 
         """)
   }

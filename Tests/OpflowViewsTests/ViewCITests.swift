@@ -36,7 +36,7 @@ import Testing
         a
         ::endgroup::
         [1/2] build started
-        [2/2] build failed: exit 1 after 1.2s
+        [2/2] build failed after 1.2s: exit 1
           make build
         no
         50% :,
@@ -93,7 +93,7 @@ import Testing
       commands.filter { $0.name != "endgroup" } == [
         RunnerCommand(
           name: "warning", properties: ["file": "ci.yaml", "line": "7", "title": "fetch"],
-          data: "flaky: try 1: exit 75 after 1.2s; try 2 succeeded"),
+          data: "flaky: attempt 1 failed: exit 75 after 1.2s; attempt 2 succeeded"),
         RunnerCommand(
           name: "warning", properties: ["file": "ci.yaml", "line": "8", "title": "build"],
           data: "allowed to fail: exit 1 after 1.2s\nno"),
@@ -146,7 +146,7 @@ import Testing
     #expect(errors.first?.properties["file"] == nil)
   }
 
-  @Test func `GitLab has a section for each try, with its times`() throws {
+  @Test func `GitLab has a section for each attempt, with its times`() throws {
     var view = try run(.gitLab)
     _ = view.errorText()
     view.wait(60_000)
@@ -164,7 +164,7 @@ import Testing
         asection_end:1:x
         \(erase)section_end:61:opflow-r1-0-1\r\(erase)
         [1/2] build started
-        \(erase)section_start:59:opflow-r1-1-1\r\(erase)[2/2] build failed: exit 1 after 1.2s
+        \(erase)section_start:59:opflow-r1-1-1\r\(erase)[2/2] build failed after 1.2s: exit 1
           make build
         no
         \(erase)section_end:61:opflow-r1-1-1\r\(erase)
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func `otherwise they pass, for tools annotate too`() throws {
+  @Test func `by default they pass, because tools annotate too`() throws {
     var view = try run(.gitHub)
     view.start("fetch")
     view.output("fetch", "::warning file=a.c,line=3::unused\n##[debug]x\n")
@@ -214,14 +214,14 @@ import Testing
         == ["group", "warning", "debug", "endgroup"])
   }
 
-  @Test func `the line between two tries is no output`() throws {
+  @Test func `the line between two attempts does not count as output`() throws {
     var view = try run(.quiet)
     view.start("build", attempt: 2)
     view.output("build", "\n--- attempt 2 ---\nno\n")
     view.end("build", .failure, .exit(1), attempt: 2, outputBytes: 9)
     let text = view.errorText()
     #expect(
-      text.contains("build failed: exit 1 after 1.2s (try 2)\n  make build\n  | no\n  log:"),
+      text.contains("build failed after 1.2s (attempt 2): exit 1\n  make build\n  | no\n  log:"),
       "\(text)")
   }
 
@@ -242,12 +242,12 @@ import Testing
     #expect(view.outputRoom == 4 << 20)
     #expect(
       view.errorText() == """
-        [0/2] fetch started (try 2)
-        ::group::[1/2] fetch succeeded in 1.2s (try 2)
+        [0/2] fetch started (attempt 2)
+        ::group::[1/2] fetch succeeded in 1.2s (attempt 2)
         \(lines.joined(separator: "\n"))
         ::endgroup::
         [1/2] build started
-        [2/2] build failed: exit 1 after 1.2s
+        [2/2] build failed after 1.2s: exit 1
           make build
 
         """)
@@ -261,7 +261,8 @@ import Testing
     view.close(.succeeded)
     view.leaveOutOutput()
     let text = view.errorText()
-    #expect(text.contains("\n… 2MiB not shown, see logs/fetch.log\n::endgroup::\n"), "\(text)")
+    let hidden = "\n… 2MiB not shown; full log: logs/fetch.log\n::endgroup::\n"
+    #expect(text.contains(hidden), "\(text)")
     #expect(text.hasSuffix("\nrun r1 succeeded in 0.00s: 1 succeeded, 1 pending\n"))
   }
 }

@@ -87,17 +87,17 @@ import Testing
     view.close(.succeeded)
     #expect(
       view.errorText() == """
-        [1/3] fetch succeeded in 10.0s (try 2): 200.0MiB at 15.0MiB/s, resumed at 50.0MiB, \
+        [1/3] fetch succeeded in 10.0s (attempt 2): 200.0MiB at 15.0MiB/s, resumed at 50.0MiB, \
         from http://mirror.example.org/file
-        [2/3] other succeeded in 0.00s: 10B, was there already
+        [2/3] other succeeded in 0.00s: 10B, already there
         pending: build
-        downloaded: 2 files, 150.0MiB fetched, 50.0MiB resumed, 1 there already
+        downloaded: 2 files, 150.0MiB fetched, 50.0MiB resumed, 1 already there
         run r1 succeeded in 0.00s: 2 succeeded, 1 pending
 
         """)
   }
 
-  @Test func `a failure tells how long it took, then what each source said`() throws {
+  @Test func `a failure has its duration, then the error of each source`() throws {
     var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
     view.start("fetch")
     _ = view.errorText()
@@ -113,8 +113,8 @@ import Testing
     }
     #expect(
       view.errorText() == """
-        [0/3] fetch failed after 0.30s (try 2): http://example.org/file: answered 503; \
-        http://mirror/: no connection, next try in 2.0s
+        [0/3] fetch failed after 0.30s (attempt 2): http://example.org/file: answered 503; \
+        http://mirror/: no connection; attempt 3 in 2.0s
         [1/3] fetch failed: cannot write /x: No space left on device
 
         """)
@@ -268,7 +268,7 @@ import Testing
     #expect(json.contains(#""download":{"to":"/demo/out/fetch","done_bytes":56623104,"#))
   }
 
-  @Test func `notes of another try, or of a task that has ended, are old`() throws {
+  @Test func `notes of another attempt, or of a task that has ended, are old`() throws {
     let plan = try plan()
     for (ended, attempt) in [(false, Int32(2)), (true, 1)] {
       var status = try status(plan, ended: ended)

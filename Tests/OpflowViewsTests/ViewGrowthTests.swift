@@ -39,7 +39,7 @@ import Testing
     owner.close(.failed, exit: 1)
     let text = owner.errorText()
     #expect(
-      text.contains("request: add 2 tasks, asked by opflow add (pid 7)\n") == (mode != .quiet))
+      text.contains("2 tasks added by opflow add (pid 7)\n") == (mode != .quiet))
     #expect(text.contains("d failed"))
     #expect(text.contains("log: logs/d.log"))
     #expect(text.contains("run r1 failed in 0.00s: 1 succeeded, 1 failed, 2 pending"))
@@ -74,7 +74,7 @@ import Testing
     #expect(after.contains { $0.contains("d") && $0.contains("2.") }, "\(after)")
   }
 
-  @Test func `families that are added are counted by their legs`() throws {
+  @Test func `matrices that are added are counted by their tasks`() throws {
     var model = SessionModel(plan: growing.first, scope: SessionScope([.run, .run]))
     let grown = try growing.add(segment(["c", "d", "e"]))
     model.grow(to: grown, [.run, .excluded, .run])
@@ -129,8 +129,8 @@ import Testing
         """
         run r1 (demo): running for 2.0s
         5 tasks: 5 pending
-        2 tasks were added by opflow add (pid 7)
-        1 task was added by task a (pid 7)
+        2 tasks added by opflow add (pid 7)
+        1 task added by task a (pid 7)
 
         """), "\(text)")
     for name in ["a", "b", "c", "d", "e"] { #expect(text.contains("\n\(name) ")) }
@@ -151,10 +151,10 @@ import Testing
     #expect(
       text(try status(names)).contains(
         """
-        3 tasks were added before that, in 3 batches
-        1 task was added by opflow add (pid 7)
-        1 task was added by opflow add (pid 7)
-        1 task was added by opflow add (pid 7)
+        3 tasks added by 3 requests before these
+        1 task added by opflow add (pid 7)
+        1 task added by opflow add (pid 7)
+        1 task added by opflow add (pid 7)
 
         """))
   }
@@ -195,7 +195,7 @@ import Testing
       } else {
         let text = owner.errorText()
         #expect(
-          text.hasSuffix("request: withdraw 2 tasks that scan added before this try\n"), "\(text)")
+          text.hasSuffix("removed 2 tasks that an earlier attempt of scan added\n"), "\(text)")
       }
     }
   }

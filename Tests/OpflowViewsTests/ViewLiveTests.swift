@@ -32,7 +32,7 @@ import Testing
     #expect(
       view.errorText() == """
         \u{1b}[?2026h\u{1b}[?25l\u{1b}[?7lfetch   0.10s\u{1b}[K
-        [0/4] 0.10s, 1 running, 3 waiting\u{1b}[K\u{1b}[?7h\r\u{1b}[1A\u{1b}[?25h\u{1b}[?2026l
+        [0/4] 0.10s, 1 running, 3 pending\u{1b}[K\u{1b}[?7h\r\u{1b}[1A\u{1b}[?25h\u{1b}[?2026l
         """)
     view.wait(50)
     view.tick()
@@ -44,7 +44,7 @@ import Testing
       view.errorText() == """
         \u{1b}[?2026h\u{1b}[?25l\r\u{1b}[?7lfetch    2.1s\u{1b}[K
         build    2.0s\u{1b}[K
-        [0/4] 2.1s, 2 running, 2 waiting\u{1b}[K\u{1b}[?7h\r\u{1b}[2A\u{1b}[?25h\u{1b}[?2026l
+        [0/4] 2.1s, 2 running, 2 pending\u{1b}[K\u{1b}[?7h\r\u{1b}[2A\u{1b}[?25h\u{1b}[?2026l
         """)
     // What stays waits for the next frame.
     view.warning("the disk is slow")
@@ -58,7 +58,7 @@ import Testing
         \u{1b}[?2026h\u{1b}[?25l\r\u{1b}[K\u{1b}[C\u{1b}[J\rwarning: the disk is slow
         \u{1b}[?7lfetch    2.2s
         build    2.1s
-        [0/4] 2.2s, 2 running, 2 waiting\u{1b}[?7h\r\u{1b}[2A\u{1b}[?25h\u{1b}[?2026l
+        [0/4] 2.2s, 2 running, 2 pending\u{1b}[?7h\r\u{1b}[2A\u{1b}[?25h\u{1b}[?2026l
         """)
     view.end("build", .success)
     view.wait(100)
@@ -66,7 +66,7 @@ import Testing
     #expect(
       view.errorText() == """
         \u{1b}[?2026h\u{1b}[?25l\r\u{1b}[?7lfetch    2.3s\u{1b}[K
-        [1/4] 2.3s, 1 running, 2 waiting\u{1b}[K\u{1b}[J\u{1b}[?7h\r\u{1b}[1A\u{1b}[?25h\u{1b}[?2026l
+        [1/4] 2.3s, 1 running, 2 pending\u{1b}[K\u{1b}[J\u{1b}[?7h\r\u{1b}[1A\u{1b}[?25h\u{1b}[?2026l
         """)
     view.close(.interrupted, exit: 130, signal: 2)
     #expect(
@@ -74,7 +74,7 @@ import Testing
         \u{1b}[?2026h\u{1b}[?25l\r\u{1b}[K\u{1b}[C\u{1b}[J\rpending: test, publish
         run r1 interrupted by SIGINT in 2.3s: 1
           succeeded, 2 pending
-        resume it: opflow resume r1
+        to continue: opflow resume r1
         \u{1b}[?25h\u{1b}[?2026l
         """)
     #expect(view.errorText() == "")
@@ -90,7 +90,7 @@ import Testing
     #expect(!view.errorText().contains("\u{1b}"))
   }
 
-  @Test func `what goes wrong stays above, and how to see the output is told`() throws {
+  @Test func `failures stay above, and the summary has the command for the output`() throws {
     var view = try owner(plan())
     _ = view.errorText()
     view.start("fetch")
@@ -101,23 +101,23 @@ import Testing
     view.end("fetch", .retry, .exit(75), outputBytes: 3) { $0.delayMilliseconds = 100 }
     #expect(
       view.errorText() == """
-        \u{1b}[?2026h\u{1b}[?25l\r\u{1b}[K\u{1b}[C\u{1b}[J\r[0/4] fetch failed: exit 75 after 1.2s, next try in 0.10s
-        \u{1b}[?7l[0/4] 0.20s, 0 running, 4 waiting\u{1b}[?7h\r\u{1b}[?25h\u{1b}[?2026l
+        \u{1b}[?2026h\u{1b}[?25l\r\u{1b}[K\u{1b}[C\u{1b}[J\r[0/4] fetch failed after 1.2s: exit 75; attempt 2 in 0.10s
+        \u{1b}[?7l[0/4] 0.20s, 0 running, 4 pending\u{1b}[?7h\r\u{1b}[?25h\u{1b}[?2026l
         """)
     view.close(.succeeded)
-    #expect(view.errorText().contains("what tasks printed: opflow logs --run r1\n"))
+    #expect(view.errorText().contains("to see the output of tasks: opflow logs --run r1\n"))
   }
 
-  @Test func `a success that the next run does not go by stays above`() throws {
+  @Test func `a success that the next run does not use stays above`() throws {
     var view = try owner(plan())
     _ = view.errorText()
     view.start("build")
-    view.end("build", .success) { $0.detail = "changed: a.c while it ran: it will run again" }
+    view.end("build", .success) { $0.detail = "changed: a.c while it ran; re-run next" }
     view.close(.succeeded)
     let text = view.errorText()
     #expect(
       text.contains(
-        "build succeeded in 1.2s, changed: a.c while it ran: it will run again\n"), "\(text)")
+        "build succeeded in 1.2s, changed: a.c while it ran; re-run next\n"), "\(text)")
   }
 
   @Test func `a download shows a bar, its speed and the time that is left`() throws {
@@ -134,7 +134,7 @@ import Testing
         "run r1 (demo): 4 tasks",
         "build    4.2s",
         "fetch    1.0s  [========>               ]   38%   76.0MiB/200.0MiB    24.0MiB/s  6s left",
-        "[0/4] 4.2s, 2 running, 2 waiting",
+        "[0/4] 4.2s, 2 running, 2 pending",
       ])
   }
 
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `a program that stops gives the terminal back, and begins anew after that`() throws {
+  @Test func `a stopped program releases the terminal, and draws again afterwards`() throws {
     var view = try owner(plan())
     var screen = Screen(columns: 80, rows: 24)
     view.start("fetch")
@@ -251,12 +251,12 @@ import Testing
     screen.write(view.errorBytes())
     #expect(
       screen.text.dropFirst(2) == [
-        "[1]+ Stopped", "$ fg", "fetch   0.20s", "[0/4] 0.20s, 1 running, 3 waiting",
+        "[1]+ Stopped", "$ fg", "fetch   0.20s", "[0/4] 0.20s, 1 running, 3 pending",
       ])
   }
 
-  /// A person drags the window about while frames are drawn, some of them before it is told.
-  /// Terminals either wrap lines anew then, or cut them.
+  /// A user resizes the window while frames are drawn, some of them before the view knows the new
+  /// size. Terminals then either wrap lines again or cut them.
   @Test(arguments: [true, false], 0..<40)
   func `a window of any size keeps the lines above and nothing of old frames`(
     reflows: Bool, seed: Int

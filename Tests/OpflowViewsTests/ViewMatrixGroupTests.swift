@@ -6,7 +6,7 @@ import OpflowPlan
 import OpflowViews
 import Testing
 
-/// Families share a row, and legs that want to be looked at have their own.
+/// The tasks of a matrix share a row, except for those that run or failed.
 @Suite struct ViewMatrixGroupTests {
   private let plan: Plan
   private let names = ["fetch", "b[n=1]", "b[n=2]", "b[n=3]", "t[n=1,m=x]", "t[n=2,m=x]", "last"]
@@ -43,39 +43,39 @@ import Testing
     return String(decoding: view.text(), as: UTF8.self)
   }
 
-  @Test func `a plan has a row for each family`() {
+  @Test func `a plan has a row for each matrix`() {
     let rows = planText().split(separator: "\n").prefix(6).map { row in
       row.split(separator: " ").joined(separator: " ")
     }
     #expect(
       rows == [
         "test: 7 tasks, 7 to run, cpu 2", "# TASK AFTER COMMAND", "1 fetch true",
-        "2 b (3 legs) fetch true", "5 t (2 legs) b true", "7 last b, t[n=2,m=x] true",
+        "2 b (3 tasks) fetch true", "5 t (2 tasks) b true", "7 last b, t[n=2,m=x] true",
       ], "\(planText())")
     let some = planText(initial: [
       .succeeded, .succeeded, .run, .run, .succeeded, .run, .succeeded,
     ])
-    #expect(some.contains("b (2 of 3 legs)"), "\(some)")
+    #expect(some.contains("b (2 of 3 tasks)"), "\(some)")
     #expect(some.contains("t[n=2,m=x]"), "\(some)")
     let all = planText(showsAll: true)
-    #expect(names.allSatisfy { all.contains($0) } && !all.contains("legs"), "\(all)")
+    #expect(names.allSatisfy { all.contains($0) } && !all.contains(" tasks)"), "\(all)")
   }
 
-  @Test func `a row tells the commonest reason of its legs, and how many have another one`() {
+  @Test func `a row has the most common reason of its matrix tasks, and counts the others`() {
     let interrupted = [1, 2].map { Transition(.resume(.interrupted), TaskID($0)) }
     let other = Transition(.resume(.failedBefore), TaskID(3))
     for (reasons, told) in [
-      (interrupted, "interrupted; 1 other differs"),
-      (interrupted + [other], "interrupted; 1 other differs"),
-      ([other, interrupted[0]], "interrupted; 2 others differ"),
-      (interrupted + [Transition(.resume(.interrupted), TaskID(3))], "interrupted  true"),
+      (interrupted, "interrupted; 1 task has another reason"),
+      (interrupted + [other], "interrupted; 1 task has another reason"),
+      ([other, interrupted[0]], "interrupted; 2 have other reasons"),
+      (interrupted + [Transition(.resume(.interrupted), TaskID(3))], "interrupted      true"),
     ] {
       let text = planText(reasons: reasons)
       #expect(text.contains(told), "\(told): \(text)")
     }
   }
 
-  @Test func `legs that were cut short are told in the row of their family`() throws {
+  @Test func `the row of a matrix counts interrupted tasks`() throws {
     let status = try status(isHeld: false) { journal, id in
       for name in ["fetch", "b[n=1]", "b[n=2]"] {
         journal.append(Transition(.start, id(name)), at: 1000, plan: plan)
@@ -125,20 +125,20 @@ import Testing
     }
   }
 
-  @Test func `a status has a row for each family, and for legs that run or failed`() throws {
+  @Test func `a status has a row for each matrix, and for its tasks that run or failed`() throws {
     let rows = statusText(try half()).dropFirst(3).map {
       $0.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
     }
     #expect(
       rows == [
         "fetch succeeded 0.00s", "b 2/3 running 1 running, 1 failed, 1 succeeded",
-        "b[n=2] failed 0.00s exit 3", "b[n=3] running 3.0s", "t 0/2 pending",
+        "b[n=2] failed 0.00s exit 3", "b[n=3] running 3.0s", "t 0/2 pending 2 pending",
         "last pending after b[n=3], t[n=2,m=x]",
       ], "\(rows)")
     #expect(statusText(try half(), showsAll: true).count == 3 + 7)
   }
 
-  @Test func `JSON has all tasks, and the counts of families`() throws {
+  @Test func `JSON has all tasks, and the counts of matrices`() throws {
     let text = String(
       decoding: StatusJSON.text(try half(), nowMilliseconds: 4000) { _ in nil }, as: UTF8.self)
     #expect(
@@ -154,7 +154,7 @@ import Testing
     #expect(names.allSatisfy { text.contains("{\"id\":\"\($0)\"") })
   }
 
-  @Test func `a live frame tells how far families are of which a leg runs`() {
+  @Test func `a live frame shows the progress of matrices with running tasks`() {
     var options = ProgressOptions(mode: .live)
     options.size = TerminalSize(columns: 60, rows: 24)
     var view = ViewDriver(plan, options)
@@ -175,19 +175,19 @@ import Testing
     #expect(!after.contains("1/3") && !after.contains("2/3"), "\(after)")
   }
 
-  @Test func `what opflow alone shows has a line for each family`() {
+  @Test func `the list of tasks has a line for each matrix`() {
     let text = String(
       decoding: TasksView.text(
         plan, manifest: "m", newest: nil, nowMilliseconds: 0, color: false), as: UTF8.self)
-    #expect(text == "m: 7 tasks\nTASK\nfetch\nb (3 legs)\nt (2 legs)\nlast\n")
+    #expect(text == "m: 7 tasks\nTASK\nfetch\nb (3 tasks)\nt (2 tasks)\nlast\n")
   }
 
-  @Test func `tasks that are named are shown alone, and legs counted`() throws {
+  @Test func `only named tasks are listed, and matrix tasks counted`() throws {
     let only = try Selector.tasks(["last", plan.nameString(TaskID(1))], of: plan)
     let text = String(
       decoding: TasksView.text(
         plan, manifest: "m", only: only, newest: nil, nowMilliseconds: 0, color: false),
       as: UTF8.self)
-    #expect(text == "m: 7 tasks\nTASK\nb (1 of 3 legs)\nlast\n")
+    #expect(text == "m: 7 tasks\nTASK\nb (1 of 3 tasks)\nlast\n")
   }
 }

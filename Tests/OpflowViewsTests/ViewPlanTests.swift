@@ -41,7 +41,7 @@ import Testing
         5  cleanup  all others  make cleanup
         expected: 4 tasks, at least 4 tasks
         critical path, 4 tasks: fetch, build, test, cleanup
-        no earlier run timed these tasks: each counts as one
+        no durations from earlier runs, so every task counts as 1
 
         """)
   }
@@ -90,23 +90,23 @@ import Testing
     #expect(
       String(decoding: view.text(), as: UTF8.self) == """
         demo: 5 tasks, 5 to run, cpu 1
-        #  TASK     TAKES  AFTER       COMMAND
-        1  fetch     1.5s              make fetch
-        2  build    1m05s  fetch       make build
-        3  lint      2.0s              make lint
-        4  test     ~2.0s  build       make test
-        5  cleanup  0.50s  all others  make cleanup
+        #  TASK     DURATION  AFTER       COMMAND
+        1  fetch        1.5s              make fetch
+        2  build       1m05s  fetch       make build
+        3  lint         2.0s              make lint
+        4  test        ~2.0s  build       make test
+        5  cleanup     0.50s  all others  make cleanup
         critical path, 1m09s: fetch 1.5s, build 1m05s, test ~2.0s, cleanup 0.50s
         CPU  EXPECTED  AT LEAST
           1     1m11s     1m11s
           2     1m09s     1m09s
           4     1m09s     1m09s
-        earlier runs timed 4 of 5 tasks; ~ is a guess
+        earlier runs timed 4 of 5 tasks; ~ is an estimate
 
         """)
   }
 
-  @Test func `what is skipped or left out is told or not there`() throws {
+  @Test func `skipped tasks are named, and unselected ones left out`() throws {
     let plan = try plan()
     let selection = try Selection(only: ["test"], skip: ["build"], of: plan)
     #expect(
@@ -118,12 +118,12 @@ import Testing
         skipped: build (by --skip)
         expected: 2 tasks, at least 2 tasks
         critical path, 2 tasks: test, cleanup
-        no earlier run timed these tasks: each counts as one
+        no durations from earlier runs, so every task counts as 1
 
         """)
   }
 
-  @Test func `what a request said of priorities is the order of a resume`() throws {
+  @Test func `a resume uses the priorities of requests`() throws {
     let plan = try ViewFixture.plan([("a", []), ("b", []), ("c", [])])
     var resumeState = ResumeState(initial: [.run, .run, .run], attempts: [0, 0, 0])
     resumeState.priorities = [TaskID(2): 4, TaskID(0): -4]
@@ -134,7 +134,7 @@ import Testing
     #expect(rows[0][2] == "4" && rows[2][2] == "-4")
   }
 
-  @Test func `a resume tells why each runs again`() throws {
+  @Test func `a resume has the reason of each re-run`() throws {
     let plan = try plan()
     let view = PlanView(
       plan: plan, options: options,
@@ -143,14 +143,14 @@ import Testing
       reasons: [Transition(.resume(.failedBefore), TaskID(2))], color: false)
     #expect(
       String(decoding: view.text(), as: UTF8.self) == """
-        demo: 5 tasks, 3 to run, 2 reused, cpu 2
-        #  TASK     AFTER       WHY            COMMAND
-        1  build    fetch       failed before  make build
-        2  test     build                      make test
-        3  cleanup  all others                 make cleanup
+        demo: 5 tasks, 3 to run, 2 already done, cpu 2
+        #  TASK     AFTER       WHY               COMMAND
+        1  build    fetch       failed last time  make build
+        2  test     build                         make test
+        3  cleanup  all others                    make cleanup
         expected: 3 tasks, at least 3 tasks
         critical path, 3 tasks: build, test, cleanup
-        no earlier run timed these tasks: each counts as one
+        no durations from earlier runs, so every task counts as 1
 
         """)
   }

@@ -36,19 +36,19 @@ import Testing
         fetch | last
         [1/4] fetch succeeded in 1.2s
         [1/4] build started
-        [1/4] build failed: exit 75 after 0.30s, next try in 2.0s
-        [1/4] build started (try 2)
+        [1/4] build failed after 0.30s: exit 75; attempt 2 in 2.0s
+        [1/4] build started (attempt 2)
         build | again
-        [2/4] build failed: exit 2 after 1.2s (try 2)
+        [2/4] build failed after 1.2s (attempt 2): exit 2
           make build
-        [3/4] test skipped: because of build
-        [4/4] publish skipped: because of build
+        [3/4] test skipped: build failed
+        [4/4] publish skipped: build failed
 
         """)
     #expect(view.outputText().isEmpty)
   }
 
-  @Test func `the summary tells a failure in a line, whole where it is out of sight`() throws {
+  @Test func `the summary has a line for a failure, and all of it if it scrolled away`() throws {
     for mode in [OutputMode.line, .quiet, .group, .live] {
       for isOutOfSight in [false, true] {
         var view = ViewDriver(try plan(), ProgressOptions(mode: mode))
@@ -60,27 +60,27 @@ import Testing
         view.wait(5000)
         view.close(.failed, exit: 1)
         let block = """
-          fetch failed: signal 9 (KILL) after 1.2s
+          fetch failed after 1.2s: signal 9 (KILL)
             make fetch
           \((11...30).map { "  | line \($0)" }.joined(separator: "\n"))
             log: logs/fetch.log
           """
-        let line = "fetch failed: signal 9 (KILL) after 1.2s, log: logs/fetch.log"
-        let logs = mode == .live ? "what tasks printed: opflow logs --run r1\n" : ""
+        let line = "fetch failed after 1.2s: signal 9 (KILL), log: logs/fetch.log"
+        let logs = mode == .live ? "to see the output of tasks: opflow logs --run r1\n" : ""
         #expect(
           view.errorText() == """
 
             \(isOutOfSight && (mode == .line || mode == .group) ? block : line)
             pending: build, test, publish
             run r1 failed in 5.0s: 1 failed, 3 pending
-            \(logs)resume it: opflow resume r1
+            \(logs)to continue: opflow resume r1
 
             """, "\(mode)")
       }
     }
   }
 
-  @Test func `a failure says where it stands and what was run`() throws {
+  @Test func `a failure has its place in the manifest and its command`() throws {
     for columns in [51, 52] {
       var options = ProgressOptions(mode: .quiet)
       options.size = TerminalSize(columns: columns, rows: 24)
@@ -92,19 +92,19 @@ import Testing
       #expect(
         view.errorText().hasPrefix(
           """
-          fetch failed: exit 1 after 1.2s
+          fetch failed after 1.2s: exit 1
             ci/demo.yaml:12: make fetch
             | no
             log: logs/fetch.log
 
-          fetch failed: exit 1 after 1.2s\(columns == 51 ? "\n  " : ", ")log: logs/fetch.log
+          fetch failed after 1.2s: exit 1\(columns == 51 ? "\n  " : ", ")log: logs/fetch.log
           pending:
           """), "\(columns)")
     }
   }
 
   @Test(arguments: [OutputMode.line, .group])
-  func `a failure after which nothing new starts says so, where something runs on`(
+  func `a failure that keeps tasks from starting says so if others still run`(
     mode: OutputMode
   ) throws {
     let plan = try ViewFixture.plan([("a", []), ("b", []), ("c", []), ("d", ["a"])])
@@ -113,16 +113,16 @@ import Testing
     _ = view.errorText()
     view.end("a", .failure, .exit(1)) { $0.allowed = true }
     view.end("b", .failure, .exit(1))
-    #expect(!view.errorText().contains("nothing new"))
+    #expect(!view.errorText().contains("no further task"))
     var last = ViewDriver(plan, ProgressOptions(mode: mode), maxFailures: 1)
     for name in ["a", "b", "c"] { last.start(name) }
     last.end("b", .failure, .exit(1))
-    #expect(last.errorText().hasSuffix("\n[1/4] 1 failed: nothing new starts, 2 still run\n"))
+    #expect(last.errorText().hasSuffix("\n[1/4] 1 failed: no further task starts; 2 still run\n"))
     last.end("c", .failure, .exit(1))
-    #expect(!last.errorText().contains("nothing new"))
+    #expect(!last.errorText().contains("no further task"))
   }
 
-  @Test func `the summary names what was skipped for want of what failed`() throws {
+  @Test func `the summary names tasks whose dependencies failed`() throws {
     let plan = try ViewFixture.plan([
       ("test", []), ("publish", ["test"]), ("tell", ["publish"]), ("lint", []), ("complain", []),
       ("mail", ["complain"]), ("other", []),
@@ -140,7 +140,7 @@ import Testing
       view.tell(Transition(.skip(.upstream(view.id(need))), view.id(name)))
     }
     view.close(.failed, exit: 1)
-    #expect(view.errorText().contains("\nskipped, needs not met: publish, tell\nrun r1"))
+    #expect(view.errorText().contains("\nskipped (dependency failed): publish, tell\nrun r1"))
   }
 
   @Test func `a run without failures ends in one line`() throws {
@@ -151,19 +151,19 @@ import Testing
     view.tell(Transition(.skip(.condition), view.id("publish")))
     view.close(.succeeded)
     #expect(
-      view.errorText() == "run r1 succeeded in 0.00s: 1 succeeded, 1 skipped, 2 reused\n")
+      view.errorText() == "run r1 succeeded in 0.00s: 1 succeeded, 1 skipped, 2 already done\n")
   }
 
-  @Test func `a resume tells what runs again and why`() throws {
+  @Test func `a resume names the tasks that it re-runs, with the reasons`() throws {
     var view = ViewDriver(
       try plan(), ProgressOptions(mode: .line), reused: ["fetch"], isResumed: true)
     view.tell(Transition(.resume(.changed(.run)), view.id("build")))
     view.tell(Transition(.resume(.afterRerun(view.id("build"))), view.id("test")))
     #expect(
       view.errorText() == """
-        resuming r1 (demo): 4 tasks, 1 reused
-        [1/4] build runs again: changed: run
-        [1/4] test runs again: after rerun of build
+        resuming r1 (demo): 4 tasks, 1 already done
+        [1/4] build: re-run (its `run` changed)
+        [1/4] test: re-run (build is re-run)
 
         """)
   }
@@ -176,7 +176,7 @@ import Testing
     view.start("t1")
     let lines = view.errorText().split(separator: "\n")
     #expect(lines.count == 23)
-    #expect(lines[21] == "… and 10 more run again")
+    #expect(lines[21] == "… and 10 more are re-run")
   }
 
   @Test func `group mode prints a block when a task ends`() throws {
@@ -209,7 +209,7 @@ import Testing
     view.end("fetch", .success, outputBytes: 1500 * 1024)
     let text = view.errorText()
     #expect(text.utf8.count { $0 == 120 } == 1024 * 1023)
-    #expect(text.hasSuffix("(its last 1048576 bytes; the whole is in logs/fetch.log)\n\n"))
+    #expect(text.hasSuffix("(the last 1048576 bytes; full log: logs/fetch.log)\n\n"))
   }
 
   @Test func `quiet mode shows failures only`() throws {
@@ -223,7 +223,7 @@ import Testing
     view.end("test", .failure, .exit(1)) { $0.allowed = true }
     #expect(
       view.errorText() == """
-        build failed: exit 1 after 1.2s
+        build failed after 1.2s: exit 1
           make build
           | error: x
           log: logs/build.log
@@ -249,7 +249,7 @@ import Testing
         interrupted: build
         pending: test, publish
         run r1 interrupted by SIGTERM in 0.00s: 1 cancelled, 1 interrupted, 2 pending
-        resume it: opflow resume r1
+        to continue: opflow resume r1
 
         """)
   }
@@ -265,16 +265,38 @@ import Testing
 
         build failed: interrupted
           make build
-          it is not to be run twice (on_interrupted: fail); when it may be:
+          it stays failed (on_interrupted: fail); to run it again:
           opflow resume r1 --rerun build
         pending: test, publish
-        run r1 failed in 0.00s: 1 failed, 2 pending, 1 reused
-        resume it, when build may run again: opflow resume r1 --rerun build
+        run r1 failed in 0.00s: 1 failed, 2 pending, 1 already done
+        to continue and run build again (on_interrupted: fail): opflow resume r1 --rerun build
 
         """)
   }
 
-  @Test func `a task taken back from a worker is not told`() throws {
+  @Test func `the summary has a command without --rerun only if that would run a task`() throws {
+    for hasOther in [false, true] {
+      let others: [(name: String, needs: [String])] = hasOther ? [("lint", [])] : []
+      let plan = try ViewFixture.plan(
+        [("build", []), ("test", ["build"])] + others, flags: ["build": .failWhenInterrupted])
+      var view = ViewDriver(plan, ProgressOptions(mode: .line))
+      view.start("build")
+      view.end("build", .interrupt, .signal(15)) { $0.outcome.reason = .stopped(.signal) }
+      _ = view.errorText()
+      view.close(.interrupted, exit: 143, signal: 15)
+      let plain = hasOther ? "to continue: opflow resume r1\n" : ""
+      #expect(
+        view.errorText() == """
+          interrupted: build
+          pending: test\(hasOther ? ", lint" : "")
+          run r1 interrupted by SIGTERM in 0.00s: 1 interrupted, \(hasOther ? 2 : 1) pending
+          \(plain)to continue and run build again (on_interrupted: fail): opflow resume r1 --rerun build
+
+          """)
+    }
+  }
+
+  @Test func `a task that returns from a worker to the queue is not reported`() throws {
     var view = ViewDriver(try plan(), ProgressOptions(mode: .line))
     view.start("fetch")
     _ = view.errorText()

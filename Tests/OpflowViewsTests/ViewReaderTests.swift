@@ -29,8 +29,9 @@ import Testing
     #expect((4000...4300).contains(shown))
     #expect(
       lines.dropFirst(shown + 2) == [
-        "… \(grouped(10_000 - shown)) lines not shown, see the log", "[1/2] t1 succeeded in 1.2s",
-        "[1/2] t2 started", "warning: the disk is slow", "[2/2] t2 failed: exit 1 after 1.2s",
+        "… \(grouped(10_000 - shown)) lines not shown; the log has them",
+        "[1/2] t1 succeeded in 1.2s", "[1/2] t2 started", "warning: the disk is slow",
+        "[2/2] t2 failed after 1.2s: exit 1",
         "  make t2",
       ])
     #expect(view.outputRoom > 0)
@@ -49,9 +50,9 @@ import Testing
         [0/1] t1 started
         t1 | one
         t1 | two
-        t1 | … 12,345 lines not shown, see logs/t1.log
+        t1 | … 12,345 lines not shown; full log: logs/t1.log
         t1 | three
-        t1 | … 700.0MiB not shown, see logs/t1.log
+        t1 | … 700.0MiB not shown; full log: logs/t1.log
 
         """)
   }
@@ -69,10 +70,10 @@ import Testing
       view.errorText() == """
         run r1 (demo): 2 tasks
         [0/2] t1 started
-        … 2 lines not shown, see the log
+        … 2 lines not shown; the log has them
         [1/2] t1 succeeded in 1.2s
         [1/2] t2 started
-        … 2 lines not shown, see the log
+        … 2 lines not shown; the log has them
         [2/2] t2 succeeded in 1.2s
         run r1 succeeded in 0.00s: 2 succeeded
 
@@ -99,7 +100,7 @@ import Testing
     view.close(.failed, exit: 1)
     let errors = view.errorText()
     #expect(errors.utf8.count < 12 << 20)
-    #expect(errors.hasSuffix("resume it: opflow resume r1\n"))
+    #expect(errors.hasSuffix("to continue: opflow resume r1\n"))
     let objects = view.outputText()
     #expect(objects.utf8.count < 17 << 20)
     let last = objects.split(separator: "\n").suffix(2)
@@ -108,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: [OutputMode.line, .group])
-  func `after a minute without a word it is told what runs`(mode: OutputMode) throws {
+  func `after a minute of silence the running tasks are listed`(mode: OutputMode) throws {
     var view = ViewDriver(try plan(8), ProgressOptions(mode: mode))
     for task in 1...7 { view.start("t\(task)") }
     _ = view.errorText()
@@ -120,7 +121,7 @@ import Testing
     view.tick()
     #expect(
       view.errorText() == "[0/8] still running: t1 (1m00s), t2 (1m00s), t3 (1m00s), "
-        + "t4 (1m00s), t5 (1m00s) and 2 more\n")
+        + "t4 (1m00s), t5 (1m00s) … and 2 more\n")
     view.wait(59_000)
     view.tick()
     view.warning("x")

@@ -5,7 +5,7 @@ import OpflowPlan
 import OpflowViews
 import Testing
 
-/// Downloads of which nothing comes any more.
+/// Downloads that receive no more data.
 @Suite struct ViewStallTests {
   private func plan() throws -> Plan {
     try ViewFixture.plan(
@@ -44,7 +44,7 @@ import Testing
     return view
   }
 
-  @Test func `lines tell once that a download stalls, and that it goes on`() throws {
+  @Test func `a stall of a download is one line, and its end another`() throws {
     var view = try owner()
     view.wait(2900)
     view.tick()
@@ -58,7 +58,8 @@ import Testing
     }
     #expect(view.errorText() == "")
     view.download("fetch", done: 600, of: 1500, speed: 10)
-    #expect(view.errorText() == "[0/2] fetch: 600B of 1.4KiB (40%), goes on after 23s\n")
+    #expect(
+      view.errorText() == "[0/2] fetch: 600B of 1.4KiB (40%), continues after a stall of 23s\n")
     view.download("fetch", done: 700, of: 1500, speed: 10)
     #expect(view.errorText() == "")
     view.wait(3000)
@@ -77,7 +78,7 @@ import Testing
     #expect(view.errorText() == "[0/2] fetch: 0B, stalled for 3s\n")
   }
 
-  @Test func `a later try stalls anew, and one that has ended does not`() throws {
+  @Test func `another attempt can stall again, and a finished one cannot`() throws {
     var view = try owner()
     view.wait(5000)
     view.tick()

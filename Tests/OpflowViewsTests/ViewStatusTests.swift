@@ -86,35 +86,35 @@ import Testing
         run r1 (demo): running for 3.5s
         5 tasks: 1 succeeded, 1 running, 1 failed, 1 skipped, 1 pending
 
-        TASK   STATE       TIME  TRIES  WHY
+        TASK   STATE       TIME  ATTEMPTS  WHY
         fetch  succeeded   1.5s
         build  running     2.0s
-        test   pending                  after build
-        flaky  failed     0.02s      2  signal 9 (KILL)
-        lint   skipped                  `if` is false
+        test   pending                     after build
+        flaky  failed     0.02s         2  signal 9 (KILL)
+        lint   skipped                     its `if` is false
 
         """)
   }
 
-  @Test func `what a dead run left running is pending, interrupted`() throws {
+  @Test func `a task that ran when the run died is pending and interrupted`() throws {
     #expect(
       try text(journal().status(isHeld: false)) == """
         run r1 (demo): interrupted after 1.5s
         5 tasks: 1 succeeded, 1 failed, 1 skipped, 2 pending
 
-        TASK   STATE       TIME  TRIES  WHY
+        TASK   STATE       TIME  ATTEMPTS  WHY
         fetch  succeeded   1.5s
-        build  pending                  interrupted
-        test   pending                  after build
-        flaky  failed     0.02s      2  signal 9 (KILL)
-        lint   skipped                  `if` is false
+        build  pending                     interrupted
+        test   pending                     after build
+        flaky  failed     0.02s         2  signal 9 (KILL)
+        lint   skipped                     its `if` is false
 
-        continue it: opflow resume r1
+        to continue: opflow resume r1
 
         """)
   }
 
-  @Test func `a retry's delay is told with why, how often and when`() throws {
+  @Test func `a retry is shown with its reason, its attempt and its delay`() throws {
     var journal = Journal(try ViewFixture.plan([("flaky", []), ("next", ["flaky"])]))
     journal.tell(.start, "flaky")
     journal.tell(.retry, "flaky") {
@@ -126,16 +126,16 @@ import Testing
         run r1 (demo): running for 3.5s
         2 tasks: 2 pending
 
-        TASK   STATE    TRIES  WHY
-        flaky  pending      1  exit 75; next try in 12s
-        next   pending         after flaky
+        TASK   STATE    ATTEMPTS  WHY
+        flaky  pending         1  exit 75; attempt 2 in 12s
+        next   pending            after flaky
 
         """)
     let json = StatusJSON.text(try journal.status(isHeld: true), nowMilliseconds: 4500) { _ in nil }
     #expect(String(decoding: json, as: UTF8.self).contains(#""next_try_ms":16500,"#))
-    // Nobody will try it when nobody drives the run.
+    // Without an opflow process there is no next attempt.
     let dead = try text(journal.status(isHeld: false))
-    #expect(dead.contains("flaky  pending      1  exit 75\n"), "\(dead)")
+    #expect(dead.contains("flaky  pending         1  exit 75\n"), "\(dead)")
   }
 
   @Test func `a task waits for a need that was cancelled`() throws {
@@ -232,13 +232,41 @@ import Testing
         """)
   }
 
-  @Test func `what stands still does not count as running`() throws {
+  @Test func `a suspended task does not count as running`() throws {
     var journal = try journal()
     journal.tell(.pause, "build")
     let status = try journal.status(isHeld: true)
     #expect(text(status).contains("5 tasks: 1 succeeded, 1 suspended, 1 failed"))
     let json = StatusJSON.text(status, nowMilliseconds: 2500) { _ in nil }
     #expect(String(decoding: json, as: UTF8.self).contains(#""running":0,"suspended":1,"#))
+  }
+
+  @Test func `a suspended task and one that waits for approval are counted by themselves`() throws {
+    var maker = PlanMaker()
+    for name in ["build", "lint"] { maker.add(name) }
+    maker.add("ask") {
+      $0.kind = .approve
+      $0.demand = []
+    }
+    var journal = Journal(try maker.make())
+    for name in ["build", "lint", "ask"] { journal.tell(.start, name) }
+    journal.tell(.pause, "lint")
+    let text = try text(journal.status(isHeld: true))
+    #expect(
+      text.contains("\n3 tasks: 1 running, 1 suspended, 1 waiting for approval\n"), "\(text)")
+  }
+
+  @Test func `a dead run has a command without --rerun only if that would run a task`() throws {
+    for needs in [["build"], []] {
+      var journal = Journal(
+        try ViewFixture.plan(
+          [("build", []), ("test", needs)], flags: ["build": .failWhenInterrupted]))
+      journal.tell(.start, "build")
+      let text = try text(journal.status(isHeld: false))
+      let plain = needs.isEmpty ? "to continue: opflow resume r1\n" : ""
+      let rerun = "to continue and run build again (on_interrupted: fail): opflow resume r1"
+      #expect(text.hasSuffix("\n\n\(plain)\(rerun) --rerun build\n"), "\(text)")
+    }
   }
 
   @Test func `json tells failures that are allowed from others`() throws {
@@ -258,7 +286,7 @@ import Testing
     #expect(text.contains(#"{"id":"hard","state":"failed","attempts":1,"#))
   }
 
-  @Test func `the time between two drives is no time of the run`() throws {
+  @Test func `the time between two sessions does not count`() throws {
     var journal = try journal()
     journal.close(CloseEntry(state: .failed, exitCode: 1))
     journal.wait(86_400_000)
@@ -267,12 +295,12 @@ import Testing
     journal.wait(2000)
     journal.tell(.success, "test")
     let status = try journal.status(isHeld: false)
-    #expect(text(status).hasPrefix("run r1 (demo): interrupted after 3.5s in 2 drives\n"))
+    #expect(text(status).hasPrefix("run r1 (demo): interrupted after 3.5s in 2 sessions\n"))
     let runs = String(
       decoding: RunsView.text(
         [.run(status, manifest: "m")], nowMilliseconds: status.lastMilliseconds,
         color: false), as: UTF8.self)
-    #expect(runs.contains(" 3.5s  1 d ago"), "\(runs)")
+    #expect(runs.contains(" 3.5s  1 day ago"), "\(runs)")
   }
 
   @Test func `a narrow terminal loses columns of the table of runs, and no cell is wrapped`() throws
@@ -319,9 +347,9 @@ import Testing
       ], nowMilliseconds: 7_201_000, color: false)
     #expect(
       String(decoding: text, as: UTF8.self) == """
-        RUN  NAME  STATE        DONE  FAILED  TIME  STARTED  MANIFEST
-        r1   demo  interrupted   3/5       1  1.5s  2 h ago  build.yaml
-        r0         damaged                                   no first line
+        RUN  NAME  STATE        DONE  FAILED  TIME  STARTED      MANIFEST
+        r1   demo  interrupted   3/5       1  1.5s  2 hours ago  build.yaml
+        r0         damaged                                       no first line
 
         """)
   }

@@ -75,7 +75,7 @@ import Testing
       ], finally: ["clean"])
   }
 
-  @Test func `needs that are open, and what holds them up`() throws {
+  @Test func `open dependencies, and the tasks that block them`() throws {
     var told = Told(try plan())
     told.tell(.start, "fetch")
     told.wait(3000)
@@ -86,7 +86,7 @@ import Testing
 
         test pending
           needs build (pending)
-          what holds that up: fetch (running for 3.0s)
+          blocked by fetch (running for 3.0s)
 
         """)
   }
@@ -99,25 +99,40 @@ import Testing
     #expect(
       try told.why("spell") == """
         spell pending
-          wants 1 of cpu, and 0 of 2 is free; held by fetch (1), lint (1)
-          place 2 of 2 that wait for their turn, behind docs
+          needs 1 of cpu; 0 of 2 is free; held by fetch (1), lint (1)
+          position 2 of 2, behind docs in the queue
 
         """)
     told.tell(.success, "lint")
     #expect(
       try told.why("docs") == """
         docs pending
-          has all it needs: place 1 of 2 that wait for their turn
+          is ready and waits for a free slot; position 1 of 2
 
         """)
   }
 
-  @Test func `where nobody wrote down how much there is, that is said`() throws {
+  @Test func `a task that lacks a resource is not called ready`() throws {
+    let plan = try ViewFixture.plan([("fetch", []), ("build", ["fetch"]), ("lint", [])])
+    var told = Told(plan, cpu: 1)
+    told.tell(.start, "fetch")
+    told.tell(.success, "fetch")
+    told.tell(.start, "lint")
+    #expect(
+      try told.why("build") == """
+        build pending
+          needs 1 of cpu; 0 of 1 is free; held by lint (1)
+          all dependencies finished; position 1 of 1
+
+        """)
+  }
+
+  @Test func `an unknown limit is reported`() throws {
     var told = Told(try plan(), cpu: nil)
     told.tell(.start, "fetch")
     #expect(
       try told.why("docs").contains(
-        "  how much cpu there is, an older opflow did not write down\n"))
+        "  the limit of cpu is unknown: an older opflow did not record it\n"))
   }
 
   @Test func `a pause and a failure hold back all`() throws {
@@ -128,30 +143,25 @@ import Testing
     let text = try told.why("docs")
     #expect(
       text.contains(
-        """
-          the run is paused, asked by opflow pause (pid 7): nothing new starts until `opflow \
-        continue`
-
-        """
-      ))
+        "\n  the run is paused by opflow pause (pid 7); to continue: opflow continue\n"))
     #expect(
-      text.contains("  nothing new starts: 1 task has failed (lint), and --max-failures is 1\n"))
+      text.contains("  no further task starts: 1 task failed (lint), and --max-failures is 1\n"))
     #expect(try !told.why("clean").contains("max-failures"))
   }
 
-  @Test func `what a request did is told with who asked`() throws {
+  @Test func `the effect of a request, and who sent it`() throws {
     var told = Told(try plan())
     told.tell(.start, "lint")
     try told.request(.suspend, "lint", "docs")
     #expect(
       try told.why("lint") == """
         lint suspended
-          began, and its processes stand still, asked by opflow suspend (pid 7), until `opflow continue lint`
+          was suspended by opflow suspend (pid 7); to continue: opflow continue lint
 
         """)
     #expect(
       try told.why("docs").contains(
-        "  it is held, asked by opflow suspend (pid 7), until `opflow continue docs`\n"))
+        "  it is held by opflow suspend (pid 7); to continue: opflow continue docs\n"))
     try told.request(.cancel, "lint", "docs")
     told.wait(90)
     told.tell(.cancel, "lint") {
@@ -173,14 +183,14 @@ import Testing
         """)
   }
 
-  @Test func `a limit that is not there holds nothing back`() throws {
+  @Test func `without a limit of failures, other tasks start`() throws {
     var told = Told(try plan(), maxFailures: 0)
     told.tell(.start, "lint")
     told.tell(.failure, "lint") { $0.outcome = Outcome(status: .exit(3)) }
-    #expect(try !told.why("docs").contains("nothing new starts"))
+    #expect(try !told.why("docs").contains("no further task starts"))
   }
 
-  @Test func `a delay, the end of all others, and what is handed ahead`() throws {
+  @Test func `a delay, a finally task and a prefetched task`() throws {
     var told = Told(try plan())
     told.tell(.start, "lint") { $0.worker = WorkerID(4) }
     told.tell(.start, "docs") {
@@ -195,18 +205,18 @@ import Testing
     #expect(
       try told.why("fetch", "docs", "clean") == """
         fetch pending
-          try 1 of 1 failed: exit 7; the next one is due in 10s
+          attempt 1 of 1 failed: exit 7; attempt 2 in 10s
 
         docs pending
-          worker 4 has it next, behind lint
+          is next on worker 4, behind lint
 
         clean pending
-          it is a `finally` task: 6 tasks have no end yet
+          is a `finally` task; waits for 6 tasks to finish
 
         """)
   }
 
-  @Test func `ends, with the way down from what they come from`() throws {
+  @Test func `ends, with the failure that caused them`() throws {
     var told = Told(try plan())
     told.tell(.start, "fetch")
     told.tell(.failure, "fetch") {
@@ -222,25 +232,25 @@ import Testing
       text == """
         fetch failed
           exit 3 after 0.25s
-          a resume would keep that
+          a resume would not re-run it
 
         test skipped
-          because of build, which was skipped because of fetch; fetch failed: exit 3
-          a resume would keep that
+          build was skipped because fetch failed: exit 3
+          a resume would not re-run it
 
         lint skipped
-          `if` is false
-          a resume would keep that
+          its `if` is false
+          a resume would not re-run it
 
         docs pending
           did not start before the run ended
-          nothing new starts: 1 task has failed (fetch), and --max-failures is 1
-          a resume would keep that
+          no further task starts: 1 task failed (fetch), and --max-failures is 1
+          a resume would not re-run it
 
         """)
   }
 
-  @Test func `a resume's reason is told, and what it took over`() throws {
+  @Test func `the reason of a re-run, and results that a resume kept`() throws {
     var told = Told(try plan())
     let plan = told.plan
     for name in ["fetch", "build", "lint"] {
@@ -253,15 +263,15 @@ import Testing
     told.resume([("build", .changed(.run))])
     told.tell(.start, "build", attempt: 2)
     #expect(
-      try told.why("build").contains("  the newest resume took it back: changed: run\n"))
+      try told.why("build").contains("  the last resume scheduled it again (its `run` changed)\n"))
     #expect(
       try told.why("lint").contains(
-        "  the newest resume took that over: neither its definition nor what it needs has changed\n"
+        "  the last resume kept this result: its definition and dependencies are unchanged\n"
       ))
-    #expect(try !told.why("build").contains("took that over"))
+    #expect(try !told.why("build").contains("kept this result"))
   }
 
-  @Test func `what a dead run cut short, and what a resume would do`() throws {
+  @Test func `an interrupted task of a dead run, and what a resume would do`() throws {
     var told = Told(try plan())
     told.tell(.start, "fetch")
     let task = told.plan.task(named: "fetch")!
@@ -269,8 +279,8 @@ import Testing
       try told.why("fetch", isHeld: false) { _ in .runs(Transition(.resume(.interrupted), task)) }
         == """
         fetch pending
-          began, and was cut short: the run died
-          a resume would run it: interrupted
+          was interrupted when the run died
+          a resume would re-run it (interrupted)
 
         """)
   }
@@ -281,6 +291,6 @@ import Testing
     told.tell(.start, "lint")
     let text = try told.why("spell", columns: 40)
     #expect(text.split(separator: "\n").allSatisfy { $0.count <= 40 }, "\(text)")
-    #expect(text.hasPrefix("spell pending\n  wants 1 of cpu, and 0 of 2 is free;\n    held by "))
+    #expect(text.hasPrefix("spell pending\n  needs 1 of cpu; 0 of 2 is free; held\n    by "))
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import OpflowPlan
 @testable import OpflowWire
 
-/// What asks for tasks to join a run, as a line of control.sock.
+/// Requests to add tasks to a run, as lines of control.sock.
 struct AddRequestTests {
   private func read(_ line: String) throws(UnreadableRequest) -> SocketRequest {
     let bytes = Array(line.utf8)
@@ -56,33 +56,33 @@ struct AddRequestTests {
   }
 
   @Test(arguments: [
-    ("add\t..\tplan=k\tmanifest=m\tfolder=f", "the id of what is added begins with a point"),
-    ("add\t.a\tplan=k\tmanifest=m\tfolder=f", "the id of what is added begins with a point"),
-    ("add\ta\tmanifest=m\tfolder=f", "it names no plan"),
-    ("add\ta\tplan=k\tfolder=f", "it does not say what is added"),
-    ("add\ta\tplan=k\tmanifest=m", "it does not say what is added"),
-    ("add\ta\tplan=k\tplan=k\tmanifest=m\tfolder=f", "`plan` stands twice"),
-    ("add\ta\tplan=k\tvalue=1\tmanifest=m\tfolder=f", "a request has no `value`"),
+    ("add\t..\tplan=k\tmanifest=m\tfolder=f", "the ID of an addition must not start with a dot"),
+    ("add\t.a\tplan=k\tmanifest=m\tfolder=f", "the ID of an addition must not start with a dot"),
+    ("add\ta\tmanifest=m\tfolder=f", "the request has no plan"),
+    ("add\ta\tplan=k\tfolder=f", "the request has no manifest"),
+    ("add\ta\tplan=k\tmanifest=m", "the request has no manifest"),
+    ("add\ta\tplan=k\tplan=k\tmanifest=m\tfolder=f", "`plan` occurs twice"),
+    ("add\ta\tplan=k\tvalue=1\tmanifest=m\tfolder=f", "`value` is not a valid key of a request"),
     (
       "add\ta\tplan=k\tmanifest=m\tfolder=f\tcopy=x",
-      "it carries a part of what is added only"
+      "the addition is incomplete"
     ),
     (
       "add\ta\tplan=k\tmanifest=m\tfolder=f\tsegment=x",
-      "it carries a part of what is added only"
+      "the addition is incomplete"
     ),
     (
       """
       add\ta\tplan=k\tmanifest=m\tfolder=f\
       \tcopy=\(String(repeating: "x", count: 1 << 14 + 1))\tsegment=x
       """,
-      "what it carries is too long"
+      "the addition is too long"
     ),
     (
       "add\ta\tplan=k\tmanifest=m\tfolder=f\tcopy=\\x\tsegment=x",
-      "`copy` is text that is not empty, not `\\x`"
+      "`copy` must be a string that is not empty, not `\\x`"
     ),
-    ("adds\ta", "it begins with none of `order`, `add` and `host`"),
+    ("adds\ta", "a request must start with `order`, `add` or `host`"),
   ])
   func `a line that is none is refused`(line: String, detail: String) {
     let error = #expect(throws: UnreadableRequest.self) { try read(line) }
@@ -108,8 +108,8 @@ struct AddRequestTests {
     #expect(try refusal(-1, from: -1) == nil)
     #expect(try refusal(0, from: 0) == nil)
     #expect(try refusal(0, from: -1) == nil)
-    #expect(try refusal(1, from: -1)?.contains("`control: true` only") == true)
-    #expect(try refusal(-1, from: 0)?.contains("is to wait for its end") == true)
-    #expect(try refusal(2, from: -1) == "the plan has 2 tasks, and no task number 2")
+    #expect(try refusal(1, from: -1)?.contains("needs `control: true`") == true)
+    #expect(try refusal(-1, from: 0)?.contains("must start after it") == true)
+    #expect(try refusal(2, from: -1) == "there is no task number 2; the plan has 2 tasks")
   }
 }

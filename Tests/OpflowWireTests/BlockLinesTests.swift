@@ -4,7 +4,7 @@ import Testing
 @testable import OpflowPlan
 @testable import OpflowWire
 
-/// The lines of programs that have blocks.
+/// The lines of clients that run external tasks.
 @Suite struct BlockLinesTests {
   private func report(_ line: String) -> ExternalTaskReport? {
     Array(line.utf8).withUnsafeBytes { ExternalTaskLines.report($0) }
@@ -72,6 +72,6 @@ import Testing
     #expect(hello.fault(planKey: "key", kind: .block) == nil)
     #expect(
       hello.fault(planKey: "key", kind: .command)
-        == "it cannot do 'run', which it is here for; it can do: block")
+        == "it was started for 'run', but it supports only: block")
   }
 }

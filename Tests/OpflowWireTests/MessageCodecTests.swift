@@ -249,7 +249,7 @@ import Testing
     }
     #expect(
       hello.fault(planKey: "key", kind: .command)
-        == "it speaks version 2 of the worker protocol, this opflow version 10")
+        == "it uses version 2 of the worker protocol, and this opflow uses version 10")
   }
 
   @Test func `a hello that does not fit the run is refused with what it lacks`() {
@@ -257,14 +257,14 @@ import Testing
       planKey: "a", pid: 1, offer: WorkerOffer(cores: 1, actions: .run), host: "")
     #expect(hello.fault(planKey: "a", kind: .command) == nil)
     #expect(
-      hello.fault(planKey: "b", kind: .command) == "it has the plan a, this run the plan b")
+      hello.fault(planKey: "b", kind: .command) == "it has plan a, but the run has plan b")
     #expect(
       hello.fault(planKey: "a", kind: .download)
-        == "it cannot do 'download', which it is here for; it can do: run")
+        == "it was started for 'download', but it supports only: run")
     hello.offer.actions = []
     #expect(
       hello.fault(planKey: "a", kind: .command)
-        == "it cannot do 'run', which it is here for; it can do: nothing")
+        == "it was started for 'run', but it supports only: nothing")
   }
 
   @Test func `random bytes neither trap nor pass`() {
@@ -350,7 +350,7 @@ import Testing
       switch buffer.nextReport() {
       case .message(.refused(_, _, _, let detail)):
         #expect(passes && detail.utf8.count == text.count)
-      case .message: Issue.record("it reads as something else")
+      case .message: Issue.record("it is read as something else")
       case .malformed: #expect(!passes)
       case .needsMore: Issue.record("a whole line was there")
       }

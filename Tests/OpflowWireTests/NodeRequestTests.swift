@@ -44,25 +44,25 @@ struct NodeRequestTests {
   @Test(arguments: [
     ("slurm:-J 'a", "slurm: a quote is not closed in `-J 'a`"),
     ("slurm:-J \"a'", "slurm: a quote is not closed in `-J \"a'`"),
-    ("slurm:-J a\\", "slurm: nothing follows the last backslash in `-J a\\`"),
+    ("slurm:-J a\\", "slurm: the last backslash escapes nothing in `-J a\\`"),
     (
       "slurm:4",
-      "slurm: options begin with a dash, as in 'slurm:-N 4 -t 12:00:00', not `4`"
+      "slurm: options start with a dash, as in 'slurm:-N 4 -t 12:00:00', not `4`"
     ),
-    ("ssh", "ssh: a host is missing, as in ssh:HOST,HOST"),
-    ("ssh:", "ssh: a host is missing, as in ssh:HOST,HOST"),
-    ("ssh:a,,b", "ssh: a host is missing, as in ssh:HOST,HOST"),
-    ("ssh:-oProxyCommand=x", "ssh: `-oProxyCommand=x` is no host"),
-    ("ssh:a b", "ssh: `a b` is no host"),
-    ("ssh:a,b,a", "ssh: a is named twice"),
-    ("exec", "exec: a command is missing, as in exec:'ssh HOST opflow agent'"),
-    ("exec: \t", "exec: a command is missing, as in exec:'ssh HOST opflow agent'"),
+    ("ssh", "ssh needs a host, such as ssh:HOST,HOST"),
+    ("ssh:", "ssh needs a host, such as ssh:HOST,HOST"),
+    ("ssh:a,,b", "ssh needs a host, such as ssh:HOST,HOST"),
+    ("ssh:-oProxyCommand=x", "ssh: `-oProxyCommand=x` is not a valid host name"),
+    ("ssh:a b", "ssh: `a b` is not a valid host name"),
+    ("ssh:a,b,a", "ssh: `a` occurs twice"),
+    ("exec", "exec needs a command, such as exec:'ssh HOST opflow agent'"),
+    ("exec: \t", "exec needs a command, such as exec:'ssh HOST opflow agent'"),
     (
       "slrum:-N 4",
       "NODES must be one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not `slrum:-N 4`;"
         + " did you mean slurm?"
     ),
-    ("local:x", "local: nothing may follow it"),
+    ("local:x", "local takes no options"),
     ("", "NODES must be one of local, slurm[:OPTIONS], ssh:HOST,HOST, exec:COMMAND, not ``"),
   ])
   func `what asks for nothing that is known says what is wrong`(_ word: String, _ text: String) {

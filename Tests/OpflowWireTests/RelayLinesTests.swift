@@ -14,7 +14,7 @@ import Testing
     case malformed
   }
 
-  /// What comes of a stream that arrives in pieces.
+  /// The lines of a stream that arrives in pieces.
   private func hear(_ stream: String, pieceBytes: Int = .max) -> [Heard] {
     var heard: [Heard] = []
     var buffer = LineBuffer(longestLineBytes: RelayLines.longestLineBytes, bytes: 4096)
@@ -47,7 +47,7 @@ import Testing
   func `lines of many workers come apart however the stream is cut`(pieceBytes: Int) {
     let stream =
       "0\tpulse\t5\n12\tstarted\t3\t1\t99\n0\trevoked\t4\t1\ngone\t12\n"
-      + "2147483647\trefused\t1\t1\terrno=2\twhat=a\\tb\ngone\t0\tit was ended by\\nKILL\n"
+      + "2147483647\trefused\t1\t1\terrno=2\twhat=a\\tb\ngone\t0\tits agent received\\nKILL\n"
     #expect(
       hear(stream, pieceBytes: pieceBytes) == [
         .report(WorkerID(0), .pulse(5)),
@@ -56,7 +56,7 @@ import Testing
         .gone(WorkerID(12), nil),
         .report(
           WorkerID(.max), .refused(TaskID(1), attempt: 1, errorNumber: 2, detail: "a\tb")),
-        .gone(WorkerID(0), "it was ended by\nKILL"),
+        .gone(WorkerID(0), "its agent received\nKILL"),
       ])
   }
 

@@ -28,7 +28,7 @@ import Testing
     ClientRequest(id: try #require(RequestID(id)), verb: verb, planKey: Self.key)
   }
 
-  // MARK: - What is written
+  // MARK: - Written lines
 
   @Test func `a request is one line that a person can read`() throws {
     var cancel = try request(.cancel)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: AfterClient.allCases)
-  func `a host says what is to become of the run`(afterClient: AfterClient) throws {
+  func `a client says how the run continues`(afterClient: AfterClient) throws {
     let request = ClientHello(id: try #require(RequestID("h.1")), afterClient: afterClient)
     let line = RequestLines.line(request)
     #expect(String(decoding: line, as: UTF8.self) == "host\th.1\t\(afterClient.rawValue)\n")
@@ -93,9 +93,9 @@ import Testing
   }
 
   @Test(arguments: ["", "\tgo", "\tstop\t", "\tstop\tby=me", "\t\\q", "\tgo-on\tgo-on"])
-  func `a host that says something else is refused`(rest: String) {
+  func `an invalid line of a client is refused`(rest: String) {
     let expected = UnreadableRequest(
-      RequestID("h"), "behind a host's id stands `stop` or `go-on`, and no more")
+      RequestID("h"), "only `stop` or `go-on` can follow the ID of a client")
     #expect(throws: expected) {
       try Array("host\th\(rest)".utf8).withUnsafeBytes { try RequestLines.request($0) }
     }
@@ -115,53 +115,59 @@ import Testing
     #expect(Array(line.utf8).withUnsafeBytes { RequestLines.answer($0) == nil })
   }
 
-  // MARK: - What is refused
+  // MARK: - Refused lines
 
   @Test(
     arguments: [
-      ("", nil, "it begins with none of `order`, `add` and `host`"),
-      ("GET / HTTP/1.1", nil, "it begins with none of `order`, `add` and `host`"),
-      ("order", nil, "a request's id has 1 to 64 letters, digits, points, dashes and underscores"),
+      ("", nil, "a request must start with `order`, `add` or `host`"),
+      ("GET / HTTP/1.1", nil, "a request must start with `order`, `add` or `host`"),
+      ("order", nil, "a request ID has 1 to 64 letters, digits, dots, dashes and underscores"),
       (
         "order\ta b\tpause", nil,
-        "a request's id has 1 to 64 letters, digits, points, dashes and underscores"
+        "a request ID has 1 to 64 letters, digits, dots, dashes and underscores"
       ),
-      ("order\ta", "a", "it does not say what is to be done"),
-      ("order\ta\tstop", "a", "`stop` is nothing that can be asked of a run"),
-      ("order\ta\tpause", "a", "it names no plan"),
-      ("order\ta\tpause\tplan=", "a", "`plan` is text that is not empty, not ``"),
-      ("order\ta\tpause\tplan=k\tplan=k", "a", "`plan` stands twice"),
-      ("order\ta\tpause\tplan=k\tcolour=red", "a", "a request has no `colour`"),
-      ("order\ta\tpause\tplan=k\texit=1", "a", "a request has no `exit`"),
-      ("order\ta\tpause\tplan=k\tnow", "a", "`now` is no `KEY=VALUE`"),
-      ("order\ta\tpause\tplan=k\t", "a", "`` is no `KEY=VALUE`"),
-      ("order\ta\tpause\tplan=k\ttasks=1", "a", "`pause` is about the whole run"),
-      ("order\ta\tskip\tplan=k", "a", "`skip` names no task"),
+      ("order\ta", "a", "the request has no command"),
+      ("order\ta\tstop", "a", "`stop` is not a valid command"),
+      ("order\ta\tpause", "a", "the request has no plan"),
+      ("order\ta\tpause\tplan=", "a", "`plan` must be a string that is not empty, not ``"),
+      ("order\ta\tpause\tplan=k\tplan=k", "a", "`plan` occurs twice"),
+      ("order\ta\tpause\tplan=k\tcolour=red", "a", "`colour` is not a valid key of a request"),
+      ("order\ta\tpause\tplan=k\texit=1", "a", "`exit` is not a valid key of a request"),
+      ("order\ta\tpause\tplan=k\tnow", "a", "`now` is not a valid field; use `KEY=VALUE`"),
+      ("order\ta\tpause\tplan=k\t", "a", "`` is not a valid field; use `KEY=VALUE`"),
+      ("order\ta\tpause\tplan=k\ttasks=1", "a", "`pause` takes no tasks"),
+      ("order\ta\tskip\tplan=k", "a", "`skip` needs a task"),
       (
         "order\ta\tskip\tplan=k\ttasks=3-1", "a",
-        "`tasks` is ascending numbers of tasks, such as 0-4,7, not `3-1`"
+        "`tasks` must be ascending task numbers, such as 0-4,7, not `3-1`"
       ),
       (
         "order\ta\tskip\tplan=k\tamong=1,1", "a",
-        "`among` is ascending numbers of tasks, such as 0-4,7, not `1,1`"
+        "`among` must be ascending task numbers, such as 0-4,7, not `1,1`"
       ),
-      ("order\ta\tskip\tplan=k\ttasks=1\texpects=0", "a", "`expects` is a whole number, not `0`"),
-      ("order\ta\tpause\tplan=k\texpects=1", "a", "`expects` is about tasks, and it names none"),
-      ("order\ta\tpriority\tplan=k\ttasks=1", "a", "`priority` has no `value`"),
+      (
+        "order\ta\tskip\tplan=k\ttasks=1\texpects=0", "a",
+        "`expects` must be a whole number, not `0`"
+      ),
+      ("order\ta\tpause\tplan=k\texpects=1", "a", "`expects` needs a task"),
+      ("order\ta\tpriority\tplan=k\ttasks=1", "a", "`priority` needs a `value`"),
       (
         "order\ta\tpriority\tplan=k\ttasks=1\tvalue=1001", "a",
-        "a priority is a number from -1000 to 1000, not 1001"
+        "a priority must be from -1000 to 1000, not 1001"
       ),
-      ("order\ta\tpause\tplan=k\tvalue=1", "a", "`pause` has no `value`, and it is given one"),
-      ("order\ta\tparallel\tplan=k\tvalue=1", "a", "`parallel` names no resource"),
+      ("order\ta\tpause\tplan=k\tvalue=1", "a", "`pause` takes no `value`"),
+      ("order\ta\tparallel\tplan=k\tvalue=1", "a", "`parallel` needs a resource"),
       (
         "order\ta\tparallel\tplan=k\tresource=cpu\tvalue=-1", "a",
-        "a capacity is not negative, and `value` is -1"
+        "`value` must not be negative, but is -1"
       ),
-      ("order\ta\tpause\tplan=k\tresource=cpu", "a", "`pause` is about no resource"),
-      ("order\ta\tpause\tplan=k\tby=\\q", "a", "`by` is text that is not empty, not `\\q`"),
+      ("order\ta\tpause\tplan=k\tresource=cpu", "a", "`pause` takes no resource"),
+      (
+        "order\ta\tpause\tplan=k\tby=\\q", "a",
+        "`by` must be a string that is not empty, not `\\q`"
+      ),
     ] as [(String, String?, String)])
-  func `what is wrong with a line is said`(line: String, id: String?, detail: String) {
+  func `an invalid line has a specific error`(line: String, id: String?, detail: String) {
     do throws(UnreadableRequest) {
       let request = try parse(line)
       Issue.record("a request: \(request)")
@@ -199,9 +205,9 @@ import Testing
     // A line of few bytes that names all numbers there are costs nothing.
     request.among = try #require(
       Array("1-2147483647".utf8).withUnsafeBytes { TaskRanges($0) })
-    #expect(throws: RequestRefusal(detail: "the plan has 3 tasks, and no task number 2147483647")) {
-      try request.controlRequest(of: plan, from: requester)
-    }
+    let missing = RequestRefusal(
+      detail: "there is no task number 2147483647; the plan has 3 tasks")
+    #expect(throws: missing) { try request.controlRequest(of: plan, from: requester) }
   }
 
   @Test func `a request about another plan is refused with both named`() throws {
@@ -211,8 +217,8 @@ import Testing
     request.planKey = "another"
     #expect(
       throws: RequestRefusal(
-        detail: "the request is about plan another, and the run is of plan \(plan.key) by now;"
-          + " ask again")
+        detail: "the request is for plan another, but the run now has plan \(plan.key);"
+          + " send it again")
     ) { try request.controlRequest(of: plan, from: requester) }
   }
 
@@ -225,7 +231,7 @@ import Testing
     #expect(
       try request.controlRequest(of: plan, from: requester).value == .capacity(resource: 0, 3))
     request.carried.resource = "gpu"
-    #expect(throws: RequestRefusal(detail: "the plan has no resource `gpu`")) {
+    #expect(throws: RequestRefusal(detail: "the run has no resource `gpu`")) {
       try request.controlRequest(of: plan, from: requester)
     }
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import OpflowBase
 @testable import OpflowWorker
 
-/// What an entry of a cache says, and what is none.
+/// Cache entries, valid and invalid.
 @Suite struct CacheEntryTests {
   private static let key = SHA256.digest(of: "key".utf8)
   private static let empty = SHA256.digest(of: [])

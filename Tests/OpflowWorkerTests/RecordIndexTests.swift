@@ -48,7 +48,7 @@ struct RecordIndexTests {
     RecordLines.void(task, atMilliseconds: 1_700_000_000_000)
   }
 
-  /// What is known of a task.
+  /// The newest record of a task.
   private static func known(_ task: UInt64, in bytes: [UInt8]) -> SuccessRecord? {
     bytes.withUnsafeBytes { bytes in
       var index = RecordIndex()

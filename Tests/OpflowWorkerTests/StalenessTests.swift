@@ -12,8 +12,8 @@ struct StalenessTests {
       .outputGone(bytes("out/app")), .changed(bytes("a.c")), .added(bytes("b.c")),
       .removed(bytes("d.h")),
     ]
-    #expect(Staleness.text(reasons) == "changed: a.c, +b.c, -d.h; output gone: out/app")
-    #expect(Staleness.text([.needs]) == "what it needs ran again")
+    #expect(Staleness.text(reasons) == "changed: a.c, +b.c, -d.h; output out/app is missing")
+    #expect(Staleness.text([.needs]) == "a dependency was re-run")
   }
 
   private func record(_ files: [(String, SeenFile.Kind, UInt64)]) -> SuccessRecord {
@@ -56,7 +56,7 @@ struct StalenessTests {
     let reasons = (0..<1000).map { Staleness.changed(bytes("file-\($0)")) }
     #expect(
       Staleness.text(reasons)
-        == "changed: file-0, file-1, file-2, file-3, file-4; and 995 more")
+        == "changed: file-0, file-1, file-2, file-3, file-4; … and 995 more")
   }
 
   @Test(arguments: [1, 2, 5, 40, 196, 197, 198, 199, 200, 4000])

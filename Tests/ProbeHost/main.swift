@@ -1,5 +1,4 @@
-// What a queue does when it is asked for things that few programs ask for; a test knows what is to
-// be printed.
+// Uses a queue in unusual ways; a test compares the output.
 import Glibc
 import Opflow
 import Synchronization
@@ -7,7 +6,7 @@ import Synchronization
 let running = Atomic<Int>(0)
 let most = Atomic<Int>(0)
 
-/// Prints what it throws.
+/// Prints an error.
 func tell(_ body: () async throws -> Void) async {
   do {
     try await body()
@@ -17,7 +16,7 @@ func tell(_ body: () async throws -> Void) async {
   }
 }
 
-/// The process that drives a queue's run.
+/// Returns the process ID of a queue's coordinator.
 func owner(of queue: TaskQueue) -> pid_t {
   var text = [CChar](repeating: 0, count: 32)
   guard let file = fopen("\(queue.folder)/runs/\(queue.runID)/lock", "r") else { return 0 }
@@ -37,7 +36,7 @@ case "parallel":
         .block {
           let now = running.add(1, ordering: .relaxed).newValue
           most.max(now, ordering: .relaxed)
-          // Until a second one is there, and long enough for a third.
+          // Waits until a second task runs, and long enough for a third.
           while most.load(ordering: .relaxed) < 2 { await Task.yield() }
           for _ in 0..<20_000 { await Task.yield() }
           running.subtract(1, ordering: .relaxed)
@@ -46,7 +45,7 @@ case "parallel":
   try await queue.finish()
   print("most: \(most.load(ordering: .relaxed))")
 case "reopen":
-  // A queue that nobody refers to any more stops its run; the next one goes on with it.
+  // An unreferenced queue stops its run; the next queue continues it.
   for number in 0..<20 {
     let queue = try await TaskQueue(name: "reopen")
     try await queue.add("t\(number)", .command(["/bin/true"])).waitUntilFinished()
@@ -55,7 +54,7 @@ case "reopen":
   let there = queue.tally.all
   print("there: \(there), of \(try await queue.finish().all)")
 case "cancel":
-  // It looks whether it is cancelled, and returns.
+  // The closure polls for cancellation and returns.
   let queue = try await TaskQueue(name: "cancel")
   let task = try await queue.add("t", .block { while !Task.isCancelled { await Task.yield() } })
   let next = try await queue.add("next", .shell("true"), needs: [task])
@@ -83,7 +82,7 @@ case "wrong":
     NewTask("file", .download("ftp://example.org/", to: "f", maxSpeed: 0)),
     NewTask("here", .shell("true"), cwd: ""), far,
   ] {
-    // With one that is right.
+    // Together with a valid task.
     await tell { try await queue.add([NewTask("right", .shell("true")), task]) }
   }
   for limit in [Duration.seconds(-5), .seconds(Int64.max) * 4] {
@@ -97,7 +96,7 @@ case "wrong":
     await tell { _ = try await TaskQueue(name: name) }
   }
 case "stopped":
-  // What drives the run stands still for a while.
+  // The coordinator is stopped for a while.
   let queue = try await TaskQueue(name: "stopped", whenHostEnds: .goOn)
   let changes = queue.changes
   let owner = owner(of: queue)
@@ -109,10 +108,10 @@ case "stopped":
   await tell { _ = try await add.value }
   await tell { _ = try await second.value }
   kill(owner, SIGCONT)
-  // It was given all the same.
+  // The cancelled call had sent its request.
   for await change in changes where change.task.id == "t" && change.state.isFinished { break }
   print("t: \(queue.tally[.succeeded])")
-  // So is a request on the way out.
+  // A cancelled call does not lose its request either.
   let leaving = Task {
     withUnsafeCurrentTask { $0?.cancel() }
     try await queue.pause()
@@ -122,7 +121,7 @@ case "stopped":
   try await queue.`continue`()
   try await queue.finish()
 case "lost":
-  // What drives the run is killed; what has an end keeps it.
+  // The coordinator is killed; ended tasks keep their ends.
   let queue = try await TaskQueue(name: "lost")
   let failed = try await queue.add("failed", .shell("echo failed >> trace; exit 1"))
   _ = try await failed.waitUntilFinished()
@@ -141,7 +140,7 @@ case "lost":
   print("\(try await queue.waitUntilAllFinished().unfinished), \(failed.outcome.attempts)")
   try await queue.finish()
 case "held":
-  // What drives the run is killed; what was requested of it holds.
+  // The coordinator is killed; requests stay in force.
   let queue = try await TaskQueue(name: "held")
   let changes = queue.changes(.everyChange(limit: .max))
   try await queue.pause()
@@ -167,7 +166,7 @@ case "held":
   _ = try await queue.waitUntilAllFinished()
   try await queue.finish()
 case "away":
-  // It is stopped, and finds later what another program did meanwhile.
+  // This program is stopped, and later finds the changes of another program.
   let queue = try await TaskQueue(name: "shared", maxConcurrent: 1)
   try await queue.pause()
   let held = try await queue.add("held", .shell("echo held >> trace"))
@@ -199,11 +198,10 @@ case "busy":
   let queue = try await TaskQueue(name: "asleep")
   try await queue.add("more", .shell("true")).waitUntilFinished()
 case "ghosts":
-  // A task that adds others is cut short when what drives the run is killed, and adds none of them
-  // then.
+  // A generator is interrupted when the coordinator is killed, and then adds no tasks.
   let queue = try await TaskQueue(name: "ghosts")
   let generator = try await queue.add(contentsOf: "adder.yaml")[0]
-  // Nobody is told of a task that comes.
+  // Programs are not notified of new tasks.
   while queue.task("later") == nil { await Task.yield() }
   kill(owner(of: queue), SIGKILL)
   let tally = try await queue.waitUntilAllFinished()
@@ -211,7 +209,7 @@ case "ghosts":
   print("\(generator.state), later: \(later?.reason ?? "none"), \(tally[.skipped])")
   try await queue.finish()
 case "closing":
-  // What drives the run is killed when the queue was closed.
+  // The coordinator is killed after the queue was closed.
   let queue = try await TaskQueue(name: "closing", maxConcurrent: 1)
   let changes = queue.changes(.everyChange(limit: .max))
   let first = try await queue.add(
@@ -222,7 +220,7 @@ case "closing":
   kill(owner(of: queue), SIGKILL)
   print("finished: \(try await queue.finish().isSuccess), tries: \(first.outcome.attempts)")
 case "closed":
-  // The runtime has opened what it needs by then.
+  // Lets the runtime open its descriptors first.
   let before = try await TaskQueue(name: "before")
   try await before.add("t", .block {}).waitUntilFinished()
   try await before.finish()

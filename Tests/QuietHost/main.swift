@@ -1,5 +1,5 @@
-// Whether the library leaves alone what is the program's: its children, its signals, its other
-// threads. Prints what it finds; a test knows what that should be.
+// Checks that the library leaves the program's children, signals and threads alone. A test compares
+// the output.
 import Glibc
 import Opflow
 import Synchronization
@@ -19,12 +19,12 @@ func statusLine(_ name: String) -> String {
   return ""
 }
 
-/// A set of signals, without the two that the C library has for itself and its threads.
+/// Returns a set of signals without the two that the C library uses itself.
 func signals(_ name: String) -> UInt64 {
   (UInt64(statusLine(name).filter { !$0.isWhitespace }, radix: 16) ?? 0) & ~(3 << 31)
 }
 
-/// The number in the lock file of a run: who drives it.
+/// Returns the process ID of the run's coordinator, from its lock file.
 func owner(of queue: TaskQueue) -> pid_t {
   guard let file = fopen("\(queue.folder)/runs/\(queue.runID)/lock", "r") else { return 0 }
   defer { fclose(file) }
@@ -36,7 +36,7 @@ func owner(of queue: TaskQueue) -> pid_t {
 signal(SIGCHLD) { _ in childSignals.add(1, ordering: .relaxed) }
 let (ignored, caught) = (signals("SigIgn"), signals("SigCgt"))
 
-// Two queues at once, one of which loses the process that drives it.
+// Two queues at once, one of which loses its coordinator.
 let one = try await TaskQueue(name: "one")
 let two = try await TaskQueue(name: "two")
 try await one.add("a", .shell("true"))
@@ -53,7 +53,7 @@ print(
   "handlers are those of before: \(signals("SigIgn") == ignored && signals("SigCgt") == caught)"
 )
 
-// A child of its own, which this program alone waits for.
+// A child of the program, which only the program may reap.
 var child = pid_t()
 var arguments: [UnsafeMutablePointer<CChar>?] = [
   strdup("/bin/sh"), strdup("-c"), strdup("exit 7"), nil,
@@ -63,13 +63,13 @@ var status: Int32 = 0
 while waitpid(child, &status, 0) == -1, errno == EINTR {}
 print("own child: \(status >> 8)")
 
-// A forked child has no queue, and says so; what it holds does not keep the run alive when this
-// program is gone.
+// A forked child has no queue and cannot use one. Its inherited descriptors must not keep the run
+// alive after this program has ended.
 typealias Fork = @convention(c) () -> pid_t
 let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
 let forked = fork()
 if forked == 0 {
-  // Nothing but what a child of a program with threads may do: it waits until it is killed.
+  // A forked child of a threaded program may do little: it waits for its kill.
   for descriptor: Int32 in 0...2 { close(descriptor) }
   while true { pause() }
 }

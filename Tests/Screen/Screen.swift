@@ -1,25 +1,25 @@
-/// A terminal as far as opflow uses one (ECMA-48, and DECTCEM): bytes in, what a person sees out. A
-/// sequence that it does not know is a mistake of the program under test.
+/// A terminal as far as opflow uses one (ECMA-48 and DECTCEM): takes bytes and holds the visible
+/// text. Unknown sequences are errors of the program under test.
 package struct Screen {
   package private(set) var columns: Int
   package private(set) var rows: Int
-  /// All lines since the beginning, those that have left the screen included. Each cell is a
-  /// character, or empty where a wide one reaches into it.
+  /// All lines so far, including those above the screen. Each cell has a character, or is empty if
+  /// a wide character covers it.
   private var lines: [[String]] = [[]]
-  /// Lines that go on in the next one, since the terminal wrapped them.
+  /// Lines that the terminal wrapped into the next one.
   private var wrapped: Set<Int> = []
   private var row = 0
   private var column = 0
-  /// The last column was filled, and the next character goes to the next line.
+  /// The last column was filled, so the next character starts a line.
   private var wraps = false
   package private(set) var isCursorVisible = true
-  /// Whether a line that is too long goes on in the next one.
+  /// True if long lines are wrapped.
   private var wrapsLines = true
-  /// Within what is to be shown at once (DEC mode 2026).
+  /// Inside a synchronized update (DEC mode 2026).
   package private(set) var isSynchronized = false
-  /// Strings that show nothing (ECMA-48, OSC), without their beginning and end.
+  /// Invisible strings (ECMA-48, OSC), without their delimiters.
   package private(set) var signals: [String] = []
-  /// Sequences that are not known, as they came.
+  /// Unknown sequences.
   package private(set) var unknown: [String] = []
   private var pending: [Unicode.Scalar] = []
 
@@ -28,7 +28,7 @@ package struct Screen {
     self.rows = rows
   }
 
-  /// The lines, without blanks at their ends, and without empty ones at the end.
+  /// The lines without trailing spaces, and without empty lines at the end.
   package var text: [String] {
     var shown = lines.map { line in
       var text = line.joined()
@@ -39,10 +39,10 @@ package struct Screen {
     return shown
   }
 
-  /// The line that the cursor is in, from 0, and its column.
+  /// The cursor's line and column, from 0.
   package var cursor: (row: Int, column: Int) { (row, column) }
 
-  /// - Parameter bytes: whole characters.
+  /// - Parameter bytes: complete characters.
   package mutating func write(_ bytes: some Sequence<UInt8>) {
     for scalar in String(decoding: Array(bytes), as: UTF8.self).unicodeScalars { write(scalar) }
   }
@@ -137,7 +137,7 @@ package struct Screen {
       column = min(columns - 1, column + (number ?? 1))
       wraps = false
     case ("\u{1b}[J", _):
-      // tmux moves what is on the screen to what can be scrolled back to.
+      // tmux would move the screen's text to its scrollback.
       if row == top, column == 0 { unknown.append("ED of the whole screen") }
       eraseLine()
       lines.removeLast(lines.count - row - 1)
@@ -153,13 +153,13 @@ package struct Screen {
     wraps = false
   }
 
-  /// The uppermost line that is on the screen: only those can be reached.
+  /// The uppermost line on the screen; the cursor cannot go above it.
   private var top: Int { max(0, lines.count - rows) }
 
-  /// The window is dragged.
+  /// Resizes the window.
   ///
-  /// - Parameter reflows: lines are put together again and wrapped to the new width, as most
-  ///   terminals do, the cursor staying where it is in its line; else they are cut (xterm).
+  /// - Parameter reflows: joins lines and wraps them at the new width, like most terminals; else
+  /// cuts them, like xterm.
   package mutating func resize(columns: Int, rows: Int, reflows: Bool = true) {
     if reflows { reflow(to: columns) } else { cut(to: columns) }
     while lines.count <= row { lines.append([]) }

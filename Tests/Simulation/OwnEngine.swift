@@ -1,6 +1,6 @@
 import OpflowEngine
 
-/// The one engine of a drive: it is no value to be copied, and its drive is looked at by copies.
+/// Holds the engine of a session, since `Engine` cannot be copied and the session is.
 final class OwnEngine {
   var engine: Engine
 

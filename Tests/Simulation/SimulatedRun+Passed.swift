@@ -2,13 +2,12 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// Services that go on from one drive to the next.
+/// Services that stay up between sessions.
 extension SimulatedRun {
-  /// Those that the drive before left up and that are defined as they were, in the order of their
-  /// needs. The process ends the others before the next drive begins.
+  /// Returns services that the last session left up and whose definitions are unchanged,
+  /// dependencies first. The process stops the others before the next session begins.
   ///
-  /// They have their numbers still, as have all others: what a worker says by other numbers is
-  /// `TaskAlias`' affair.
+  /// Tasks must have the same numbers here; `TaskAlias` handles reports with other numbers.
   mutating func takePassed(
     _ plan: Plan, _ history: RunModel, _ request: inout ResumeRequest
   ) -> [PassedOn] {
@@ -32,7 +31,7 @@ extension SimulatedRun {
     return same
   }
 
-  /// The journal tells that they are up, and of no end of the drive.
+  /// Checks that the journal has these services as up and the session as not closed.
   func check(_ left: [PassedOn], _ session: SimulatedSession) throws(Finding) {
     guard !session.hasJournalFailed else {
       throw Finding("services go on, and nobody can write it down")
@@ -41,7 +40,7 @@ extension SimulatedRun {
     do throws(JournalError) {
       history = try Self.read(session.file, session.plan).history
     } catch {
-      throw Finding("the journal of a whole drive cannot be read: \(error.message)")
+      throw Finding("the journal of a whole session cannot be read: \(error.message)")
     }
     if history.close != nil { throw Finding("a drive that passes something on is closed") }
     for entry in left where !history[entry.held.service].isReady {

@@ -2,7 +2,7 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// What a drive of a life is asked for, and with how much of everything.
+/// The options and requests of a session.
 extension SimulatedRun {
   mutating func options(_ isUndisturbed: Bool) -> SchedulerOptions {
     var options = SchedulerOptions(
@@ -22,7 +22,7 @@ extension SimulatedRun {
     if random.chance(10) { request.skip = randomSet(plan) }
     if random.chance(15) { request.outputMissing = randomSet(plan) }
     if random.chance(10) {
-      // With all that they need.
+      // With all their dependencies.
       var selected = randomSet(plan)
       for index in plan.topologicalOrder.reversed() where selected.contains(TaskID(index)) {
         for edge in plan.needs(TaskID(index)) { selected.insert(TaskID(plan.needTargets[edge])) }

@@ -3,62 +3,60 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// A run from its first drive to its last: each disturbed in its own way, the coordinator killed
-/// between any two actions, the journal's tail torn, the manifest edited, then recovered and
-/// resumed. All of it follows from one number.
+/// A run from its first session to its last. Each session is disturbed in its own way, the
+/// coordinator may be killed between any two actions, the journal torn and the manifest edited;
+/// then the run is recovered and resumed. The seed determines everything.
 package struct SimulatedRun {
   var random: SplitMix64
   private var manifest: SimulatedManifest
   private var file = SimulatedFile()
   private var ledger = ExpectedState()
   private var records = SimulatedRecords()
-  /// The ledger tells what the file holds. Not after its bytes were spoiled anywhere.
+  /// `ledger` matches the file, whose bytes were not damaged.
   private var isExact = true
-  /// What ever succeeded, by name and fingerprint.
+  /// All successes so far, by name and fingerprint.
   private var successes: Set<String> = []
   private let checkInterval: Int
-  /// What the drive before left up, with its plan and the time then.
+  /// Services that the last session left up, its plan and its last time.
   var passed: [PassedOn] = []
   var passedFrom: Plan?
   private var clock = Instant(nanoseconds: 1_000_000_000)
-  /// Told what happens, for a person who replays a seed.
+  /// Receives a trace for a user who replays a seed.
   package var log: ((String) -> Void)?
   package private(set) var sessions = 0
   package private(set) var crashes = 0
-  /// How many services went on from one drive to the next.
+  /// How many services stayed up between sessions.
   package private(set) var stays = 0
   package private(set) var far = FarCounts()
-  /// How many blocks began in programs, were cut short with them, and went on beyond their end.
+  /// How many external tasks began, were interrupted with their clients, and outlasted their end.
   package private(set) var blocks = (begun: 0, cutShort: 0, lingered: 0)
-  /// Most of its drives have further machines.
+  /// Most sessions use nodes.
   let isFar: Bool
-  /// Nearly all have, and services there.
+  /// Nearly all sessions use nodes, and have services there.
   let isFarAlways: Bool
-  /// One of which is bad.
+  /// One machine is bad.
   private let blamesMachine: Bool
-  /// It stays open for what is added to it, until somebody closes it.
+  /// The run stays open for added tasks until a request closes it.
   private var isOpen = false
   private var runNumber: UInt64
-  /// Some tasks are blocks.
   private let hasExternalTasks: Bool
-  /// Drives go on with the ends of those before.
+  /// Sessions keep the ends of those before.
   let goesOn: Bool
   /// How many batches were added.
   package private(set) var additions = 0
-  /// How many of them were withdrawn.
+  /// How many batches were retracted.
   package private(set) var retractions = 0
 
-  /// A few tasks as a rule; one seed in thousand has hundreds, one in hundred thousand ten
-  /// thousand.
+  /// Mostly has a few tasks; one in 1,000 seeds has hundreds, one in 100,000 has ten thousand.
   ///
   /// - Parameters:
-  ///   - checkingOneIn: after one event in so many the whole scheduler is looked at.
-  ///   - grows: a part of the tasks is added while the run goes on.
-  ///   - makesLegs: of these some are legs that a task makes.
-  ///   - adds: some of these are added by tasks.
-  ///   - blocks: some tasks are done by programs that come and go.
-  ///   - goesOn: drives go on with the ends of those before, most of them.
-  ///   - far: services are on further machines, and more befalls these.
+  ///   - checkingOneIn: all invariants are checked after one in this many events.
+  ///   - grows: some tasks are added to the live run.
+  ///   - makesInstances: some of the added tasks are matrix tasks of a generator.
+  ///   - adds: some of the added tasks are added by tasks.
+  ///   - blocks: some tasks are external, run by clients.
+  ///   - goesOn: most sessions keep the ends of those before.
+  ///   - far: services run on nodes, which have more faults.
   package init(
     seed: UInt64, checkingOneIn interval: Int = 1, grows: Bool = false,
     makesInstances: Bool = false,
@@ -78,11 +76,11 @@ package struct SimulatedRun {
       size = 1 + random.below(random.chance(10) ? 30 : 9)
     }
     manifest = .random(size: size, &random)
-    // Where the lives that found something are none: they are to stay what they are.
+    // Uses no random number, so that old seeds keep their meaning.
     blamesMachine = seed % 20 == 2
     isFar = far || seed % 6 == 0 || blamesMachine
     isFarAlways = far
-    // What some machines have of GPUs the coordinator's has, too (`devicesHere`).
+    // Some nodes share GPUs with the coordinator's host (`devicesHere`).
     if far, seed % 5 == 3 {
       for place in manifest.tasks.indices { manifest.tasks[place].isLocalWithDevices = true }
     }
@@ -102,13 +100,13 @@ package struct SimulatedRun {
       var other = SplitMix64(seed: seed &+ 1 << 62)
       manifest.addBlocks(&other)
     }
-    // A look at everything takes as long as there are tasks.
+    // The cost of a full check grows with the number of tasks.
     checkInterval = interval + size / 50
   }
 
-  /// Lives it to the end.
+  /// Runs all sessions.
   ///
-  /// - Throws: the first promise that did not hold.
+  /// - Throws: The first violated promise.
   package mutating func run() throws(Finding) {
     let disturbed = random.below(5)
     for _ in 0..<disturbed {
@@ -117,7 +115,7 @@ package struct SimulatedRun {
       if random.chance(20) { passed = [] }
       if random.chance(8) { spoil() }
       if random.chance(25) { manifest.edit(&random) }
-      // Another run of the state folder.
+      // Another run of the state folder begins.
       if random.chance(10) { _ = begin() }
     }
     let ends = try session(.none)
@@ -215,7 +213,7 @@ package struct SimulatedRun {
     clock = session.now
     additions += (session.growth?.added ?? 0) - added
     retractions += session.growth?.retracted.values.reduce(0, +) ?? 0
-    // What was added entered as it was.
+    // Added tasks entered the session unfinished.
     let grown = session.plan
     let decided = GrownDecision(decision, taskCount: plan.taskCount)
     entry.initial = session.initial
@@ -247,20 +245,20 @@ package struct SimulatedRun {
           {
             continue
           }
-          // Its worker was gone or it had ended when it was passed on, and nothing needed it any
-          // more when that was read, or it was to start again.
+          // Its worker was lost or it had ended when it was passed on, and it was no longer needed
+          // when this was read, or it was to restart.
           if entry.initial[index] == .stays, session.states[index] == .skipped,
             session.lostWorker(of: TaskID(index)) || session.endedByItself(TaskID(index))
           {
             continue
           }
-          // It was taken out of its end for what was skipped later.
+          // It became pending again for a task that was skipped later.
           if session.states[index] == .skipped, expected[index] == .succeeded,
             session.wasTakenBackInVain(TaskID(index))
           {
             continue
           }
-          // It gave way, and what would have had it next was skipped.
+          // It was stopped for a while, and its next user was skipped.
           if grown.isService(TaskID(index)), session.states[index] == .skipped,
             session.gaveWay(TaskID(index))
           {
@@ -284,8 +282,7 @@ package struct SimulatedRun {
     return session.states
   }
 
-  /// Reads the journal as the holder of the run's lock does, which may be killed at any point of
-  /// it.
+  /// Reads the journal like the holder of the run's lock, who may be killed at any point.
   private mutating func recover(_ plan: Plan) throws(Finding) -> (RunModel, isNew: Bool) {
     if file.bytes.isEmpty { return begin() }
     let read: (history: RunModel, recovery: JournalRecovery)
@@ -307,10 +304,10 @@ package struct SimulatedRun {
     return (read.history, false)
   }
 
-  /// How many batches the run has, by its journal.
+  /// Returns the number of added batches according to the journal.
   private mutating func countAdded(_ plans: GrowingPlans) throws(Finding) -> Int {
     if plans.batchCount == 0 || file.bytes.isEmpty { return 0 }
-    // One that is damaged may lack a line in the middle; nothing says then what was added.
+    // A damaged journal may lack a line, so that the batches are unknown.
     guard let read = try? Self.read(file, plans.plan(with: plans.batchCount)) else { return 0 }
     let told = read.history.extensions.map { SimulatedGrowth.batch(named: $0.id.text) }
     if told == (0..<told.count).map({ "batch-\($0)" }) {
@@ -361,7 +358,7 @@ package struct SimulatedRun {
 
   // MARK: - Checks
 
-  /// After the drive, the journal tells of it what the scheduler says.
+  /// Checks that the journal matches the states of the scheduler after the session.
   private func check(
     _ session: SimulatedSession, _ decision: GrownDecision, since before: RunModel
   ) throws(Finding) {
@@ -378,7 +375,7 @@ package struct SimulatedRun {
     do throws(JournalError) {
       history = try Self.read(session.file, plan).history
     } catch {
-      throw Finding("the journal of a whole drive cannot be read: \(error.message)")
+      throw Finding("the journal of a whole session cannot be read: \(error.message)")
     }
     if history.close == nil { throw Finding("the journal of a whole drive is not closed") }
     for index in plan.tasks {
@@ -390,12 +387,11 @@ package struct SimulatedRun {
         }
         continue
       case .check, .later:
-        // What it has stands in the journal until its turn comes.
+        // Its earlier result is in the journal until its turn.
         if !session.states[index].isTerminal { continue }
       case .keep, .run, .fail, .stay: break
       }
-      // What is damaged may lack the line by which it was added before, and tell of it all the
-      // same.
+      // A damaged journal may lack the line that added the task, and still have its other lines.
       if !isExact, index >= decision.taskCount { continue }
       let (told, stands) = (history[TaskID(index)].state, session.states[index])
       if told != stands, stands.isTerminal || told.isTerminal {
@@ -404,7 +400,7 @@ package struct SimulatedRun {
     }
   }
 
-  /// However spoiled the journal is, it claims no success that never was.
+  /// Checks that a damaged journal does not claim false successes.
   private func checkClaims(_ plan: Plan, _ history: RunModel) throws(Finding) {
     for index in plan.tasks {
       let record = history[TaskID(index)]
@@ -419,7 +415,7 @@ package struct SimulatedRun {
     "\(plan.nameString(task)) \(plan.fingerprint(task).whole)"
   }
 
-  /// What tasks left, with the texts that the files would hold: there are only two.
+  /// Returns the values of tasks with their texts; there are only two texts.
   private static func values(_ history: RunModel) -> [TaskID: ValueSet] {
     let texts = ["true", "false"].map { Array($0.utf8) }
     return history.values.left.mapValues { set in
@@ -431,12 +427,11 @@ package struct SimulatedRun {
     }
   }
 
-  /// A resume of what ended well has nothing to do.
+  /// Checks that a resume after a good end has nothing to do.
   private mutating func checkNothingIsLeft(after ends: [TaskState]) throws(Finding) {
     guard !ends.contains(.failed) else { return }
     let plans = try GrowingPlans(manifest)
-    // What is damaged may lack the line by which a task was added first, and tell of its tries
-    // then.
+    // A damaged journal may lack the first addition of a task and still have its attempts.
     if !isExact, plans.batchCount > 0 { return }
     let plan = try plans.plan(with: try countAdded(plans))
     let (history, _) = try recover(plan)

@@ -1,13 +1,13 @@
 import Simulation
 import Testing
 
-/// Whole runs with the real scheduler, codec, recovery and worker's decisions, over imagined
-/// processes, disks and clocks. `scripts/stress simulate` goes through a million of them.
+/// Simulates whole runs: the real scheduler, codec, recovery and worker decisions with simulated
+/// processes, disks and clocks. `scripts/stress simulate` checks a million of them.
 @Suite("Simulation")
 struct SimulationTests {
   static let slices = 0..<16
 
-  /// Lives every sixteenth of so many lives, from that one on.
+  /// Simulates every sixteenth of `count` runs, starting with number `slice`.
   private func live(
     _ slice: Int, of count: Int, _ flags: String = "", _ life: (UInt64) -> SimulatedRun
   ) {
@@ -122,7 +122,7 @@ struct SimulationTests {
     try life.run()
   }
 
-  /// Such lives in which something was found once.
+  /// Seeds of growing runs that once revealed a bug.
   @Test(
     arguments: [
       300_001_714, 300_004_380, 300_009_102, 300_010_536, 300_018_801, 300_022_590, 300_031_171,
@@ -191,7 +191,7 @@ struct SimulationTests {
     try life.run()
   }
 
-  /// Lives in which something was found once, of the scheduler or of what is expected of it.
+  /// Seeds that once revealed a bug in the scheduler or in the oracle.
   @Test(
     arguments: [
       14_136, 18_530, 90_476, 90_894, 910_941, 921_396, 936_870, 7_000_920, 31_023_555,

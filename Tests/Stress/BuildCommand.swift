@@ -1,8 +1,8 @@
 import Drill
 import Glibc
 
-/// `build PROGRAM INJECTOR COUNT SEED FOLDER`: builds of 200 C files, each disturbed 20 times,
-/// until COUNT drives were.
+/// `build PROGRAM INJECTOR COUNT SEED FOLDER`: builds of 200 C files with 20 disturbed sessions
+/// each, until COUNT sessions were disturbed.
 struct BuildCommand {
   private let program: String
   private let injector: String
@@ -39,7 +39,7 @@ struct BuildCommand {
       }
       life += 1
     }
-    print("\(disturbed) disturbed drives: nothing found")
+    print("\(disturbed) disturbed sessions: nothing found")
     return 0
   }
 }

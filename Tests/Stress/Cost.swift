@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a stretch of work cost this process (getrusage(2), clock_gettime(2)).
+/// The cost of a stretch of work for this process (getrusage(2), clock_gettime(2)).
 struct Cost {
   var cpuMicroseconds: Int
   var wallMicroseconds: Int

@@ -1,6 +1,6 @@
 import Drill
 
-/// `download PROGRAM COUNT SEED FOLDER`: kills downloads of 200 MB so many times.
+/// `download PROGRAM COUNT SEED FOLDER`: disturbs downloads of 200 MB COUNT times.
 struct DownloadCommand {
   private let rounds: DrillRounds
 

@@ -1,7 +1,7 @@
 import Drill
 import Glibc
 
-/// `NAME PROGRAM COUNT SEED FOLDER`: drills with one seed after the other, until so much was done.
+/// `NAME PROGRAM COUNT SEED FOLDER`: drills with successive seeds, until COUNT units are done.
 struct DrillRounds {
   let program: String
   let count: Int
@@ -20,10 +20,10 @@ struct DrillRounds {
   }
 
   /// - Parameters:
-  ///   - replay: what goes before the seed in the command line that tries one again.
-  ///   - drill: one drill with that seed, of which that much is left to do; gives how much it did,
-  ///     and what there is to tell of it.
-  /// - Returns: whether nothing was found.
+  ///   - replay: the start of the command line that replays a seed.
+  ///   - drill: runs a drill with a seed and the number of units left; returns the number of units
+  ///     done and a summary.
+  /// - Returns: true without a finding.
   func run(
     replay: String, _ drill: (UInt64, Int) throws -> (done: Int, text: String)
   ) -> Bool {

@@ -1,8 +1,8 @@
 import Drill
 import Glibc
 
-/// `faults PROGRAM INJECTOR FOLDER PART PARTS [WORD]`: every fault that a small run can meet, or
-/// those whose words hold WORD; one process takes one part of them. `… SCENE FAULT`: that one.
+/// `faults PROGRAM INJECTOR FOLDER PART PARTS [WORD]`: all faults of a small run, or those whose
+/// description contains WORD; a process tests one part of them. `… SCENE FAULT`: a single fault.
 struct FaultsCommand {
   private let program: String
   private let injector: String
@@ -24,7 +24,7 @@ struct FaultsCommand {
     }
   }
 
-  /// Goes on after a finding, since one fault says little of the next.
+  /// Continues after a finding, since faults are independent.
   func run() -> Int32 {
     var findings = 0
     do {

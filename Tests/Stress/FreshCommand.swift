@@ -1,6 +1,6 @@
 import Drill
 
-/// `fresh PROGRAM COUNT SEED FOLDER`: kills so many runs of projects whose files change meanwhile.
+/// `fresh PROGRAM COUNT SEED FOLDER`: kills COUNT runs of projects whose files change.
 struct FreshCommand {
   private let rounds: DrillRounds
 
@@ -18,7 +18,7 @@ struct FreshCommand {
       kills += drill.kills
       looks += drill.looks
       restores += drill.restores
-      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) drives, \(drill.looks) looks")
+      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) sessions, \(drill.looks) looks")
     }
     guard isClean else { return 1 }
     print(

@@ -1,6 +1,6 @@
 import Drill
 
-/// `grow PROGRAM COUNT SEED FOLDER`: kills runs that grow so many times.
+/// `grow PROGRAM COUNT SEED FOLDER`: kills growing runs COUNT times.
 struct GrowCommand {
   private let rounds: DrillRounds
 
@@ -21,7 +21,7 @@ struct GrowCommand {
       runs += drill.added.runs
       return (
         drill.kills,
-        "\(drill.kills) kills, \(drill.sessions) drives, \(drill.added.batches) batches,"
+        "\(drill.kills) kills, \(drill.sessions) sessions, \(drill.added.batches) batches,"
           + " \(drill.added.runs) runs"
       )
     }

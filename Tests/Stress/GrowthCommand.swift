@@ -1,8 +1,8 @@
 import FuzzEntries
 import OpflowBase
 
-/// `growth COUNT SEED`: compiles manifests in which any two keys grow at once, small and four times
-/// as large, and looks whether the cost grows faster than the manifest.
+/// `growth COUNT SEED`: compiles manifests with two growing keys in two sizes, and checks that the
+/// cost does not grow faster than the manifest.
 struct GrowthCommand {
   private let count: Int
   private var random: SplitMix64

@@ -1,7 +1,6 @@
 import Drill
 
-/// `hosts HOST COUNT SEED FOLDER`: kills a program that uses the library, and what works for it, so
-/// many times.
+/// `hosts HOST COUNT SEED FOLDER`: kills a client program, its server and its workers COUNT times.
 struct HostsCommand {
   private let rounds: DrillRounds
 

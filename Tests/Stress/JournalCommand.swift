@@ -3,10 +3,9 @@ import OpflowBase
 import OpflowJournal
 import OpflowPlan
 
-/// `journal append COUNT FILE`: writes a journal of so many lines, 64 a write. `journal replay
-/// COUNT FILE`: reads that journal as a resume does. Both print CPU and wall time in microseconds
-/// and the largest resident set in KiB, as `clock` of scripts/bench does; making the plan is not
-/// counted.
+/// `journal append COUNT FILE`: writes a journal of COUNT lines, 64 per write. `journal replay
+/// COUNT FILE`: reads it like a resume. Both print CPU and wall time in microseconds and the peak
+/// resident set in KiB, like `clock` of scripts/bench, without the cost of the plan.
 struct JournalCommand {
   private let isReplay: Bool
   private let count: Int
@@ -24,7 +23,7 @@ struct JournalCommand {
   }
 
   func run() -> Int32 {
-    // Two lines a task.
+    // Each task has two lines.
     guard let plan = try? chainlessPlan(taskCount: (count + 1) / 2) else { return 70 }
     let before = Cost.now
     let status = isReplay ? replay(plan) : append(plan)
@@ -82,7 +81,7 @@ struct JournalCommand {
     }
   }
 
-  /// Tasks with names of twenty bytes that need nothing.
+  /// Returns tasks with names of twenty bytes and without dependencies.
   private func chainlessPlan(taskCount: Int) throws -> Plan {
     var builder = PlanBuilder()
     let shell = builder.list([builder.intern("/bin/sh"), builder.intern("-ec")])

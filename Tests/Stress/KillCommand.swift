@@ -1,6 +1,6 @@
 import Drill
 
-/// `kill PROGRAM COUNT SEED FOLDER`: kills runs of the program so many times.
+/// `kill PROGRAM COUNT SEED FOLDER`: kills runs COUNT times.
 struct KillCommand {
   private let rounds: DrillRounds
 
@@ -18,7 +18,7 @@ struct KillCommand {
       try drill.run(killing: min(left, 40))
       kills += drill.kills
       recoveryKills += drill.recoveryKills
-      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) drives")
+      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) sessions")
     }
     guard isClean else { return 1 }
     print("\(kills) kills, \(recoveryKills) of them during recovery: nothing found")

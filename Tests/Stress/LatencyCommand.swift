@@ -1,11 +1,11 @@
 import Drill
 
-/// `latency PROGRAM COUNT FOLDER`: how long so many requests take, on an idle machine and at 80
-/// percent of the dispatch that it can do.
+/// `latency PROGRAM COUNT FOLDER`: measures the latency of COUNT requests on an idle computer and
+/// at 80 percent of its throughput.
 struct LatencyCommand {
   private let latency: RequestLatency
 
-  /// Of the dispatch that the machine can do.
+  /// The share of the computer's throughput.
   private static let load = 0.8
 
   init?(_ arguments: [String]) {
@@ -18,7 +18,7 @@ struct LatencyCommand {
       tell("idle", try latency.measure(rate: 0))
       let most = try latency.mostRate()
       print("the machine ends \(Int(most)) tasks a second")
-      // What a task costs beside its sleep is known when that was seen.
+      // The first measurement shows a task's overhead, which corrects the second.
       let first = try latency.measure(rate: most * Self.load)
       let busy = try latency.measure(
         rate: most * Self.load * min(2, most * Self.load / max(1, first.rate)))

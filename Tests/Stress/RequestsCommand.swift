@@ -1,6 +1,6 @@
 import Drill
 
-/// `requests PROGRAM COUNT SEED FOLDER`: asks runs of the program so many times for anything.
+/// `requests PROGRAM COUNT SEED FOLDER`: sends COUNT random requests to runs.
 struct RequestsCommand {
   private let rounds: DrillRounds
 

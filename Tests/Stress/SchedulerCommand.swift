@@ -5,10 +5,9 @@ import OpflowJournal
 import OpflowPlan
 import OpflowWire
 
-/// `scheduler COUNT [PARALLEL [SITES]]`: what the engine itself costs, with nothing around it.
-/// Plays a plan of that many tasks, each of which needs three others, with workers that are always
-/// ready, and prints how many transitions a second it makes and how many bytes a task it holds.
-/// With SITES the tasks run on so many further machines, of which each runs PARALLEL at once.
+/// `scheduler COUNT [PARALLEL [NODES]]`: measures the engine alone. Runs a plan of COUNT tasks with
+/// three dependencies each and workers that are always ready; prints transitions per second and
+/// bytes per task. With NODES, the tasks run on that many nodes, PARALLEL at once on each.
 struct SchedulerCommand {
   private let count: Int
   private let parallel: UInt64
@@ -30,7 +29,7 @@ struct SchedulerCommand {
     let attempts = [Int32](repeating: 0, count: count)
     var options = SchedulerOptions(
       maxParallel: parallel, memoryBytes: 1 << 40, maxFailures: 1, seed: 1)
-    // With further machines as a run has it, since the work for each is to be bounded.
+    // Nodes need prefetching as in real runs.
     options.prefetches = nodeCount > 0
     options.usesNodes = nodeCount > 0
     options.expectedWallMicroseconds = 1000
@@ -45,7 +44,7 @@ struct SchedulerCommand {
     game.play(onNodes: nodeCount, ofEach: parallel)
     let end = Cost.now.cpuMicroseconds
     let bytes = Self.residentBytes - before
-    // Waiting, ready, running, ended.
+    // Each task becomes ready, running and ended.
     let transitions = game.ended * 3
     guard game.ended == count else {
       print("the run stopped after \(game.ended) of \(count) tasks")
@@ -59,7 +58,7 @@ struct SchedulerCommand {
     return 0
   }
 
-  /// Every task needs three of those shortly before it, as many as keep all workers busy.
+  /// Returns a plan in which each task needs three earlier ones; it is wide enough for all workers.
   private func plan() -> Plan? {
     var builder = PlanBuilder()
     builder.reserve(taskCount: count, edgeCount: count * 3, textByteCount: count * 8)
@@ -94,7 +93,7 @@ struct SchedulerCommand {
     return try? Plan(copying: bytes)
   }
 
-  /// What this process has in memory (proc_pid_statm(5)).
+  /// The resident memory of this process (proc_pid_statm(5)).
   private static var residentBytes: Int {
     guard let file = fopen("/proc/self/statm", "r") else { return 0 }
     defer { fclose(file) }
@@ -107,7 +106,7 @@ struct SchedulerCommand {
   }
 }
 
-/// Workers that answer at once, and end what they run in the order of the starts.
+/// Simulates workers that answer at once and end tasks in start order.
 private struct Game: ~Copyable {
   private(set) var ended = 0
   private var engine: Engine

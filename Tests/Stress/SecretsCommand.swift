@@ -1,6 +1,6 @@
 import Drill
 
-/// `secrets PROGRAM COUNT SEED FOLDER`: kills so many runs whose tasks say secrets.
+/// `secrets PROGRAM COUNT SEED FOLDER`: kills runs whose tasks print secrets COUNT times.
 struct SecretsCommand {
   private let rounds: DrillRounds
 
@@ -16,7 +16,7 @@ struct SecretsCommand {
       try drill.run(killing: min(left, 3))
       kills += drill.kills
       marks += drill.marks
-      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) drives, \(drill.marks) marks")
+      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) sessions, \(drill.marks) marks")
     }
     guard isClean else { return 1 }
     print("\(kills) kills, \(marks) marks in logs: no secret found")

@@ -1,6 +1,6 @@
 import Drill
 
-/// `services PROGRAM COUNT SEED FOLDER JOBS`: kills runs of tests against a database so many times.
+/// `services PROGRAM COUNT SEED FOLDER JOBS`: kills runs of tests against a database COUNT times.
 struct ServicesCommand {
   private let rounds: DrillRounds
   private let jobs: String
@@ -24,11 +24,12 @@ struct ServicesCommand {
       kills += drill.kills
       serverKills += drill.serverKills
       sessions += drill.sessions
-      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) drives")
+      return (drill.kills, "\(drill.kills) kills, \(drill.sessions) sessions")
     }
     guard isClean else { return 1 }
     print(
-      "\(kills) kills, \(serverKills) of them of the database, in \(sessions) drives: nothing found"
+      "\(kills) kills, \(serverKills) of them of the database, in \(sessions) sessions: "
+        + "nothing found"
     )
     return 0
   }

@@ -2,12 +2,15 @@ import Glibc
 import OpflowJournal
 import Simulation
 
-/// `simulate COUNT [--from SEED]`: lives that many runs, one seed after the other, and stops at the
-/// first finding. `simulate --seed SEED`: lives one, and tells all that happens in it. With
-/// `--grows`, tasks are added while the runs go on; with `--legs`, tasks make some of these as legs
-/// of theirs; with `--adders`, tasks add some. With `--blocks`, programs do some of the tasks; with
-/// `--goes-on`, drives go on with the ends of those before; with `--far`, all have services on
-/// further machines, which more befalls.
+/// `simulate COUNT [--from SEED]`: simulates COUNT runs with successive seeds, up to the first
+/// finding. `simulate --seed SEED`: simulates one run and prints its events.
+///
+/// - `--grows`: tasks are added to live runs.
+/// - `--legs`: some of these are matrix tasks that a task makes.
+/// - `--adders`: some of these are added by tasks.
+/// - `--blocks`: clients run some tasks.
+/// - `--goes-on`: sessions keep the ends of those before.
+/// - `--far`: services run on nodes, which have more faults.
 struct SimulateCommand {
   private var from: UInt64 = 1
   private var count: UInt64 = 1
@@ -83,17 +86,17 @@ struct SimulateCommand {
       done.cutShort += life.blocks.cutShort
       done.lingered += life.blocks.lingered
       if (seed - from) % 10_000 == 9_999 {
-        print("\(seed - from + 1) runs, \(sessions) drives, \(crashes) crashes")
+        print("\(seed - from + 1) runs, \(sessions) sessions, \(crashes) crashes")
         fflush(nil)
       }
     }
     print(
       """
-      \(count) runs, \(sessions) drives, \(crashes) crashes, \(stays) services went on, \
-      \(additions) batches were added and \(retractions) withdrawn, \(done.begun) blocks \
-      began in programs, \(done.cutShort) were cut short, \(done.lingered) lingered; \
-      \(farLives) had services on further machines: \(far.services) began there, \(far.moves) \
-      of them moved, and \(far.users) that need one; machines were \(Self.words(far)): \
+      \(count) runs, \(sessions) sessions, \(crashes) crashes, \(stays) services kept running, \
+      \(additions) batches were added and \(retractions) retracted, \(done.begun) external \
+      tasks started in clients, \(done.cutShort) were cut short, \(done.lingered) lingered; \
+      \(farLives) had services on nodes: \(far.services) started there, \(far.moves) of them \
+      moved, and \(far.users) dependents started there; nodes were \(Self.words(far)): \
       nothing found
       """
     )

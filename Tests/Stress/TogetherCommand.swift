@@ -1,7 +1,6 @@
 import Drill
 
-/// `together PROGRAM COUNT SEED FOLDER`: so many rounds in which several runs of one state folder
-/// are live.
+/// `together PROGRAM COUNT SEED FOLDER`: COUNT rounds with several live runs of one state folder.
 struct TogetherCommand {
   private let rounds: DrillRounds
 

@@ -1,4 +1,4 @@
-// What scripts/stress runs for a long time: the same code that the tests sample.
+// The commands of scripts/stress, which run the tests' code for a long time.
 
 import Glibc
 

@@ -59,7 +59,7 @@ cluster_srun_run() { within ./loop; }
 cluster_makeflow_run() {
   scancel "$(<job)"
   rm -f out.* Makeflow.makeflowlog
-  # Without this variable, Debian's makeflow looks for MPI programs, which it does not need.
+  # Without this variable, Debian's makeflow searches for MPI programs, which it does not need.
   OMPI_MCA_ess_singleton_isolated=1 measure 1 makeflow -T slurm -J "$(sized 100)" Makeflow
   take_nodes
 }

@@ -1,4 +1,4 @@
-// The limit of reading a manifest: parses the file with libyaml and ignores the events.
+// The lower limit for reading a manifest: parses the file with libyaml and ignores the events.
 #include <stdio.h>
 #include <yaml.h>
 

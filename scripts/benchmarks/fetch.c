@@ -1,5 +1,5 @@
-// The limit of a download: `fetch URL FILE SHA256` writes the file with libcurl, hashes it on the
-// way and compares the hash.
+// The lower limit for a download: `fetch URL FILE SHA256` writes the file with libcurl, hashes it
+// at the same time and compares the hash.
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
-// The limits of the journal. `journal append COUNT FILE` writes lines of about 140 bytes with
-// checksums, 64 lines per write. `journal replay FILE` reads them, verifies each checksum and
+// The lower limits for the journal. `journal append COUNT FILE` writes lines of about 140 bytes
+// with checksums, 64 lines per write. `journal replay FILE` reads them, verifies each checksum and
 // parses the sequence number. Both use the checksum code of opflow, and print CPU and wall time in
 // microseconds and the largest resident set in KiB.
 #include <fcntl.h>
@@ -42,7 +42,8 @@ static int append(long count, const char *path) {
     at = number(at, 1700000000000 + (uint64_t)i);
     at = TEXT(at, "\tsuccess\ttask-");
     at = number(at, (uint64_t)i);
-    at = TEXT(at, "\tattempt=1\texit=0\twall=1000\tuser=500\tsys=400\trss=2048\tout=0\tfp=0123456789abcdef");
+    at = TEXT(at, "\tattempt=1\texit=0\twall=1000\tuser=500\tsys=400\trss=2048\tout=0"
+                  "\tfp=0123456789abcdef");
     uint32_t crc = chash_crc32c(0, line + 9, (size_t)(at - line - 9));
     for (int digit = 7; digit >= 0; digit--, crc >>= 4) line[digit] = hex[crc & 15];
     line[8] = '\t';

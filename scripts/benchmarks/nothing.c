@@ -1,2 +1,2 @@
-// The limit of start-up: a program that exits at once.
+// The lower limit for the start-up time: a program that exits at once.
 int main(void) { return 0; }

@@ -12,7 +12,8 @@ function median(values, count,   i, j, held) {
 
 BEGIN { field = column == "cpu" ? 3 : column == "wall" ? 4 : 5 }
 
-# A contender's own count comes before the general one. Memory is not divided by the count.
+# If a contender prints its own count, that is field 6, before the general count. Memory is not
+# divided by the count.
 { value = column == "rss" ? $field : $field / $6 }
 $2 == ours { mine[$1] = value; own[++ownCount] = value }
 peer != "" && $2 == peer { its[$1] = value; other[++otherCount] = value }

@@ -1,5 +1,5 @@
-// The limit of dispatch: `spawn COUNT COMMAND...` runs the command COUNT times in two processes
-// that only spawn it and wait for it.
+// The lower limit for dispatch: `spawn COUNT COMMAND...` runs the command COUNT times in two
+// processes that only spawn it and wait for it.
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>

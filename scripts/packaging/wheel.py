@@ -1,7 +1,7 @@
 """Makes a Python wheel that installs the files of a prefix: bin as scripts, the rest as data.
 
 Usage: wheel.py PREFIX VERSION MACHINE COMPRESSION FOLDER
-The files get the date SOURCE_DATE_EPOCH. Prints the wheel's path.
+All files get the date SOURCE_DATE_EPOCH. Prints the wheel's path.
 """
 
 import base64
@@ -28,8 +28,8 @@ Description-Content-Type: text/markdown
 
 def main():
     prefix, version, machine, level, folder = sys.argv[1:]
-    # The programs need no library of the system. Older distributions have older kernels than
-    # opflow needs.
+    # The programs need no libraries of the system. The tags exclude distributions with a kernel
+    # that is too old for opflow.
     tags = [f"py3-none-manylinux_2_31_{machine}", f"py3-none-musllinux_1_2_{machine}"]
     stem = f"opflow-{version}"
     info = f"{stem}.dist-info"
@@ -44,7 +44,7 @@ def main():
 
         def add(name, content, mode=0o644):
             member = zipfile.ZipInfo(name, date)
-            member.create_system = 3  # Unix, whose modes follow
+            member.create_system = 3  # Unix: external_attr contains the file mode
             member.external_attr = (0o100000 | mode) << 16
             member.compress_type = zipfile.ZIP_DEFLATED
             wheel.writestr(member, content, compresslevel=int(level))

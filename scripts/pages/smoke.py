@@ -16,7 +16,7 @@ FOLDER = os.environ["FOLDER"]
 # Whether to check the limits of time and memory.
 HAS_LIMITS = os.environ["LIMITS"] != ""
 
-# Output that does harm if the page does not escape it. The escapes here are those of printf.
+# Output that does harm if the page does not escape it, with escapes for printf.
 HOSTILE = r"\033[31mred </pre></script><script>window.harm = 1</script> <img src=x onerror=alert(1)> \342\200\256abc \377\n"
 
 MANIFEST = """\
@@ -56,7 +56,7 @@ def make(count):
     before = time.monotonic()
     subprocess.run([OPFLOW, "report", "html", "-o", "run.html"], cwd=place, check=True)
     seconds = time.monotonic() - before
-    # Measured in a process of its own, because the run before may have used more memory.
+    # Measured in a separate process, because the previous run may have used more memory.
     peak = int(subprocess.run(
         [sys.executable, "-c",
          "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
@@ -109,14 +109,14 @@ def visit(browser, page, count):
     element("(which.value = [...which.options].find((o) => o.text.startsWith('failures')).value, which.dispatchEvent(new Event('change')))")
     note(cell(1) == ["hostile"], f"the filter for failures shows {cell(1)[:3]}")
     element("(which.value = 0, which.dispatchEvent(new Event('change')))")
-    element("[...document.querySelectorAll('#table th button')].find((b) => b.textContent.startsWith('took')).click()")
+    element("[...document.querySelectorAll('#table th button')].find((b) => b.textContent.startsWith('duration')).click()")
     note(set(cell(1)[:2]) == {"fetch", "configure"}, f"sorted by time, {cell(1)[:2]} come first")
     note(element("document.querySelector('#table th[aria-sort]').getAttribute('aria-sort')") == "descending",
-         "aria-sort does not tell the order")
+         "aria-sort has the wrong order")
 
     element("document.querySelector('#table tbody button').focus()")
     browser.key("Enter")
-    note(not element("detail.hidden") and "Tries" in element("detail.textContent"), "Enter does not open a task")
+    note(not element("detail.hidden") and "Attempts" in element("detail.textContent"), "Enter does not open a task")
     browser.key("Escape")
     note(element("detail.hidden") and element("document.activeElement.closest('#table') !== null"),
          "Escape does not close a task and restore the focus")

@@ -2,7 +2,7 @@
 
   terminal_picture.py TITLE < CAPTURE > PICTURE
 
-Text stays text, so that readers can search, copy and listen to it.
+Keeps text as text, so that readers can search and copy it and screen readers can read it.
 """
 import re
 import sys
@@ -63,7 +63,7 @@ def width(text):
 
 
 def draw_line(line, y):
-    """Draws each part of a line with one style at its column, whatever the width of the font."""
+    """Draws each part of a line that has one style at its column, for a font of any width."""
     style, column, parts = Style(), 0, []
     for text, codes in re.findall(r"([^\x1b]+)|\x1b\[([\d;]*)m", line):
         if not text:

@@ -37,8 +37,8 @@ extern const int32_t clinux_path_only;
 int32_t clinux_open_beneath(int32_t folder, const char *path, int32_t flags, uint32_t mode);
 
 /// Returns 1 if the file, open for reading, is also open for writing or mapped writable (fcntl(2),
-/// F_SETLEASE). Returns 0 if not, or if unknown: only the owner can get a lease, and not on every
-/// file system. Close the descriptor at once: the lease blocks others from opening for writing.
+/// F_SETLEASE). Returns 0 if not, or if unknown: only the owner may check, and not on every file
+/// system. Close the descriptor at once: until then, others cannot open the file for writing.
 int32_t clinux_is_open_for_writing(int32_t descriptor);
 
 /// Returns 1 if `path` is a folder reached without links (openat2(2)); 0 if not, or if one call

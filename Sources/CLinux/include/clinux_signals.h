@@ -15,7 +15,7 @@ struct clinux_signal {
   int32_t sender;
 };
 
-/// Reads one pending signal; EAGAIN if there is none.
+/// Reads one pending signal, or fails with EAGAIN.
 int32_t clinux_read_signal(int32_t descriptor, struct clinux_signal *signal);
 
 int32_t clinux_ignore_signal(int32_t number);

@@ -2,7 +2,7 @@
 #include <stdint.h>
 
 /// Opens the controlling terminal by its own name if possible, since some programs refuse /dev/tty,
-/// else as /dev/tty (tty(4)). Fails with ENXIO if there is none.
+/// else as /dev/tty (tty(4)). Fails with ENXIO without one.
 int32_t clinux_open_terminal(void);
 
 /// Opaque settings of a terminal (termios(3)).

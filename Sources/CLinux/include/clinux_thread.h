@@ -4,7 +4,8 @@
 
 /// Calls `work` with `context` on a new detached thread with all signals blocked. The name has at
 /// most 15 bytes. On failure `work` is not called.
-int32_t clinux_thread_start(const char *name, size_t stack_bytes, void (*work)(void *), void *context);
+int32_t clinux_thread_start(const char *name, size_t stack_bytes, void (*work)(void *),
+                            void *context);
 
 /// Closes the descriptor in children made by fork(3), so that the other end sees the end of this
 /// process. Returns the place for `clinux_unguard_fork`, to be called before the descriptor is

@@ -15,7 +15,7 @@ struct clinux_thread_pool *clinux_thread_pool_create(int32_t most, size_t stack_
 int32_t clinux_thread_pool_submit(struct clinux_thread_pool *pool, uint64_t ticket,
                                   void (*work)(void *), void *context);
 
-/// Takes the ticket of a finished job. Returns 1, or 0 if there is none.
+/// Takes the ticket of a finished job. Returns 1, or 0 without a finished job.
 int32_t clinux_thread_pool_take(struct clinux_thread_pool *pool, uint64_t *ticket);
 
 /// Finishes pending jobs and ends the threads.

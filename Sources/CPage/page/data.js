@@ -29,25 +29,25 @@ const names = [];
 const states = [];
 const notes = [];
 const demands = [];
-/// What each runs, cut, and what its manifest says of it; empty where the page had no room for that.
+/// The command of each task, cut, and its description; empty where the page had no room for it.
 const actions = [];
 const words = [];
-/// By task: what its last try took in the run before; -1 where nothing is known. Empty without such a run.
+/// By task: the duration of its last attempt in the previous run; -1 if unknown.
 const before = [];
 const tries = {
   task: [], begin: [], time: [], wait: [], lane: [], end: [], number: [], wall: [], processor: [],
   peak: [], stood: [], outcome: [],
 };
-/// By task: the newest of its tries; -1 for none.
+/// By task: its last attempt; -1 for none.
 const lastTry = new Int32Array(taskCount).fill(-1);
 const tryCounts = new Int32Array(taskCount);
-/// The needs of a task are `needs[needStart[task] ..< needStart[task + 1]]`.
+/// The dependencies of a task are `needs[needStart[task] ..< needStart[task + 1]]`.
 let needs = new Int32Array(0);
 const needStart = new Int32Array(taskCount + 1);
-/// Up to which task they are known: of very many the rest is left out.
+/// The number of tasks whose dependencies are known; the page omits the rest.
 let needsKnown = 0;
 
-/// Lines, of which each begins and ends as the one before it.
+/// Reads lines that are stored as differences from the line before.
 function readLines(lines, text, heads, tailsText) {
   const own = text.split("\n");
   let last = lines.length > 0 ? lines[lines.length - 1] : "";
@@ -123,7 +123,7 @@ for (const block of blocks) {
 readNeeds(blocks.filter((block) => block.needs !== undefined));
 const onPath = new Uint8Array(taskCount);
 for (const task of run.path) onPath[task] = 1;
-/// The same the other way round.
+/// The dependents of a task, in the same form.
 const dependentStart = new Int32Array(taskCount + 1);
 for (const need of needs) dependentStart[need + 1] += 1;
 for (let task = 0; task < taskCount; task++) dependentStart[task + 1] += dependentStart[task];

@@ -21,13 +21,13 @@ function triesOf(task) {
 function describe(row) {
   const outcome = run.outcomes[tries.outcome[row]];
   const parts = [
-    `try ${tries.number[row]} ${endWords[tries.end[row]]}${outcome ? `: ${outcome}` : ""}`, `began ${duration(tries.begin[row])} into the run`,
+    `attempt ${tries.number[row]} ${endWords[tries.end[row]]}${outcome ? `: ${outcome}` : ""}`, `started ${duration(tries.begin[row])} into the run`,
     `took ${took(tries.wall[row])}`,
   ];
   if (tries.wait[row] > 0) parts.push(`waited ${took(tries.wait[row])} before`);
-  if (tries.stood[row] > 0) parts.push(`stood still for ${took(tries.stood[row])}`);
-  if (tries.processor[row] > 0) parts.push(`${took(tries.processor[row])} of processor time`);
-  if (tries.peak[row] > 0) parts.push(`${size(tries.peak[row])} at most`);
+  if (tries.stood[row] > 0) parts.push(`suspended for ${took(tries.stood[row])}`);
+  if (tries.processor[row] > 0) parts.push(`${took(tries.processor[row])} of CPU time`);
+  if (tries.peak[row] > 0) parts.push(`peak memory ${size(tries.peak[row])}`);
   parts.push(laneName(tries.lane[row]));
   return parts.join(" · ");
 }
@@ -38,7 +38,7 @@ function laneName(lane) {
   return (host ? `${host} ` : "") + name + (place > 0 ? ` (${place + 1})` : "");
 }
 
-/// - Parameter takesFocus: false where the reader goes on from task to task.
+/// - Parameter takesFocus: false if the reader steps from task to task.
 function showDetail(task, takesFocus = true) {
   const panel = find("detail");
   if (panel.hidden) opener = document.activeElement;
@@ -46,7 +46,7 @@ function showDetail(task, takesFocus = true) {
   const close = button("Close", "close", closeDetail);
   const state = make("p", "", stateOf(task));
   if (note(task)) state.append(` · ${note(task)}`);
-  if (isReused(task)) state.append(" · its result is of a drive before the newest one");
+  if (isReused(task)) state.append(" · already done in an earlier session");
   if (onPath[task]) state.append(" · on the critical path");
   const rows = triesOf(task);
   const lines = rows.slice(-mostLinks).map((row) => make("li", "", describe(row)));
@@ -55,7 +55,7 @@ function showDetail(task, takesFocus = true) {
   const failure = find(`failure-${task}`);
   const jump = make("p", "");
   if (failure) {
-    const anchor = make("a", "", "what it printed");
+    const anchor = make("a", "", "output");
     anchor.href = `#failure-${task}`;
     anchor.addEventListener("click", () => {
       const output = failure.querySelector("details");
@@ -67,17 +67,17 @@ function showDetail(task, takesFocus = true) {
     const [begin, end] = [tries.begin[lastTry[task]], endOf(lastTry[task])];
     const space = Math.max(end - begin, 100);
     if (failure) jump.append(" · ");
-    jump.append(button("show in the time line", "link", () => {
+    jump.append(button("show in the timeline", "link", () => {
       show(begin - space, end + space);
       find("lanes").scrollIntoView({ block: "nearest" });
     }));
   }
   panel.replaceChildren(
     close, make("h2", "mono", names[task]), ...(words[task] ? [make("p", "", words[task])] : []), state, jump,
-    ...(actions[task] ? [make("h3", "", isGate(task) ? "Asks" : "Runs"), make("pre", "", actions[task])] : []),
-    ...(lines.length > 0 ? [make("h3", "", "Tries"), make("ul", "", ...lines)] : []),
-    ...list("Needs", [...needed.subarray(0, mostLinks)], needed.length),
-    ...list("Needed by", [...behind.subarray(0, mostLinks)], behind.length));
+    ...(actions[task] ? [make("h3", "", isApproval(task) ? "Question" : "Command"), make("pre", "", actions[task])] : []),
+    ...(lines.length > 0 ? [make("h3", "", "Attempts"), make("ul", "", ...lines)] : []),
+    ...list("Dependencies", [...needed.subarray(0, mostLinks)], needed.length),
+    ...list("Dependents", [...behind.subarray(0, mostLinks)], behind.length));
   panel.hidden = false;
   panel.scrollTop = 0;
   if (takesFocus) close.focus({ preventScroll: true });

@@ -4,13 +4,13 @@ const shape = (name, attributes) => {
   return element;
 };
 
-/// How many of some tasks stand where, as a bar.
+/// A bar with the shares of states among tasks.
 function sharesOf(tasks) {
   const counts = { bad: 0, odd: 0, live: 0, good: 0, rest: 0 };
   for (const task of tasks) counts[stateShade(task)] += 1;
   const bar = shape("svg", { class: "shares", viewBox: `0 0 100 4`, preserveAspectRatio: "none" });
   const present = Object.entries(counts).filter(([, number]) => number > 0);
-  // What is there at all is to be seen.
+  // Even a small share must be visible.
   const widths = present.map(([, number]) => Math.max(2, (number / tasks.length) * 100));
   const sum = widths.reduce((one, other) => one + other, 0);
   let x = 0;
@@ -30,7 +30,7 @@ function nodeView(node) {
     else if (node.group) unfold(node.group);
     else showRest(node.tasks);
   });
-  const words = Object.entries({ bad: "failed", odd: "cut short or allowed to fail", live: "running", rest: "not run" })
+  const words = Object.entries({ bad: "failed", odd: "stopped or failed (allowed)", live: "running", rest: "not run" })
     .filter(([shade]) => counts[shade] > 0).map(([shade, word]) => `${count(counts[shade])} ${word}`);
   const label = make("span", "mono name", fitted(node.name, 22));
   if (node.isTask) {
@@ -41,7 +41,7 @@ function nodeView(node) {
     const total = count(node.tasks.length);
     place.append(label, make("span", "", words.length > 0 ? `${total} tasks, ${words.join(", ")}` : `${total} tasks`), bar);
   }
-  place.title = node.isTask ? node.name : node.group ? `unfold ${node.name}` : "show them in the table";
+  place.title = node.isTask ? node.name : node.group ? `expand ${node.name}` : "show them in the table";
   Object.assign(place.style, {
     left: `${node.x}px`, top: `${node.y}px`, width: `${box.width}px`, height: `${box.height}px`,
   });
@@ -60,7 +60,7 @@ function drawGraph() {
   plane.replaceChildren(lines, ...nodes.map(nodeView));
   Object.assign(plane.style, { width: `${width + 8}px`, height: `${height + 8}px` });
   const chips = [...unfolded].filter((group) => group !== root).map((group) => {
-    const chip = button(`fold ${group.name}`, "mono", () => fold(group));
+    const chip = button(`collapse ${group.name}`, "mono", () => fold(group));
     return chip;
   });
   find("folds").replaceChildren(...chips);
@@ -73,7 +73,7 @@ function unfold(group) {
   if (chip) chip.focus({ preventScroll: true });
 }
 
-/// With all that is in it.
+/// Collapses a group and all groups in it.
 function fold(group) {
   for (const other of [...unfolded]) {
     for (let above = other; above !== null; above = above.parent) if (above === group) unfolded.delete(other);
@@ -94,8 +94,8 @@ function showGraph() {
   makeGroups();
   if (needsKnown < taskCount) {
     find("graph-note").textContent = needsKnown === 0
-      ? "There are more needs than this page holds."
-      : `There are more needs than this page holds: those of ${count(taskCount - needsKnown)} tasks are not shown.`;
+      ? "This page has no room for the dependencies."
+      : `This page has no room for the dependencies of ${count(taskCount - needsKnown)} tasks.`;
   }
   drawGraph();
 }

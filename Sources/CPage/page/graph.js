@@ -3,7 +3,7 @@ const root = { name: "", parent: null, groups: [], tasks: [], size: taskCount };
 const groupOf = new Map([["", root]]);
 const unfolded = new Set([root]);
 
-/// The group of that name, with those above it.
+/// Returns the group with that name; makes it and its parents if necessary.
 function groupNamed(name) {
   const known = groupOf.get(name);
   if (known) return known;
@@ -15,7 +15,7 @@ function groupNamed(name) {
   return group;
 }
 
-/// A leg stands in its family, any other task in the file that it comes from.
+/// Groups matrix tasks by matrix, and other tasks by included file.
 function makeGroups() {
   for (let task = 0; task < taskCount; task++) {
     const name = names[task];
@@ -25,7 +25,7 @@ function makeGroups() {
     group.tasks.push(task);
     for (let above = group; above !== root; above = above.parent) above.size += 1;
   }
-  // One thing that holds all others tells nothing.
+  // A single group around all others is of no use.
   let top = root;
   while (top.groups.length === 1 && top.tasks.length === 0) unfolded.add((top = top.groups[0]));
 }
@@ -36,10 +36,10 @@ function tasksOf(group, all = []) {
   return all;
 }
 
-/// What is worth a place of its own where there are too many.
+/// A rank: tasks with a lower one get a node of their own if there are too many.
 const interest = (task) => ({ bad: 0, odd: 1, live: 2 }[stateShade(task)] ?? (onPath[task] ? 3 : 4));
 
-/// The nodes to be shown: groups that are folded, tasks of those that are not.
+/// The nodes to show: collapsed groups, and the tasks of expanded ones.
 function visibleNodes() {
   const nodes = [];
   const visit = (group) => {
@@ -61,7 +61,7 @@ function visibleNodes() {
   return [...kept, { tasks: rest, name: `… and ${count(rest.length)} more`, isRest: true }];
 }
 
-/// Which nodes need which, with what the critical path takes.
+/// The dependencies between nodes; marks those on the critical path.
 function edgesOf(nodes) {
   const owner = new Int32Array(taskCount).fill(-1);
   for (const [number, node] of nodes.entries()) for (const task of node.tasks) owner[task] = number;
@@ -82,7 +82,7 @@ function edgesOf(nodes) {
     const [from, to] = [owner[run.path[place - 1]], owner[task]];
     const edge = edges.get(from * nodes.length + to);
     if (edge) edge.isPath = true;
-    // It needs nothing, and runs after all others.
+    // It has no dependencies, and runs after all others.
     else if (isFinally(task) && from !== to) edges.set(from * nodes.length + to, { from, to, count: 1, isPath: true, isAfter: true });
   }
   return [...edges.values()];

@@ -6,7 +6,7 @@ const endOf = (row) => tries.begin[row] + tries.time[row];
 const pathRows = run.path.map((task) => lastTry[task]).filter((row) => row >= 0);
 const pathPlace = new Map(pathRows.map((row, place) => [row, place]));
 
-/// The place of the first of those rows that ends at a time or after it.
+/// The position of the first of these rows that ends at `time` or later.
 function firstFrom(rows, time) {
   let low = 0;
   let high = rows.length;
@@ -18,7 +18,7 @@ function firstFrom(rows, time) {
   return low;
 }
 
-/// What is not as usual is drawn over the rest, so that it is not hidden where many share a pixel.
+/// Failures are drawn last, so that they are visible where many attempts share a pixel.
 const layers = ["good", "live", "odd", "bad"];
 const layerOf = (row) => layers.indexOf(endShades[tries.end[row]]);
 
@@ -51,8 +51,8 @@ function drawLanes() {
         const top = lane * laneHeight + (shade === "bad" ? 0 : inset);
         const high = laneHeight - (shade === "bad" ? 1 : 2 * inset) || 1;
         pen.globalAlpha = onlyPath && !onPath[tries.task[row]] ? 0.2 : 1;
-        if (isGate(tries.task[row])) {
-          // Nothing ran: it asked, and waited for an answer.
+        if (isApproval(tries.task[row])) {
+          // An approval does not run anything: it waits for an answer.
           pen.strokeRect(left + 0.5, top + 0.5, Math.max(1, end - left - 1), Math.max(1, high - 1));
         } else {
           pen.fillRect(left, top, end - left, high);
@@ -69,7 +69,7 @@ function drawLanes() {
   drawLabels(pen, ink);
 }
 
-/// What was cut short, cancelled or may fail is striped, for who does not see its colour.
+/// Stripes mark interrupted, cancelled and allowed failures for readers who do not see the color.
 function stripe(pen, color, left, top, wide, high) {
   if (wide < 6) return;
   pen.save();
@@ -87,10 +87,10 @@ function stripe(pen, color, left, top, wide, high) {
   pen.restore();
 }
 
-/// Lines of waiting run along the lower edge of a lane, where no names are.
+/// Lines for waiting times are at the lower edge of a lane, where there are no names.
 const edgeOf = (row) => tries.lane[row] * laneHeight + (laneHeight > 6 ? laneHeight - 1 : laneHeight / 2);
 
-/// A frame around each task of the critical path, a line from each to the next; dashed while that waited.
+/// Frames the tasks of the critical path and connects them; a line is dashed while a task waited.
 function drawPath(pen, ink, x) {
   pen.strokeStyle = ink.ink;
   let before = null;
@@ -144,7 +144,7 @@ function drawSelected(pen, ink, x, row) {
   pen.strokeRect(left, top, Math.max(2, x(endOf(row)) - left), laneHeight);
 }
 
-/// Names where there is room for some letters of them.
+/// Draws names where there is room for a few letters.
 function drawNames(pen, ink, x, width, inset) {
   if (laneHeight < 12) return;
   pen.font = "11px system-ui, sans-serif";
@@ -164,14 +164,14 @@ function drawNames(pen, ink, x, width, inset) {
         pen.fillRect(left - 3, lane * laneHeight + inset + 1, Math.min(room, pen.measureText(text).width) + 6, laneHeight - 2 * inset - 2);
       }
       const shade = endShades[tries.end[row]];
-      pen.fillStyle = isGate(tries.task[row]) || shade === "good" ? ink.ink : shade === "odd" ? "#000" : ink.paper;
+      pen.fillStyle = isApproval(tries.task[row]) || shade === "good" ? ink.ink : shade === "odd" ? "#000" : ink.paper;
       pen.fillText(text, left, high, room);
     }
   }
   pen.font = "12px system-ui, sans-serif";
 }
 
-/// As many as there is room for, each machine's first one with its name.
+/// Draws as many labels as fit; the first lane of a node has its name.
 function drawLabels(pen, ink) {
   const each = Math.ceil(14 / laneHeight);
   for (const [lane, [host, worker, place]] of run.lanes.entries()) {

@@ -1,7 +1,7 @@
 const box = { width: 196, height: 44, across: 56, down: 12, bend: 8 };
 const mostBends = 2000;
 
-/// The column of each node. Groups that need each other have no order: lines that lead back do not count.
+/// The column of each node. Groups may form cycles; edges that lead back are ignored.
 function columnsOf(nodes, edges) {
   const next = nodes.map(() => []);
   for (const edge of edges) next[edge.from].push(edge);
@@ -35,7 +35,7 @@ function columnsOf(nodes, edges) {
   };
   order.reverse();
   spread();
-  // What runs after all others stands behind them.
+  // `finally` tasks are to the right of all others.
   const isLast = (node) => node.tasks.every(isFinally);
   const others = nodes.flatMap((node, number) => (isLast(node) ? [] : [column[number]]));
   const behind = others.length > 0 ? Math.max(...others) + 1 : 0;
@@ -44,7 +44,7 @@ function columnsOf(nodes, edges) {
   return column;
 }
 
-/// Gives each node its `x` and `y`, each edge the `points` that it leads through.
+/// Sets `x` and `y` of each node, and the `way` of each edge.
 function arrangeGraph(nodes, edges) {
   const column = columnsOf(nodes, edges);
   const columns = [];
@@ -85,7 +85,7 @@ function arrangeGraph(nodes, edges) {
   const heights = columns.map((list) => list.reduce((sum, item) => sum + item.height + box.down, -box.down));
   const height = Math.max(0, ...heights);
   for (const [number, list] of columns.entries()) {
-    // What is higher than a screen has all its columns begin where a reader begins.
+    // In a graph that is higher than a screen, all columns start at the top.
     let y = height > 700 ? 0 : (height - heights[number]) / 2;
     for (const item of list) {
       item.x = number * (box.width + box.across);
@@ -97,7 +97,7 @@ function arrangeGraph(nodes, edges) {
   return { width: columns.length * (box.width + box.across) - box.across, height };
 }
 
-/// A line from the right side of what is needed to the left side of what needs it.
+/// A line from the right side of a dependency to the left side of its dependent.
 function lineOf(edge) {
   const middle = (item) => item.y + item.height / 2;
   const [first, ...rest] = edge.way;

@@ -1,4 +1,4 @@
-// Nothing ran.
+// No task ran.
 if (tries.task.length === 0) find("time").remove();
 for (const section of document.querySelectorAll("section[hidden]")) section.hidden = false;
 for (const time of document.querySelectorAll("time")) {
@@ -15,5 +15,5 @@ const ways = [...document.querySelectorAll("section[id] > h2")].map((head) => {
 document.querySelector("header").append(make("nav", "", ...ways));
 showTable();
 if (find("time")) showTime();
-// What a reader comes to last need not be waited for.
+// The graph is last on the page, so it may be drawn later.
 setTimeout(showGraph);

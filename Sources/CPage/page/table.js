@@ -1,10 +1,10 @@
 const rowsShown = 100;
-/// On paper there are no pages of the table to turn.
+/// A printed page shows more rows, because nobody can turn its pages.
 const rowsPrinted = 2000;
 const natural = new Intl.Collator("en", { numeric: true });
 const last = (column) => (task) => (lastTry[task] < 0 ? -1 : tries[column][lastTry[task]]);
 const byState = [8, 7, 10, 4, 3, 0, 1, 2, 9, 5, 6];
-/// How much longer a task took than in the run before.
+/// The change of a task's duration since the previous run.
 const change = (task) =>
   (before[task] < 0 || lastTry[task] < 0 ? -Infinity : tries.wall[lastTry[task]] - before[task]);
 
@@ -14,37 +14,37 @@ function changeText(task) {
   return `${value < 0 ? "−" : "+"}${took(Math.abs(value))}`;
 }
 
-/// Where its last try ran; lanes are in the order of their machines.
+/// The node of a task's last attempt; lanes are sorted by node.
 function machineOf(task) {
   if (lastTry[task] < 0) return "";
   const [host, worker] = run.lanes[tries.lane[lastTry[task]]];
-  return host || (worker < 0 ? "" : "this one");
+  return host || (worker < 0 ? "" : "this machine");
 }
 
 const columns = [
   { title: "task", key: null, cell: link },
   { title: "state", key: (task) => byState.indexOf(states[task] & 15), cell: stateOf },
-  { title: "began", key: last("begin"), show: (value) => `+${duration(value)}`, isNumber: true },
-  { title: "took", key: last("wall"), show: took, isNumber: true, isDown: true },
+  { title: "started", key: last("begin"), show: (value) => `+${duration(value)}`, isNumber: true },
+  { title: "duration", key: last("wall"), show: took, isNumber: true, isDown: true },
   ...(before.length === 0 ? [] : [
     { title: "change", key: change, cell: (task) => changeText(task), isNumber: true, isDown: true },
   ]),
   { title: "waited", key: last("wait"), show: took, isNumber: true, isDown: true, hidesNone: true },
-  { title: "processor time", key: last("processor"), show: took, isNumber: true, isDown: true, hidesNone: true },
+  { title: "CPU time", key: last("processor"), show: took, isNumber: true, isDown: true, hidesNone: true },
   { title: "memory", key: last("peak"), show: size, isNumber: true, isDown: true, hidesNone: true },
   ...(run.lanes.every(([host]) => !host) ? [] : [
-    { title: "machine", key: last("lane"), cell: machineOf },
+    { title: "node", key: last("lane"), cell: machineOf },
   ]),
-  { title: "tries", key: (task) => tryCounts[task] || -1, show: count, isNumber: true, isDown: true },
+  { title: "attempts", key: (task) => tryCounts[task] || -1, show: count, isNumber: true, isDown: true },
   { title: "why", key: null, cell: (task) => note(task), className: "why" },
 ];
 const filters = [
   ["all tasks", () => true],
   ["failures", (task) => (states[task] & 15) === 8],
   ["not succeeded", (task) => stateShade(task) !== "good"],
-  ["tried again", (task) => tryCounts[task] > 1],
+  ["retried", (task) => tryCounts[task] > 1],
   ["on the critical path", (task) => onPath[task] === 1],
-  ["reused", isReused],
+  ["already done", isReused],
   ...[...new Set(stateWords), "interrupted"]
     .filter((word) => word !== "failed")
     .map((word) => [word, (task) => stateWord(task) === word]),
@@ -94,9 +94,9 @@ function fillTable(first = shown.page * rowsShown, most = rowsShown) {
   const total = shown.order.length;
   const end = Math.min(first + most, total);
   find("shown").textContent =
-    total === 0 ? "no task" : `${count(first + 1)} to ${count(end)} of ${count(total)}`;
+    total === 0 ? "no tasks" : `${count(first + 1)} to ${count(end)} of ${count(total)}`;
   find("printed").textContent =
-    end - first < total ? `These are ${count(end - first)} of ${count(total)} tasks.` : "";
+    end - first < total ? `This table shows ${count(end - first)} of ${count(total)} tasks.` : "";
   find("before").disabled = first === 0;
   find("after").disabled = end === total;
   for (const [place, head] of [...find("table").tHead.rows[0].cells].entries()) {

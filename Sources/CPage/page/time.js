@@ -26,7 +26,7 @@ function show(from, to) {
   redraw();
 }
 
-/// - Parameter at: what stays where it is, from 0 at the left to 1.
+/// - Parameter at: the fixed point, from 0 at the left to 1.
 function zoom(factor, at = 0.5) {
   const fixed = view.from + (view.to - view.from) * at;
   const span = Math.min(whole, Math.max(leastSpan, (view.to - view.from) * factor));
@@ -36,7 +36,7 @@ function zoom(factor, at = 0.5) {
 const move = (share) => show(view.from + (view.to - view.from) * share, view.to + (view.to - view.from) * share);
 const stamp = (time) => (view.to - view.from < 10000 && time > 0 ? `${(time / 1000).toFixed(2)}s` : duration(time));
 
-/// A canvas as wide as its place, with as many pixels as the screen has there.
+/// Fits a canvas to the width of its parent and to the pixels of the screen.
 function surface(canvas, height) {
   const width = canvas.parentElement.clientWidth;
   const density = Math.min(window.devicePixelRatio || 1, height > 2000 ? 1 : 2);
@@ -153,7 +153,7 @@ function showTime() {
   for (const id of ["lanes", "use"]) steer(find(id));
   new ResizeObserver(redraw).observe(find("time"));
   for (const query of ["(prefers-color-scheme: dark)", "print"]) {
-    // On paper nobody waits for the next frame.
+    // Printing does not wait for the next frame.
     matchMedia(query).addEventListener("change", () => drawers.forEach((draw) => draw()));
   }
   onSelect.push(redraw);

@@ -6,7 +6,7 @@ function sorted(times) {
   return order.sort((one, other) => times[one] - times[other]);
 }
 
-/// How a sum changes over time to which each row adds something, from a time of its own to another.
+/// The sum over time of amounts that each row adds from its start to its end.
 function series(starts, startOrder, ends, endOrder, amount) {
   const rowCount = starts.length;
   const times = new Float64Array(2 * rowCount + 1);
@@ -25,7 +25,7 @@ function series(starts, startOrder, ends, endOrder, amount) {
   return { times: times.subarray(0, size + 1), values: values.subarray(0, size + 1) };
 }
 
-/// From when to when tasks waited for their turn: those that then ran, and those that still wait.
+/// The times in which tasks were ready and waited for a slot, including tasks that still wait.
 function allWaits() {
   const [starts, ends] = [[], []];
   for (let row = 0; row < tries.task.length; row++) {
@@ -59,27 +59,27 @@ function makeCharts() {
   const ends = Float64Array.from(begins, (begin, row) => begin + tries.time[row]);
   const endOrder = sorted(ends);
   const over = (amount) => series(begins, inOrder, ends, endOrder, amount);
-  const runs = (row) => !isGate(tries.task[row]) && tries.time[row] > 0;
+  const runs = (row) => !isApproval(tries.task[row]) && tries.time[row] > 0;
   const running = over((row) => (runs(row) ? 1 : 0));
   const waits = allWaits();
   const waiting = series(waits.starts, sorted(waits.starts), waits.ends, sorted(waits.ends), () => 1);
   const all = [
-    { title: "running", text: amountText, lines: [{ name: "tasks ran", shade: "live", isFilled: true, ...running }] },
-    { title: "waiting", text: amountText, lines: [{ name: "tasks could have begun", shade: "wait", isFilled: true, ...waiting }] },
+    { title: "running", text: amountText, lines: [{ name: "running tasks", shade: "live", isFilled: true, ...running }] },
+    { title: "waiting", text: amountText, lines: [{ name: "ready tasks", shade: "wait", isFilled: true, ...waiting }] },
   ];
   for (const [number, [name, capacity]] of run.resources.entries()) {
     const amounts = run.demands.map((demand) => demand.reduce((sum, [resource, amount]) => sum + (resource === number ? amount : 0), 0));
     const most = capacity === null ? Infinity : capacity;
     const held = over((row) => (runs(row) ? Math.min(most, amounts[demands[tries.task[row]]]) : 0));
-    const lines = held.times.length > 1 ? [{ name: "held", shade: "live", isFilled: true, ...held }] : [];
+    const lines = held.times.length > 1 ? [{ name: "reserved", shade: "live", isFilled: true, ...held }] : [];
     if (number === 0 && tries.processor.some((time) => time > 0)) {
-      lines.push({ name: "busy, as measured", shade: "ink", ...over((row) => (runs(row) ? tries.processor[row] / tries.time[row] : 0)) });
+      lines.push({ name: "busy (measured)", shade: "ink", ...over((row) => (runs(row) ? tries.processor[row] / tries.time[row] : 0)) });
     }
     if (number === 1 && tries.peak.some((bytes) => bytes > 0)) {
-      lines.push({ name: "largest process of each task, together", shade: "ink", ...over((row) => (runs(row) ? tries.peak[row] : 0)) });
+      lines.push({ name: "largest process of each task, summed", shade: "ink", ...over((row) => (runs(row) ? tries.peak[row] : 0)) });
     }
     if (lines.length === 0) continue;
-    all.push({ title: number === 0 ? "processors" : name, capacity, text: number === 1 ? size : amountText, lines });
+    all.push({ title: number === 0 ? "CPUs" : name, capacity, text: number === 1 ? size : amountText, lines });
   }
   return all;
 }
@@ -95,7 +95,7 @@ function placeAt(line, time) {
   return low;
 }
 
-/// What there was on average in the time of each pixel.
+/// The average in the time of each pixel.
 function averages(line, pixels) {
   const means = new Float64Array(pixels);
   const span = (view.to - view.from) / pixels;
@@ -127,7 +127,7 @@ function drawUse() {
     const means = chart.lines.map((line) => averages(line, pixels));
     let most = 1e-9;
     for (const line of means) for (const value of line) if (value > most) most = value;
-    // A capacity far above all that was used would press it flat.
+    // A limit far above the use would make the curve flat.
     const hasCapacity = typeof chart.capacity === "number" && chart.capacity > 0 && chart.capacity <= most * 4;
     if (hasCapacity) most = Math.max(most, chart.capacity);
     const y = (value) => bottom - (value / most) * (chartHeight - 4);
@@ -145,7 +145,7 @@ function drawUse() {
     pen.fillStyle = ink.ink;
     pen.fillText(chart.title, 0, bottom - chartHeight + 10, gutter - 8);
     pen.fillStyle = ink.dim;
-    pen.fillText(`to ${chart.text(most)}`, 0, bottom - chartHeight + 26, gutter - 8);
+    pen.fillText(`max ${chart.text(most)}`, 0, bottom - chartHeight + 26, gutter - 8);
   }
 }
 
@@ -180,7 +180,7 @@ function showUse() {
     const chart = charts[Math.floor((event.clientY - event.currentTarget.getBoundingClientRect().top) / (chartHeight + 14))];
     if (!chart) return;
     const parts = chart.lines.map((line) => `${chart.text(line.values[placeAt(line, time)])} ${line.name}`);
-    if (typeof chart.capacity === "number") parts.push(`of ${chart.text(chart.capacity)}`);
+    if (typeof chart.capacity === "number") parts.push(`limit ${chart.text(chart.capacity)}`);
     find("under").textContent = `${stamp(time)} into the run · ${chart.title}: ${parts.join(", ")}`;
   });
 }

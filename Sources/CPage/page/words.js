@@ -5,13 +5,13 @@ const stateWords = [
 const stateShades = ["rest", "rest", "rest", "live", "odd", "good", "good", "odd", "bad", "rest", "odd"];
 const signs = { good: "✔", bad: "✘", odd: "!", live: "▶", rest: "–" };
 const endWords = [
-  "running", "succeeded", "failed", "failed (allowed)", "failed, tried again", "cancelled", "interrupted",
+  "running", "succeeded", "failed", "failed (allowed)", "failed and was retried", "cancelled", "interrupted",
   "lost",
 ];
 const endShades = ["live", "good", "bad", "odd", "bad", "odd", "odd", "odd"];
 const isReused = (task) => (states[task] & 16) !== 0;
-const isGate = (task) => (states[task] & 32) !== 0;
-/// A name in so many letters. Of a matrix task its values stay, which tell it from the others.
+const isApproval = (task) => (states[task] & 32) !== 0;
+/// Cuts a name to a number of letters, but keeps the values of a matrix task, which identify it.
 function fitted(name, letters) {
   if (name.length <= letters) return name;
   const bracket = name.indexOf("[");
@@ -43,7 +43,7 @@ function duration(milliseconds) {
   return `${Math.floor(seconds / 86400)}d${two(Math.floor(seconds / 3600) % 24)}h`;
 }
 
-/// How long something took, shorter times too.
+/// A duration, in milliseconds if it is short.
 function took(milliseconds) {
   if (milliseconds >= 100) return duration(milliseconds);
   return milliseconds < 1 ? "<1ms" : `${Math.round(milliseconds)}ms`;

@@ -9,7 +9,7 @@ struct ctransfer;
 /// transfer.
 struct ctransfer_sink {
   void *context;
-  /// Gets a header line of the response, with its line end.
+  /// Gets a header line of the response, with its newline.
   int32_t (*line)(void *context, const void *bytes, size_t count);
   int32_t (*body)(void *context, const void *bytes, size_t count);
 };
@@ -39,6 +39,8 @@ struct ctransfer_result {
   int32_t code;
   /// 1 if a TLS connection ended without a close alert: the data may be truncated.
   int32_t is_cut;
+  /// The errno of a failed connection, or 0.
+  int32_t system_error;
 };
 
 /// Call once per process, before anything else. Returns 0 or -1.

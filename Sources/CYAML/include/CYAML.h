@@ -104,7 +104,7 @@ typedef struct {
   size_t place;
   /// The start of the construct that libyaml was reading; `SIZE_MAX` if unknown.
   size_t context_place;
-  /// Static messages of libyaml; null if there are none.
+  /// Static messages of libyaml, or null.
   const char *problem;
   const char *context;
 } cyaml_document;

@@ -48,7 +48,7 @@ public final class TaskQueue: Sendable {
     let setting = try ServerSetting(
       name: name, folder: folder, maxConcurrent: maxConcurrent, goesOn: whenHostEnds == .goOn,
       opflow: opflow)
-    let board = try rethrowing(QueueBoard()) { QueueError(.io, "a queue cannot be made: \($0)") }
+    let board = try rethrowing(QueueBoard()) { QueueError(.io, "cannot make a queue: \($0)") }
     self.name = name
     self.folder = setting.stateFolder
     self.board = board
@@ -63,7 +63,7 @@ public final class TaskQueue: Sendable {
         } catch {
           continuation.resume(
             returning: Result<Void, QueueError>.failure(
-              QueueError(.io, "a queue cannot have its thread: \(error)")))
+              QueueError(.io, "cannot start the thread of a queue: \(error)")))
         }
       }
     } onCancel: {
@@ -136,7 +136,7 @@ public final class TaskQueue: Sendable {
   /// Changes the number of tasks that run at once, from 1 to 1000000, without stopping any.
   public func setMaxConcurrent(_ most: Int) async throws(QueueError) {
     guard (1...1_000_000).contains(most) else {
-      throw QueueError(.usage, "maxConcurrent is a whole number from 1 to 1000000, not \(most)")
+      throw QueueError(.usage, "maxConcurrent must be from 1 to 1000000, not \(most)")
     }
     let carried = CarriedValue(resource: "cpu", number: Int64(most))
     try await board.ask(.parallel, .run, carried)
@@ -189,7 +189,7 @@ extension QueueBoard {
     try await reply { .add(AddJob(content, $0)) }
   }
 
-  /// Cancellation does not withdraw the request.
+  /// Cancellation does not revoke the request.
   private func reply<Value>(
     to request: (Reply<Value>) -> QueueRequest
   ) async throws(QueueError) -> Value {
@@ -209,7 +209,7 @@ extension QueueBoard {
   func expectOwnProcess() throws(QueueError) {
     if ProcessID.own == process { return }
     throw QueueError(
-      .usage, "this process was forked by the one that made the queue, and has no part in it")
+      .usage, "a queue does not work in a forked process; make a new queue after the fork")
   }
 }
 
@@ -250,7 +250,7 @@ extension TaskQueue {
   public func add(_ task: NewTask) async throws(QueueError) -> QueuedTask {
     let added = try await add([task])
     guard let first = added.first else {
-      throw QueueError(.refused, "the run has no task \(task.id) after it was added")
+      throw QueueError(.refused, "task \(task.id) was removed from the run just after it was added")
     }
     return first
   }

@@ -86,8 +86,8 @@ final class QueueReader {
     }
     blocks.leave()
     link = nil
-    board.finish(QueueError(.ended, "the queue \(setting.name) was let go of"))
-    answerAll(QueueError(.ended, "the queue \(setting.name) was let go of"))
+    board.finish(QueueError(.ended, "the queue \(setting.name) was released"))
+    answerAll(QueueError(.ended, "the queue \(setting.name) was released"))
   }
 
   private func turn() throws(QueueError) {
@@ -213,9 +213,9 @@ final class QueueReader {
     let error = QueueError(
       .ended,
       isComplete
-        ? "run \(folder.id) is over (\(word)): a new queue of that name begins another one"
-        : "run \(folder.id) was stopped (\(word)): `opflow resume \(folder.id)`, or a new queue of "
-          + "that name, continues it")
+        ? "run \(folder.id) has ended (\(word)); a new queue with this name starts another run"
+        : "run \(folder.id) was stopped (\(word)); to continue it, make a new queue with this name,"
+          + " or run `opflow resume \(folder.id)`")
     end(error, isComplete: isComplete)
   }
 
@@ -446,7 +446,7 @@ extension QueueReader {
       return fail(
         jobs,
         QueueError(
-          .usage, "the manifest names too many files to be added at once; give it part by part"))
+          .usage, "the manifest includes too many files for one request; split it"))
     }
     do throws(RunFolderError) {
       try addition.write()
@@ -541,7 +541,7 @@ extension QueueReader {
     case .task(let place):
       let id = board.table.withLock { $0[place].id }
       guard let task = run.plan.task(named: id) else {
-        return job.answer(.failure(QueueError(.usage, "the run has no task \(id) any more")))
+        return job.answer(.failure(QueueError(.usage, "the run no longer has the task \(id)")))
       }
       request.tasks = TaskRanges([task])
     case .all:
@@ -550,7 +550,8 @@ extension QueueReader {
     }
     note(job)
     guard let line = RequestLines.line(request) else {
-      return job.answer(.failure(QueueError(.usage, "\(job.verb.rawValue): names too many tasks")))
+      let detail = "\(job.verb.rawValue): too many separate tasks for one request"
+      return job.answer(.failure(QueueError(.usage, detail)))
     }
     requests[request.id] = job
     link.send(line)

@@ -35,7 +35,7 @@ struct ServerStart {
   /// A new coordinator first reads plan and journal.
   private static let longestStart: Int64 = 120_000_000_000
   static let cancelled = QueueError(
-    .waitCancelled, "the task that waited for the queue was cancelled, or the queue was let go of")
+    .waitCancelled, "the task that waited for the queue was cancelled, or the queue was released")
 
   func open() throws(QueueError) -> Found {
     try prepareFolder()
@@ -55,7 +55,7 @@ struct ServerStart {
         case .leaving: tries = 0
         case .refused(let detail):
           throw QueueError(
-            .opflow, "the opflow that drives the run does not know this library: \(detail)")
+            .opflow, "the opflow process of the run does not support this library: \(detail)")
         }
       } else {
         let history = try history(of: known)
@@ -74,8 +74,7 @@ struct ServerStart {
     }
     throw QueueError(
       .held,
-      "the queue \(setting.name) cannot be joined: another process begins and ends it again and "
-        + "again")
+      "cannot join the queue \(setting.name): another process starts and ends it again and again")
   }
 
   /// With an empty plan if the run's own is damaged, since only facts about the run are needed.
@@ -117,11 +116,11 @@ struct ServerStart {
   private func connect(_ folder: RunFolder) throws(QueueError) -> Greeting {
     guard let link = try Self.link(to: folder) else { return .gone }
     guard let greeting = try greet(link, atMost: Self.longestGreeting) else {
-      let holder = RunFolderLock.holder(folder).map { ", process \($0.pid)," } ?? ""
+      let holder = RunFolderLock.holder(folder).map { " (pid \($0.pid))" } ?? ""
       throw QueueError(
         .held,
-        "run \(folder.id) is live, but what drives it\(holder) does not answer: it was stopped "
-          + "(`kill -CONT` lets it go on), or this machine has no time for it")
+        "the opflow process of run \(folder.id)\(holder) does not answer: it is stopped"
+          + " (`kill -CONT` continues it), or the machine is overloaded")
     }
     return greeting
   }
@@ -137,7 +136,7 @@ struct ServerStart {
     } catch .connectionRefused {
       return nil
     } catch {
-      throw QueueError(.io, "run \(folder.id) cannot be asked: \(error)")
+      throw QueueError(.io, "cannot send a request to run \(folder.id): \(error)")
     }
   }
 
@@ -214,8 +213,8 @@ struct ServerStart {
     case nil:
       throw QueueError(
         .opflow,
-        "\(setting.program) was started and does not answer: it was stopped, or this machine has "
-          + "no time for it")
+        "\(setting.program) was started but does not answer: it is stopped, or the machine is"
+          + " overloaded")
     }
     // The coordinator ended early.
     if let other = try named(folder), try isHeld(other) { return nil }
@@ -233,14 +232,14 @@ struct ServerStart {
     throw QueueError(
       .opflow,
       complaint.isEmpty
-        ? "\(setting.program) ended before it took requests, and did not say why" : complaint)
+        ? "\(setting.program) ended before it accepted requests and gave no reason" : complaint)
   }
 
   static func died(_ folder: RunFolder, _ times: Int) -> QueueError {
     QueueError(
       .ended,
-      "run \(folder.id) died \(times) times in a row: the process that drove it is gone, and wrote "
-        + "no end. `opflow resume \(folder.id)` continues it")
+      "run \(folder.id) died \(times) times in a row: its opflow process is gone and recorded no"
+        + " end; to continue: opflow resume \(folder.id)")
   }
 
   private func link(_ end: consuming Descriptor) throws(QueueError) -> ClientLink {
@@ -322,16 +321,16 @@ struct ServerSetting: Sendable {
   ) throws(QueueError) {
     guard RunName.isValid(name) else {
       throw QueueError(
-        .usage, "a queue's name has \(RunName.rule), and is not `\(name.prefix(RunName.mostBytes))`"
-      )
+        .usage,
+        "`\(name.prefix(RunName.mostBytes))` is not a valid queue name; a name has \(RunName.rule)")
     }
     guard !folder.isEmpty, !folder.utf8.contains(0) else {
       throw QueueError(
-        .usage, "a queue's folder has a name, without a NUL; `.opflow` is the usual one")
+        .usage, "the folder of a queue must not be empty or contain a NUL; the default is .opflow")
     }
     if let maxConcurrent, !(1...1_000_000).contains(maxConcurrent) {
       throw QueueError(
-        .usage, "maxConcurrent is a whole number from 1 to 1000000, not \(maxConcurrent)")
+        .usage, "maxConcurrent must be from 1 to 1000000, not \(maxConcurrent)")
     }
     workingFolder = try rethrowing(Path.workingDirectory()) {
       QueueError(.io, "cannot work in this folder: \($0)")
@@ -351,11 +350,13 @@ struct ServerSetting: Sendable {
   private static func find(_ given: String?, from folder: String) throws(QueueError) -> String {
     if let given {
       guard !given.utf8.contains(0) else {
-        throw QueueError(.opflow, "the path of opflow has a NUL in it: \(given)")
+        throw QueueError(.opflow, "the path of opflow contains a NUL: \(given)")
       }
       let path = given.contains("/") ? absolute(given, from: folder) : inPath(given)
       if let path, Path.exists(path) { return path }
-      throw QueueError(.opflow, "there is no program \(given)")
+      throw QueueError(
+        .opflow,
+        given.contains("/") ? "there is no program \(given)" : "`\(given)` not found in PATH")
     }
     if let own = try? Path.linkTarget("/proc/self/exe") {
       let beside = "\(Path.parent(of: own))/opflow"
@@ -364,8 +365,7 @@ struct ServerSetting: Sendable {
     if let found = inPath("opflow") { return found }
     throw QueueError(
       .opflow,
-      "there is no program opflow beside this one and none in PATH; `TaskQueue(…, opflow: PATH)` "
-        + "names it")
+      "`opflow` not found next to this program or in PATH; name it: `TaskQueue(…, opflow: PATH)`")
   }
 
   private static func inPath(_ name: String) -> String? {
@@ -400,12 +400,12 @@ extension QueueError {
         composed?.text(diagnostics) ?? DiagnosticRenderer(isColored: false).render(diagnostics))
     case .folder(let error): self.init(error)
     case .unsoundPlan(let error):
-      self.init(.journal, "the plan that was compiled is not sound: \(error.message)")
+      self.init(.journal, "bug in opflow: the compiled plan is invalid: \(error.message)")
     case .noSuchTask, .selection, .unfitAddition, .noInstanceSource, .noProcesses, .secrets,
       .secretSet,
       .secretOn, .secretNamed, .noDescriptors, .noMemoryLimits, .noTerminal, .workersElsewhere,
-      .noProgram, .survivors, .taskAround, .tooFewDevices:
-      self.init(.usage, "cannot be added: \(error)")
+      .noController, .noProgram, .survivors, .taskAround, .tooFewDevices:
+      self.init(.usage, "cannot add the tasks: \(error)")
     }
   }
 }

@@ -105,7 +105,7 @@ final class QueueBoard: Sendable {
   }
 
   private static let waitCancelled = QueueError(
-    .waitCancelled, "the task that waited was cancelled; what it waited for goes on")
+    .waitCancelled, "the waiting task was cancelled; the queue continues")
 
   func whenFinished(_ place: Int32, _ body: @escaping @Sendable (TaskOutcome) -> Void) {
     let outcome = table.withLock { table in
@@ -266,6 +266,6 @@ final class Reply<Value: Sendable>: PendingReply {
       .failure(
         QueueError(
           .waitCancelled,
-          "the task that waited was cancelled; what it asked for may be done all the same")))
+          "the waiting task was cancelled; opflow may still carry out its request")))
   }
 }

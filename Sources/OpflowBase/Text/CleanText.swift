@@ -9,7 +9,7 @@ package enum CleanText {
     _ texts: [String], _ show: (String) -> String = { string($0) }
   ) -> String {
     let shown = texts.prefix(5).map(show).joined(separator: ", ")
-    return texts.count > 5 ? "\(shown) and \(texts.count - 5) more" : shown
+    return texts.count > 5 ? "\(shown), … and \(texts.count - 5) more" : shown
   }
 
   /// Appends a line without its line feed; after carriage returns (a progress bar), its last state
@@ -147,7 +147,7 @@ package enum QuotedWords {
       switch (byte, quote) {
       case (UInt8(ascii: "\\"), nil):
         guard let next = rest.popFirst() else {
-          throw Failure(detail: "nothing follows the last backslash")
+          throw Failure(detail: "the last backslash escapes nothing")
         }
         if next != 0x0A { word = (word ?? []) + [next] }
       case (UInt8(ascii: "\\"), UInt8(ascii: "\"")):

@@ -22,10 +22,10 @@ package struct WebAddress: Hashable, Sendable {
 
     package var text: String {
       switch self {
-      case .notAbsolute: "no absolute URL; it must begin with http://, https:// or file://"
+      case .notAbsolute: "the URL is not absolute; it must start with http://, https:// or file://"
       case .scheme(let name): "the scheme '\(name)' is not one of http, https and file"
-      case .host: "it names no host, or the host holds a character that no host has"
-      case .port: "the port is no number from 1 to 65535"
+      case .host: "the host is missing or contains an invalid character"
+      case .port: "the port is not a number from 1 to 65535"
       }
     }
   }
@@ -314,7 +314,7 @@ package struct ServiceAddress: Equatable, Sendable {
   package static func problem(in text: String) -> String? {
     if ServiceAddress(text) != nil { return nil }
     return text.hasPrefix("https://")
-      ? "a service is asked by http, not by https" : "`http` must be an http URL of this machine"
+      ? "opflow checks services by http, not https" : "`http` must be an http URL of this machine"
   }
 }
 

@@ -141,7 +141,7 @@ struct BashLine {
     }
     var text = ""
     for (index, character) in rest.enumerated() {
-      // A leading tilde stands for a folder.
+      // A leading tilde means a home folder.
       let isTilde = character == "~" && (index > 0 || kept > 0)
       if isTilde || " \t\"'\\$`&|;<>()[]{}*?!#".contains(character) { text.append("\\") }
       text.append(character)

@@ -193,7 +193,7 @@ package struct ReadyQueues {
       guard let want = following[demandClass], let leader = groups[want]?.leader,
         led[leader] == want, let best = demandClasses[leader].first,
         let own = demandClasses[demandClass].first, best < own, heads.contains(leader)
-      else { return "a demand class with tasks stands nowhere" }
+      else { return "a demand class with tasks is in no queue" }
     }
     return heads.checkInvariants()
   }

@@ -196,7 +196,7 @@ struct TaskGraph {
   mutating func takeBack(_ task: TaskID) {
     precondition(
       state(task).mayBeRetried || plan.isService(task),
-      "a task was to be retried that is \(state(task))")
+      "cannot retry a task that is \(state(task))")
     standings[task.index].state = .waiting
     standings[task.index].marks.subtract([
       .skippedUpstream, .failsAtBegin, .onHold, .cancelling, .checked, .kept, .offered,

@@ -257,7 +257,7 @@ package struct Resources {
 
   /// - Parameter devicesHere: Local numbers of GPUs that the local node also has.
   mutating func join(_ offer: NodeOffer, devicesHere: [Int?] = []) {
-    precondition(usesNodes, "a run on this machine alone has no other sites")
+    precondition(usesNodes, "a run on this machine only has no other nodes")
     pools.append(Pool(capacity: Array(repeating: 0, count: plan.resources.count)))
     devicesTaken.append(DeviceSet())
     let node = NodeID(Int32(truncatingIfNeeded: pools.count - 1))
@@ -560,9 +560,9 @@ extension Resources {
       }
       held[share.node.index][Self.processor] += UInt64(share.lent)
     }
-    if held != pools.all.map(\.held) { return "what is held is miscounted" }
+    if held != pools.all.map(\.held) { return "held resources are miscounted" }
     if let whole, whole.held[Self.processor] != held.reduce(0, { $0 + $1[Self.processor] }) {
-      return "what is held of all machines is miscounted"
+      return "held resources of all nodes are miscounted"
     }
     if gpu >= 0, let problem = checkDevices(of: shares) { return problem }
     if let problem = checkBindings(of: shares) { return problem }
@@ -577,22 +577,22 @@ extension Resources {
       guard let group = serviceClasses.group(of: grants.demandClass(of: share.grant)) else {
         continue
       }
-      if share.node == .local { return "services of other machines are on this one" }
-      if share.node != bindings[group].node { return "a group of services is on two machines" }
+      if share.node == .local { return "services of other nodes are on this one" }
+      if share.node != bindings[group].node { return "a group of services is on two nodes" }
       counts[group] += 1
     }
-    return counts == bindings.map(\.shares) ? nil : "what is bound to machines is miscounted"
+    return counts == bindings.map(\.shares) ? nil : "bound resources are miscounted"
   }
 
   private func checkDevices(of shares: [Share]) -> String? {
     var taken = pools.all.map { _ in DeviceSet() }
     for share in shares {
       let wanted = grants.items[grants.range(share.grant)].first { Int($0.resource) == gpu }?.amount
-      if share.devices.count != Int((wanted ?? 0) / 1000) { return "a task has not its GPUs" }
+      if share.devices.count != Int((wanted ?? 0) / 1000) { return "a task does not have its GPUs" }
       if !taken[share.node.index].isDisjoint(with: share.devices) { return "a GPU has two tasks" }
       taken[share.node.index].formUnion(share.devices)
       for (other, same) in commonDevices.elsewhere(share.devices, of: share.node) {
-        if !taken[other.index].isDisjoint(with: same) { return "a GPU has tasks of two sites" }
+        if !taken[other.index].isDisjoint(with: same) { return "a GPU has tasks of two nodes" }
         taken[other.index].formUnion(same)
       }
     }

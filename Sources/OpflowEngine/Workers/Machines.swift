@@ -214,7 +214,7 @@ struct Machines {
   func lastMoment(at node: NodeID, graceMilliseconds: Int64) -> Instant? {
     if node == .local { return ownEnd?.advanced(byMilliseconds: -graceMilliseconds) }
     guard let end = self[node].offer?.endsAt else { return nil }
-    // With little time, tasks would otherwise be stopped as soon as they begin.
+    // At most half of the node's time, so that tasks are not stopped as soon as they begin.
     let half = max(0, (end.nanoseconds - self[node].joinedAt.nanoseconds) / 2)
     return Instant(nanoseconds: end.nanoseconds - min(graceMilliseconds * 1_000_000, half))
   }
@@ -270,13 +270,13 @@ struct Machines {
 
   func checkInvariants() -> String? {
     if limitedCount != nodes.count(where: { $0.isInUse && $0.offer?.endsAt != nil }) {
-      return "machines with an end are miscounted"
+      return "nodes with a time limit are miscounted"
     }
     for node in nodes where node.isInUse && quarantined.contains(node.identity.machine) {
-      return "a machine is shunned and in use"
+      return "a node is quarantined and in use"
     }
     if !isAnyInUse, nodes.contains(where: { $0.state == .quarantined && !$0.isUseless }) {
-      return "no machine is in use, and one that is shunned is there"
+      return "no node is in use, but a quarantined one exists"
     }
     return nil
   }

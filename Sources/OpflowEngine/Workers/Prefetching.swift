@@ -189,7 +189,7 @@ struct Backlogs {
           if !record.mayHaveMore || Int(record.demandClass) != demandClass
             || record.ahead.count != depth || Int(record.backlogPlace) != place
           {
-            return "worker \(worker.rawValue) is offered more where it does not belong"
+            return "worker \(worker.rawValue) is in the wrong queue"
           }
           found += 1
         }

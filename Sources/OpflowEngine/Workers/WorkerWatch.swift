@@ -132,7 +132,7 @@ package struct WorkerWatch {
       return "a listener is miscounted"
     }
     for (index, entry) in entries.all.enumerated() where due.contains(index) != (entry.due != nil) {
-      return "worker \(index) owes something that is not watched"
+      return "the deadline of worker \(index) is not watched"
     }
     return due.checkInvariants()
   }

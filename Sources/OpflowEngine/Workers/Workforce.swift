@@ -215,7 +215,7 @@ struct Workforce {
   }
 
   mutating func prefetch(_ task: TaskID, to worker: WorkerID) {
-    precondition(workers[worker.index].mayHaveMore, "a task was handed to a worker that runs none")
+    precondition(workers[worker.index].mayHaveMore, "a task was prefetched for an idle worker")
     heldCount += 1
     prefetchedCount += 1
     workers[worker.index].ahead.append(PrefetchedTask(task: task))
@@ -502,15 +502,15 @@ extension Workforce {
         return "workers of a kind are miscounted"
       }
       if own.contains(where: { $0.ahead.count > throughputs[kind].maxPrefetched }) {
-        return "a worker was handed too many tasks ahead"
+        return "a worker has too many prefetched tasks"
       }
     }
     let ahead = records.flatMap(\.ahead)
     if ahead.count != prefetchedCount {
-      return "\(prefetchedCount) tasks ahead, \(ahead.count) found"
+      return "\(prefetchedCount) prefetched tasks, \(ahead.count) found"
     }
     if ahead.count(where: \.isRevoking) != revokingCount {
-      return "what is asked back is miscounted"
+      return "revoked tasks are miscounted"
     }
     return watch.checkInvariants() ?? backlogs.checkInvariants(workers.all)
   }
@@ -518,23 +518,23 @@ extension Workforce {
   private func check(_ node: Node, _ id: NodeID) -> String? {
     for (place, worker) in node.workers.enumerated() {
       let record = workers[worker.index]
-      if Int(record.place) != place || record.node != id { return "a worker is out of its place" }
+      if Int(record.place) != place || record.node != id { return "a worker is misplaced" }
       let isOffered = record.state == .idle && !record.isDiscarded
-      if (record.idlePlace >= 0) != isOffered { return "an idle worker hides, or is offered" }
+      if (record.idlePlace >= 0) != isOffered { return "an idle worker is in the wrong queue" }
       if isOffered, node.pools[record.kind].idle[Int(record.idlePlace)] != worker {
-        return "an idle worker is out of its place"
+        return "an idle worker is misplaced"
       }
       let isHolding = !record.current.isNone || !record.ahead.isEmpty
       switch record.state {
       case .gone: return "worker \(worker.rawValue) is gone and listed"
       case .idle: if isHolding { return "an idle worker holds a task" }
       case .launching:
-        if !record.ahead.isEmpty { return "a launching worker was handed a task ahead" }
+        if !record.ahead.isEmpty { return "a launching worker has a prefetched task" }
       case .busy: if !isHolding { return "a busy worker holds nothing" }
       }
-      if isHolding != (record.share != nil) { return "a worker holds what it has no task for" }
+      if isHolding != (record.share != nil) { return "a worker holds resources without a task" }
       let isListened = record.state != .launching && !record.isDiscarded && record.kind != .block
-      if watch.isListenedTo(worker) != isListened { return "a worker is listened to in vain" }
+      if watch.isListenedTo(worker) != isListened { return "a worker is watched without reason" }
     }
     if node.pools[.terminal].alive > (id == .local ? 1 : 0) {
       return "more than one worker at the terminal, or one elsewhere"
@@ -543,7 +543,7 @@ extension Workforce {
       let pool = node.pools[kind]
       let own = node.workers.filter { workers[$0.index].kind == kind }
       let launching = own.count { workers[$0.index].state == .launching }
-      if own.count != pool.alive || launching != pool.launching { return "a crew is miscounted" }
+      if own.count != pool.alive || launching != pool.launching { return "a pool is miscounted" }
     }
     return nil
   }

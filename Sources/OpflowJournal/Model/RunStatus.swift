@@ -40,7 +40,9 @@ package struct RunStatus {
     history.sessionsMilliseconds(until: state == .running ? now : lastMilliseconds)
   }
 
-  package var sessionWords: String { history.sessions > 1 ? " in \(history.sessions) drives" : "" }
+  package var sessionWords: String {
+    history.sessions > 1 ? " in \(history.sessions) sessions" : ""
+  }
 
   /// An attempt failed, and the next one is due or never came.
   package func awaitsNextTry(_ task: TaskID) -> Bool {

@@ -284,7 +284,7 @@ package struct SessionModel {
       }
     }
     if states.count != plan.taskCount {
-      return "\(states.count) states, of \(plan.taskCount) tasks"
+      return "\(states.count) states for \(plan.taskCount) tasks"
     }
     for index in instances.indices {
       let tasks = plan.instances(MatrixGroupID(index))
@@ -292,15 +292,17 @@ package struct SessionModel {
       let ended = tasks.count { states[$0].isTerminal }
       let total = tasks.count { isOpen(TaskID($0)) }
       if instances[index] != (running, ended, total) {
-        return "the legs of \(plan.matrixGroupName(MatrixGroupID(index))) are \(instances[index]),"
-          + " of the states \((running, ended, total))"
+        return "the matrix tasks of \(plan.matrixGroupName(MatrixGroupID(index)))"
+          + " are \(instances[index]), but by their states \((running, ended, total))"
       }
     }
     let suspended = states.count { $0 == .suspended }
-    if suspended != suspendedCount { return "\(suspendedCount) are suspended, of \(suspended)" }
-    if counted != counts { return "the counts are \(counts), of the states \(counted)" }
+    if suspended != suspendedCount {
+      return "\(suspendedCount) are suspended, but by their states \(suspended)"
+    }
+    if counted != counts { return "the counts are \(counts), but by the states \(counted)" }
     if let task = interrupted.first(where: { states[$0.index] != .waiting }) {
-      return "\(name(task)) is \(states[task.index]), and listed as cut short"
+      return "\(name(task)) is \(states[task.index]), and listed as interrupted"
     }
     return nil
   }

@@ -167,9 +167,9 @@ package struct RenamedMatrixGroups {
 
   package var warnings: [String] {
     matrixGroups.map { matrixGroup in
-      "the legs of `\(CleanText.string(matrixGroup.name))` are called by"
-        + " \(CleanText.string(matrixGroup.new.joined(separator: ", "))) now, and were by"
-        + " \(CleanText.string(matrixGroup.old.joined(separator: ", "))): all of them run"
+      "the names of the matrix tasks of `\(CleanText.string(matrixGroup.name))` now contain"
+        + " \(CleanText.string(matrixGroup.new.joined(separator: ", "))), no longer"
+        + " \(CleanText.string(matrixGroup.old.joined(separator: ", "))); all of them run"
     }
   }
 }

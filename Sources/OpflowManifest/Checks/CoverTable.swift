@@ -178,7 +178,7 @@ struct FileTable {
 
   private static let mostEntries = 1_000_000
 
-  /// A link also stands for its destination.
+  /// A link also counts as its destination.
   private let followsLinks: Bool
 
   init(_ links: LinkResolver, followsLinks: Bool) {
@@ -236,8 +236,8 @@ struct FileTable {
 extension FileTable.Traits {
   /// What `cache` or `clean` does to a file of another task; nil without these keys.
   var loss: (key: String, effect: String)? {
-    if contains(.cached) { return ("cache", "`cache` would bring an old one back over it") }
-    if contains(.cleaned) { return ("clean", "`clean` would remove it") }
+    if contains(.cached) { return ("cache", "`cache` would overwrite it with an old copy") }
+    if contains(.cleaned) { return ("clean", "`clean` would delete it") }
     return nil
   }
 }

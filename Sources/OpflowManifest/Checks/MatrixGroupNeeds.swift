@@ -125,7 +125,7 @@ struct MatrixGroupNeeds {
       let axis = part.axis.string
       guard let name = matrixGroup.names.index(of: part.axis) else {
         diagnostics.error(
-          place, "the `matrix` of `\(selector.matrixGroup.string)` has no `\(axis)`",
+          place, "the `matrix` of `\(selector.matrixGroup.string)` has no name `\(axis)`",
           help: suggestions.help(for: part.axis, among: matrixGroup.names.texts)
             ?? Suggestion.names(matrixGroup.names.texts))
         return nil
@@ -138,15 +138,17 @@ struct MatrixGroupNeeds {
       guard let instance = needer.instance else {
         diagnostics.error(
           place,
-          "`\(needer.name.string)` has no `matrix` to join `\(selector.matrixGroup.string)` by",
-          help: "name the legs: `\(selector.matrixGroup.string)[\(axis)=…]`, or all of them:"
-            + " `\(selector.matrixGroup.string)`")
+          "`\(selector.matrixGroup.string)[\(axis)]` selects by the task's own `\(axis)`, but"
+            + " `\(needer.name.string)` has no `matrix`",
+          help: "select by value, `\(selector.matrixGroup.string)[\(axis)=…]`, or need all its"
+            + " tasks: `\(selector.matrixGroup.string)`")
         return nil
       }
       guard let own = instance.matrixGroup.names.index(of: part.axis) else {
         diagnostics.error(
           place,
-          "the task's own `matrix` has no `\(axis)` to join `\(selector.matrixGroup.string)` by",
+          "`\(selector.matrixGroup.string)[\(axis)]` selects by the task's own `\(axis)`, but its"
+            + " `matrix` has no name `\(axis)`",
           help: suggestions.help(for: part.axis, among: instance.matrixGroup.names.texts)
             ?? Suggestion.names(instance.matrixGroup.names.texts))
         return nil
@@ -158,8 +160,9 @@ struct MatrixGroupNeeds {
     if let twice = zip(wanted, wanted.dropFirst()).first(where: { $0.name == $1.name })?.0.name {
       diagnostics.error(
         place,
-        "`\(matrixGroup.names.texts[twice].string)` stands twice in what is needed of"
-          + " `\(selector.matrixGroup.string)`")
+        "`\(selector.matrixGroup.string)[…]` names"
+          + " `\(matrixGroup.names.texts[twice].string)` twice",
+        help: "remove one of them")
       return nil
     }
     return wanted
@@ -175,14 +178,17 @@ struct MatrixGroupNeeds {
     }
     diagnostics.error(
       place,
-      "no leg of `\(selector.matrixGroup.string)` has \(parts.joined(separator: ", "))"
+      "`\(selector.matrixGroup.string)` has no task with \(parts.joined(separator: ", "))"
         + (isJoin ? ", which `\(needer.name.string)` needs" : ""),
-      help: nearestHelp(selector, wanted, matrixGroup)
+      help: valuesHelp(selector, wanted, matrixGroup)
         ?? (isJoin
-          ? "every leg of a task that joins needs a partner: `exclude` it, or add one" : nil))
+          ? "add it to the `matrix` of `\(selector.matrixGroup.string)`, or `exclude` the task that"
+            + " needs it"
+          : "these values exist, but no task of `\(selector.matrixGroup.string)` combines them"))
   }
 
-  private func nearestHelp(
+  /// Lists the values of the first name that lacks the wanted one.
+  private func valuesHelp(
     _ selector: InstanceSelector, _ wanted: [WantedValue], _ matrixGroup: MatrixGroup
   ) -> String? {
     for want in wanted {
@@ -192,10 +198,12 @@ struct MatrixGroupNeeds {
         seen.insert(matrixGroup.value(want.name, of: instance))
       }
       if seen.contains(want.value) { continue }
-      if let nearest = suggestions.nearest(to: value, among: seen.sorted().map { texts[$0] }) {
-        let axis = matrixGroup.names.texts[want.name].string
-        return "did you mean `\(selector.matrixGroup.string)[\(axis)=\(nearest.string)]`?"
+      let axis = matrixGroup.names.texts[want.name].string
+      let known = seen.sorted().map { texts[$0] }
+      let nearest = suggestions.nearest(to: value, among: known).map {
+        "; did you mean `\(selector.matrixGroup.string)[\(axis)=\($0.string)]`?"
       }
+      return Suggestion.list(known, after: "the values of `\(axis)` are") + (nearest ?? "")
     }
     return nil
   }

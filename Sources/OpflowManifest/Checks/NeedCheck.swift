@@ -24,15 +24,16 @@ struct NeedCheck {
         reportLacking(lacking, read.place)
       } else if let lacking = targets.first(where: { needed.keepsNothing($0) }) {
         diagnostics.error(
-          read.place, "`\(tasks.name(lacking).string)` is in the run already, and leaves no values",
+          read.place, "`\(tasks.name(lacking).string)` is already in the run, and writes no values",
           help:
-            "nothing of the run reads any, and its `run` does not speak of $OPFLOW_VALUES: let it,"
-            + " in the manifest that it stands in")
+            "its `run` does not mention $OPFLOW_VALUES, and no task of the run reads a value of it;"
+            + " write the value in the manifest that declares it")
       } else if read.decides, let lacking = targets.first(where: { !needed.decides($0) }) {
         diagnostics.error(
           read.place,
-          "`\(tasks.name(lacking).string)` is in the run already, where no `if` reads what it "
-            + "leaves", help: "read the value in `env`, and let the command look at it")
+          "this `if` cannot read values of `\(tasks.name(lacking).string)`, which is already in the"
+            + " run, where no `if` reads them",
+          help: "read the value in `env`, and test it in `run`")
       }
     }
   }
@@ -41,12 +42,12 @@ struct NeedCheck {
     let name = tasks.name(lacking).string
     let (detail, help) =
       needed.isService(lacking)
-      ? ("a service", "what needs it finds its `ports` in OPFLOW_PORT_NAME")
+      ? ("a service", "its dependents get its `ports` as OPFLOW_PORT_NAME")
       : needed.processless(lacking).map {
         ($0.detail, "read a value of a task that runs a command")
       }
-        ?? ("a download", "what it fetched is the file in `to`; read that")
-    diagnostics.error(place, "`\(name)` is \(detail), and leaves no values", help: help)
+        ?? ("a download", "read the file that it downloads to (`to`)")
+    diagnostics.error(place, "`\(name)` is \(detail), so it has no values", help: help)
   }
 
   /// A `finally` task runs after all others.
@@ -63,9 +64,55 @@ struct NeedCheck {
           place,
           "task `\(tasks.name(task).string)` needs the `finally` task"
             + " `\(tasks.name(Int(needs.targets[edge])).string)`, which runs after it",
-          help: "make both `finally`, or neither")
+          help: "make both tasks `finally`, or neither")
       }
     }
+  }
+
+  /// A task that its own `if` skips counts as a success, which surprises users of other tools.
+  func checkConditions() {
+    guard needed.hasLiteralFalse else { return }
+    var found: [Int: (place: Place, dependents: [String])] = [:]
+    for task in 0..<needs.count where needed.literalFalse(task) == nil {
+      for edge in needs.edges(of: task) {
+        let need = Int(needs.targets[edge])
+        let isMet = needs.conditions[edge] == .success || needs.conditions[edge] == .finished
+        guard isMet, let place = needed.literalFalse(need), !isAlias(task) else { continue }
+        let dependent = "`\(tasks.declaredName(task).string)`"
+        let declaration = tasks.declaration(of: need)
+        let known = found[declaration]?.dependents ?? []
+        if known.count > Self.mostDependents || known.contains(dependent) { continue }
+        found[declaration] = (place, known + [dependent])
+      }
+    }
+    for (declaration, (place, dependents)) in found.sorted(by: { $0.key < $1.key }) {
+      let names = dependents.prefix(Self.mostDependents).joined(separator: ", ")
+      let isOne = dependents.count == 1
+      diagnostics.warning(
+        place,
+        "this `if` is always false: opflow skips `\(tasks.declared.name(declaration).string)`, but"
+          + (isOne
+            ? " its dependent \(names) still runs"
+            : " its dependents \(names)"
+              + (dependents.count > Self.mostDependents ? ", …" : "") + " still run"),
+        help: "to skip \(isOne ? "it" : "them") too, give \(isOne ? "it" : "them") the same `if`")
+    }
+  }
+
+  private static let mostDependents = 3
+
+  /// True for a task that only has `needs`. One with merged keys may have more.
+  private func isAlias(_ task: Int) -> Bool {
+    let declaration = tasks.declaration(of: task)
+    let document = tasks.declared.document(declaration)
+    let node = tasks.declared.key(declaration).value
+    guard document.kind(node) == .mapping else { return false }
+    var children = document.children(node)
+    while let key = children.next(), children.next() != nil {
+      guard let name = document.scalarText(key) else { continue }
+      if name == "<<" || TaskKey.actions.contains(where: { name == $0.name }) { return false }
+    }
+    return true
   }
 
   /// A service runs while its dependents do, so these need a process and the condition `success`.
@@ -88,11 +135,11 @@ struct NeedCheck {
             place,
             "\(processless.detail) (`\(processless.key.name)`) cannot need the service "
               + "`\(service)`",
-            help: "nothing is run for it that could use it; let what follows it need the service")
+            help: "it has no process that could use it; let its dependents need the service")
         } else {
           diagnostics.error(
-            place, "`on: \(needs.conditions[edge])` says nothing of the service `\(service)`",
-            help: "it runs while what needs it does; write `needs: [\(service)]`")
+            place, "`on: \(needs.conditions[edge])` does not apply to the service `\(service)`",
+            help: "a service runs while its dependents run; write `needs: [\(service)]`")
         }
       }
     }
@@ -113,8 +160,8 @@ struct NeedCheck {
         }
         diagnostics.error(
           place(of: edge, task),
-          "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both tell a port in"
-            + " \(variable)", help: "give one of them another name under `ports`")
+          "`\(tasks.name(need).string)` and `\(tasks.name(other).string)` both set \(variable) to a"
+            + " port", help: "rename the port of one of them under `ports`")
       }
     }
   }
@@ -131,10 +178,10 @@ struct NeedCheck {
       let names = services.map { tasks.name($0).string }
       diagnostics.error(
         place(of: first, task),
-        "with its services (\(names.joined(separator: ", "))) the task wants"
-          + " \(ResourceEntry.text(sum, of: resource)) of `\(name)`, of which there is"
+        "the task and its services (\(names.joined(separator: ", "))) need"
+          + " \(ResourceEntry.text(sum, of: resource)) of `\(name)`; the limit is"
           + " \(ResourceEntry.text(capacity, of: resource))",
-        help: "it is started together with them; ask for less, or raise the capacity")
+        help: "they run at the same time; ask for less, or raise the limit of `\(name)`")
     }
   }
 }
@@ -262,6 +309,8 @@ struct NeededTasks {
   private var ports: [Int: [String]] = [:]
   /// Demands for user-defined resources.
   private var demands: [Int: [DemandItem]] = [:]
+  /// The places of `if: false`.
+  private var literalFalse: [Int: Place] = [:]
 
   init(_ tasks: TaskList) {
     self.tasks = tasks
@@ -272,6 +321,7 @@ struct NeededTasks {
   /// Records a task that has `TaskValues.isOfNote`.
   mutating func note(_ task: borrowing TaskValues, _ number: Int) {
     if task.flags.contains(.finally) { finallyTasks[number] = true }
+    if let node = task.literalFalse { literalFalse[number] = tasks.document(number).place(node) }
     if let service = task.service {
       services.insert(number)
       if !service.ports.isEmpty { ports[number] = service.portVariables }
@@ -290,7 +340,11 @@ struct NeededTasks {
 
   var hasServices: Bool { !services.isEmpty || tasks.run?.plan.hasServices == true }
   var hasFinally: Bool { tasks.run != nil || finallyTasks.contains(true) }
+  var hasLiteralFalse: Bool { !literalFalse.isEmpty }
   var hasPorts: Bool { hasServices && (!ports.isEmpty || tasks.run != nil) }
+
+  /// The place of an `if: false` of the manifest.
+  func literalFalse(_ task: Int) -> Place? { literalFalse[task] }
 
   func isService(_ task: Int) -> Bool {
     if let (run, id) = tasks.ofRun(task) { return run.plan.isService(id) }
@@ -302,8 +356,8 @@ struct NeededTasks {
     let kind: ActionKind? =
       if let (run, id) = tasks.ofRun(task) { run.plan.kind(id) } else { processless[task] }
     return switch kind {
-    case .approve: ("a question", .approve)
-    case .block: ("a block", .block)
+    case .approve: ("an approval", .approve)
+    case .block: ("an external task", .block)
     case .shell, .command, .download, nil: nil
     }
   }

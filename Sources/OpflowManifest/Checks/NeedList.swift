@@ -64,8 +64,8 @@ struct NeedList {
 
   /// One cycle per strongly connected component, as its edges in order. Uses Tarjan's algorithm
   /// with an explicit stack, because a cycle may have a million tasks.
-  func rings() -> [[(task: Int, edge: Int)]] {
-    groups().map { ring(in: $0) }
+  func cycles() -> [[(task: Int, edge: Int)]] {
+    groups().map { cycle(in: $0) }
   }
 
   private func groups() -> [[Int]] {
@@ -109,7 +109,7 @@ struct NeedList {
     return groups
   }
 
-  private func ring(in group: [Int]) -> [(task: Int, edge: Int)] {
+  private func cycle(in group: [Int]) -> [(task: Int, edge: Int)] {
     let members = Set(group)
     var seen: [Int: Int] = [:]
     var path: [(task: Int, edge: Int)] = []
@@ -131,16 +131,16 @@ struct CycleReport {
   let tasks: TaskList
 
   func report(to diagnostics: Diagnostics) {
-    for ring in needs.rings() {
-      guard let first = ring.first else { continue }
+    for cycle in needs.cycles() {
+      guard let first = cycle.first else { continue }
       guard !diagnostics.isFull else {
         diagnostics.count()
         continue
       }
       // A cycle may have thousands of tasks.
-      let shown = ring.prefix(20)
+      let shown = cycle.prefix(20)
       var names = shown.map { tasks.name($0.task).string }
-      if ring.count > shown.count { names.append("… \(ring.count - shown.count) more …") }
+      if cycle.count > shown.count { names.append("… \(cycle.count - shown.count) more …") }
       names.append(tasks.name(first.task).string)
       let notes = shown.map { step in
         Diagnostics.Note(
@@ -149,8 +149,8 @@ struct CycleReport {
             + " `\(tasks.name(Int(needs.targets[step.edge])).string)` here")
       }
       diagnostics.add(
-        .error, place(first), "tasks need each other in a ring: \(names.joined(separator: " -> "))",
-        help: "take one of these needs away", notes: notes)
+        .error, place(first), "dependency cycle: \(names.joined(separator: " -> "))",
+        help: "remove one of these dependencies", notes: notes)
     }
   }
   private func place(_ step: (task: Int, edge: Int)) -> Place {

@@ -149,7 +149,7 @@ struct NeedResolver {
         if place < after.count { written.insert(target) }
         var need = need
         // A task in `after` must have run, with all its matrix tasks. In other needs, a generator
-        // stands for its matrix tasks.
+        // represents its matrix tasks.
         if place >= after.count, isMaker(target) {
           need.condition = need.condition.isMetByFailure ? .finished : .success
         }
@@ -240,8 +240,8 @@ struct NeedResolver {
     if instanceCount * count <= Self.mostNeeds { return false }
     diagnostics.error(
       dependent.place(need),
-      "\(instanceCount) legs need \(count) each, which is more than the"
-        + " \(Self.mostNeeds) needs that there may be", help: Self.fewerHelp)
+      "\(instanceCount) matrix tasks need \(count) tasks each; a manifest can have at most"
+        + " \(Self.mostNeeds) dependencies", help: Self.fewerHelp)
     return true
   }
 
@@ -252,18 +252,18 @@ struct NeedResolver {
     if target == dependent.number {
       diagnostics.error(
         dependent.place(need), "task `\(shown(target, need))` needs itself",
-        help: "take it out of its own `needs`")
+        help: "remove it from its own `needs`")
       return false
     }
     if isStamped(target, dependent.number) {
       diagnostics.error(
         dependent.place(need), "`\(shown(target, need))` is needed twice",
-        help: "name it once; with `on: finished` any end of it will do")
+        help: "name it once; `on: finished` accepts any result")
       return false
     }
     if needs.targets.count == Self.mostNeeds, hasMatrixGroups {
       diagnostics.error(
-        dependent.place(need), "the legs have more than \(Self.mostNeeds) needs together",
+        dependent.place(need), "the tasks have more than \(Self.mostNeeds) dependencies",
         help: Self.fewerHelp)
     }
     guard needs.targets.count < Self.mostNeeds || !hasMatrixGroups else { return false }
@@ -293,7 +293,7 @@ struct NeedResolver {
   }
 
   private static let fewerHelp =
-    "join families by their axes: `FAMILY[AXIS]`; or let one task stand between them"
+    "select matrix tasks by axis, `MATRIX[AXIS]`, or put a task between the two matrices"
 
   // MARK: Matrix tasks
 
@@ -309,9 +309,11 @@ struct NeedResolver {
     }
     if needed.matrixGroup.emptiness == .later {
       return diagnostics.error(
-        place, "`\(selector.matrixGroup.string)` has no leg before the run has made some (`after`)",
-        help: "need all of them: `\(selector.matrixGroup.string)`; or give the `matrix` here an "
-          + "`after` as well")
+        place,
+        "`\(selector.matrixGroup.string)` has no matrix tasks to select yet: opflow makes them"
+          + " during the run (`after`)",
+        help: "need all of them, `\(selector.matrixGroup.string)`, or give the `matrix` of this"
+          + " task an `after` too")
     }
     let own = tasks.matrixGroup(of: dependent.declaration)
     // An empty matrix has nothing to select from or by.
@@ -324,7 +326,7 @@ struct NeedResolver {
 
   private func reportNoMatrixGroup(_ selector: InstanceSelector, at place: Place) {
     diagnostics.error(
-      place, "`\(selector.matrixGroup.string)` has no `matrix`, so there are no legs of it",
+      place, "`\(selector.matrixGroup.string)` has no `matrix`, so it has no matrix tasks",
       help: "write `\(selector.matrixGroup.string)`")
   }
 
@@ -444,6 +446,7 @@ struct NeedResolver {
   func check(_ resources: ResourceTable) {
     let check = NeedCheck(diagnostics: diagnostics, tasks: tasks, needs: needs, needed: needed)
     check.checkFinally()
+    check.checkConditions()
     check.checkServices(resources)
     check.checkValues(valueReads)
   }
@@ -474,7 +477,7 @@ struct UnknownNeed {
 
   private func shellHelp(_ name: ByteView) -> String? {
     ShellText(in: name).map {
-      "an id is written out, or has an expression: `${{ env.\($0.variable) }}`"
+      "opflow does not expand `\($0.text.string)` here; write `${{ env.\($0.variable) }}`"
     }
   }
 
@@ -483,7 +486,7 @@ struct UnknownNeed {
     guard declared.count + (tasks.run?.plan.taskCount ?? 0) <= 12 else { return nil }
     let own = (0..<declared.count).filter { $0 != number }.map { declared.name($0) }
     let names = (own + (tasks.run?.declaredNames ?? [])).map(\.string)
-    if names.isEmpty { return "there is no other task" }
+    if names.isEmpty { return "the manifest has no other task" }
     return names.count == 1
       ? "the other task is `\(names[0])`" : "the other tasks are \(names.joined(separator: ", "))"
   }
@@ -495,6 +498,6 @@ struct UnknownNeed {
     else { return nil }
     let ids = text.split { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }
       .map { ByteView(rebasing: $0).string }
-    return ids.isEmpty ? nil : "several ids are a list: [\(ids.joined(separator: ", "))]"
+    return ids.isEmpty ? nil : "write several IDs as a list: [\(ids.joined(separator: ", "))]"
   }
 }

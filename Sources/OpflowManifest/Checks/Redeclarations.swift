@@ -26,16 +26,15 @@ struct Redeclarations {
       if run.matrixGroup != nil {
         diagnostics.error(
           key,
-          "`\(name.string)` has legs in this run already, with \(difference) than those that it is "
-            + "to have now", help: "`opflow resume --rerun \(name.string)` makes them anew")
+          "the run already has matrix tasks of `\(name.string)`, with \(difference)",
+          help: "`opflow resume --rerun \(name.string)` makes them again")
         continue
       }
       let place = run.member(named: name).flatMap { placeText($0, run.plan) } ?? ""
       diagnostics.error(
-        key, "`\(name.string)` is in the run already, with \(difference)\(place)",
-        help: "give it another id, or add it as the run has it: then nothing comes of it;"
-          + " a task that is tried again may add another one by its id, unless something else "
-          + "needs the first")
+        key, "`\(name.string)` is already in the run, with \(difference)\(place)",
+        help: "give it another ID, or repeat the definition of the run, which changes nothing;"
+          + " a retried task can replace a task that it added, unless another task needs that one")
     }
     return unchanged
   }
@@ -62,19 +61,20 @@ struct Redeclarations {
   private func difference(
     of declaration: Int, _ run: RunTasks, _ comparison: DefinitionComparison
   ) -> String? {
+    let otherValues = "different values"
     let own = tasks.tasks(of: declaration)
     let matrixGroup = tasks.matrixGroup(of: declaration).flatMap { $0.ids.isEmpty ? nil : $0 }
     switch run.member(named: tasks.declared.name(declaration)) {
     case nil: return nil
     case .task(let task):
-      if matrixGroup != nil { return "no legs" }
+      if matrixGroup != nil { return "no matrix tasks" }
       return comparison.difference(old: task, new: TaskID(own.lowerBound))
     case .matrixGroup(let id):
       let instances = run.plan.instances(id)
-      guard let matrixGroup else { return run.matrixGroup == nil ? "legs" : "other legs" }
+      guard let matrixGroup else { return run.matrixGroup == nil ? "matrix tasks" : otherValues }
       guard instances.count == own.count,
         zip(matrixGroup.ids, instances).allSatisfy({ $0.isSame(as: run.name(TaskID($1))) })
-      else { return "other legs" }
+      else { return otherValues }
       // IDs do not contain all values, so matrix tasks are compared too.
       for (old, new) in zip(instances, own) {
         if let found = comparison.difference(old: TaskID(old), new: TaskID(new)) { return found }
@@ -94,11 +94,11 @@ struct DefinitionComparison {
     let (before, after) = (old.fingerprint(a), new.fingerprint(b))
     if before.whole != after.whole {
       let part = after.changedPart(from: before)
-      if part == .run, new.kind(b) == .approve { return "another `approve`" }
-      if part == .run, new.kind(b) == .block { return "another action" }
-      return part.map { "another `\($0)`" } ?? "another definition"
+      if part == .run, new.kind(b) == .approve { return "a different `approve`" }
+      if part == .run, new.kind(b) == .block { return "a different action" }
+      return part.map { "a different `\($0)`" } ?? "a different definition"
     }
-    return differentKey(a, b).map { "another `\($0.name)`" }
+    return differentKey(a, b).map { "a different `\($0.name)`" }
   }
 
   /// Compares keys that fingerprints lack.

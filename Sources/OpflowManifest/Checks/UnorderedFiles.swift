@@ -68,10 +68,10 @@ struct UnorderedFiles {
     let needing = tasks.declaredName(Int(input.task)).string
     let help =
       input.place == nil
-      ? "either may come first: what is in the run already does not wait for what is added"
+      ? "either may run first; a task of the run does not wait for an added task"
       : needed == needing
-        ? "either may come first; let a task that both need write it"
-        : "either may come first; add `\(needed)` to the `needs` of `\(needing)`"
+        ? "either may run first; let a task that both need write it"
+        : "either may run first; add `\(needed)` to the `needs` of `\(needing)`"
     let notes = input.place == nil ? nil : output.place
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
     diagnostics.add(
@@ -79,7 +79,7 @@ struct UnorderedFiles {
       "task `\(reader)` reads `\(read)`, "
         + (read == written
           ? "which task `\(writer)` writes" : "task `\(writer)` writes `\(written)`")
-        + ", and neither needs the other", help: help,
+        + ", but neither needs the other", help: help,
       notes: Diagnostics.note(notes, "`\(writer)` writes it here"))
   }
 
@@ -88,14 +88,15 @@ struct UnorderedFiles {
     let (read, written) = (inputs.text(input).string, outputs.text(output).string)
     let detail =
       read == written
-      ? "`\(read)` is an output of this task too" : "`\(read)` is among its output `\(written)`"
+      ? "`\(read)` is also an output of this task"
+      : "`\(read)` is part of this task's output `\(written)`"
     let loss = input.traits.loss
     diagnostics.add(
       loss == nil ? .warning : .error, place,
-      detail + (loss.map { ", and \($0.effect)" } ?? ", and no input of it"),
-      help: loss.map { "let the task write elsewhere, or take `\($0.key)` away" }
-        ?? "an edit of it has the task run again as one of what it leaves; name that more "
-        + "narrowly", notes: Diagnostics.note(output.place, "the output is declared here"))
+      detail + (loss.map { ", and \($0.effect)" } ?? ", so it does not count as an input"),
+      help: loss.map { "let the task write elsewhere, or remove `\($0.key)`" }
+        ?? "opflow treats an edit of it as a change of an output; declare `outputs` more narrowly",
+      notes: Diagnostics.note(output.place, "the output is declared here"))
   }
 
   /// Input and output of two tasks without an order, and inputs covered by an output of their own
@@ -182,13 +183,13 @@ struct UnorderedFiles {
     let inRun = inner.place != nil && outer.place != nil ? "" : " of the run"
     let message =
       inner.place == nil
-      ? "`\(around)` takes in `\(path)`, which task "
-        + "`\(tasks.name(Int(inner.task)).string)`\(inRun) leaves"
-      : "`\(path)` is written twice: it is among `\(around)`, which task `\(other)`\(inRun) leaves"
+      ? "`\(around)` includes `\(path)`, an output of task "
+        + "`\(tasks.name(Int(inner.task)).string)`\(inRun)"
+      : "`\(path)` is written twice: `\(around)`, an output of task `\(other)`\(inRun), includes it"
     let notes = inner.place == nil ? nil : outer.place
     diagnostics.add(
       .error, inner.place ?? outer.place, message,
-      help: "two writers of one file destroy each other's work; let one task write it",
+      help: "tasks that write the same file overwrite each other; let one task write it",
       notes: Diagnostics.note(notes, "`\(around)` is declared here"))
   }
 
@@ -198,8 +199,8 @@ struct UnorderedFiles {
     let loss = output.traits.loss
     diagnostics.add(
       loss == nil ? .warning : .error, output.place,
-      "`\(text)` takes in `\(name)`, a file of this manifest: "
-        + (loss?.effect ?? "an edit of it counts as one of what the task leaves"),
-      help: "name what the task leaves more narrowly")
+      "`\(text)` includes `\(name)`, a file of this manifest: "
+        + (loss?.effect ?? "opflow treats an edit of it as a change of an output"),
+      help: "declare `outputs` more narrowly")
   }
 }

@@ -41,7 +41,7 @@ struct WrittenPathCheck {
       if let place = file.place {
         report(outcome, of: writer, at: place)
         if files.traits.contains(.cached) {
-          expectWithin(file.text, at: place, in: files.folder, "cache", "brings nothing there")
+          expectWithin(file.text, at: place, in: files.folder, "cache", "restores nothing there")
         } else if files.traits.contains(.cleaned) {
           expectWithin(file.text, at: place, in: files.folder, "clean", "removes nothing there")
         }
@@ -64,8 +64,8 @@ struct WrittenPathCheck {
       place,
       isFolder
         ? "`\(path.string)` is the manifest's folder, and `\(key)` needs outputs below it"
-        : "`\(path.string)` is outside of the manifest's folder, and `\(key)` \(limit)",
-      help: "let the task leave it below that folder, or take `\(key)` away")
+        : "`\(path.string)` is outside the manifest's folder, and `\(key)` \(limit)",
+      help: "let the task write it below that folder, or remove `\(key)`")
   }
 
   /// The output is taken, or in the folder of runs.
@@ -80,8 +80,8 @@ struct WrittenPathCheck {
     let within = links.folder(state) + "/"
     if found.contains(where: { ($0 + "/").hasPrefix(within) }) {
       diagnostics.error(
-        place, "`\(writer.text.string)` lies in the folder where runs are kept",
-        help: "opflow alone writes there; name another place")
+        place, "`\(writer.text.string)` is in the folder where opflow keeps its runs",
+        help: "only opflow writes there; choose another path")
     }
   }
 
@@ -131,11 +131,11 @@ struct WrittenPathCheck {
     let isAlias = !first.text.isSame(as: path)
     let alias = isAlias ? ", as `\(first.text.string)`" : ""
     let other =
-      first.nameInRun.map { ": task `\($0.string)` of the run writes it too\(alias)" } ?? ""
+      first.nameInRun.map { ": task `\($0.string)` of the run also writes it\(alias)" } ?? ""
     diagnostics.add(
       .error, place, "`\(path.string)` is written twice\(other)",
-      help: "two writers of one file destroy each other's work; let one task write it",
-      notes: Diagnostics.note(first.place, "the first one\(alias)"))
+      help: "tasks that write the same file overwrite each other; let one task write it",
+      notes: Diagnostics.note(first.place, "first declared here\(alias)"))
   }
 
   /// Must be called after all tasks are recorded.
@@ -145,17 +145,18 @@ struct WrittenPathCheck {
         guard let place = download.place else { return }
         return diagnostics.error(
           place,
-          "`\(download.text.string)` is collected in what is"
-            + (part.kind == .manifest ? " this manifest" : " a file of this manifest"))
+          "the temporary file of the download to `\(download.text.string)` is"
+            + (part.kind == .manifest ? " this manifest" : " a file of this manifest"),
+          help: "change `to`")
       }
       report(
-        part, download, "`\(part.text.string)` is what a download keeps its part in",
-        help: "two writers of one file destroy each other's work; give it another name")
+        part, download, "`\(part.text.string)` is the temporary file of a download",
+        help: "tasks that write the same file overwrite each other; give it another name")
     }
     paths.forEachFolder { file, download in
       report(
-        file, download, "`\(file.text.string)` is a folder to another download",
-        help: "a file and a folder cannot have one name")
+        file, download, "`\(file.text.string)` is a file here, but a folder for another download",
+        help: "a file and a folder cannot have the same name; rename one of them")
     }
   }
 
@@ -166,8 +167,8 @@ struct WrittenPathCheck {
     let name = file.nameInRun ?? download.nameInRun
     let other =
       name.map {
-        ": task `\($0.string)` of the run has the "
-          + (file.place == nil ? "file" : "download to `\(download.text.string)`")
+        ": task `\($0.string)` of the run "
+          + (file.place == nil ? "writes it" : "downloads to `\(download.text.string)`")
       } ?? ""
     let notes = file.place == nil ? nil : download.place
     diagnostics.add(

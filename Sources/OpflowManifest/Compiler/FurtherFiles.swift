@@ -6,7 +6,7 @@ final class FurtherFiles {
   /// Files by the path that was opened, in order of discovery; nil for a missing optional file.
   private(set) var read: [(path: String, file: NamedFile?)] = []
   private let options: CompileOptions
-  private var numbers: [String: Int] = [:]
+  private var numbers: [PathKey: Int] = [:]
   private var bytesLeft: Int
 
   static let mostBytes = 256 << 20
@@ -28,7 +28,8 @@ final class FurtherFiles {
   func read(
     _ path: String, atMost limit: Int, mayBeMissing: Bool
   ) throws(NamedFileFault) -> NamedFile? {
-    if let number = numbers[path], read[number].file != nil || mayBeMissing {
+    let key = PathKey(path)
+    if let number = numbers[key], read[number].file != nil || mayBeMissing {
       return read[number].file
     }
     var file: NamedFile?
@@ -38,7 +39,7 @@ final class FurtherFiles {
       guard mayBeMissing, error == .missing else { throw error }
     }
     bytesLeft -= file?.bytes.count ?? 0
-    numbers[path] = read.count
+    numbers[key] = read.count
     read.append((path, file))
     return file
   }
@@ -57,9 +58,9 @@ extension NamedFileFault {
   /// The end of an error message.
   func text(limit: Int) -> String {
     switch self {
-    case .missing: "there is no such file"
+    case .missing: "no such file"
     case .noFile(let kind): "it is \(kind), not a file"
-    case .tooLarge: "it is larger than \(limit >> 20) MiB, or all files are together"
+    case .tooLarge: "it is larger than \(limit >> 20) MiB, or all files together are too large"
     case .failed(let reason): reason
     }
   }
@@ -68,9 +69,9 @@ extension NamedFileFault {
     switch self {
     case .missing:
       written.contains(UInt8(ascii: "*"))
-        ? "no pattern is expanded here: name each file"
-        : "a path starts from the folder of the file it stands in; this one leads to \(path)"
-    case .noFile(let kind): kind == "a folder" ? "name the file in it" : nil
+        ? "opflow does not expand patterns here; name each file"
+        : "a path is relative to the folder of the file that contains it; this one is \(path)"
+    case .noFile(let kind): kind == "a folder" ? "name a file in it" : nil
     case .tooLarge, .failed: nil
     }
   }

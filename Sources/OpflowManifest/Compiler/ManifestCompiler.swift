@@ -159,7 +159,7 @@ package enum ManifestCompiler {
       guard diagnostics.errorCount == 0 else { return }
       emitter.add(task, of: part, in: files, at: place, defaults)
       if emitter.isTooLarge(instancesLeft: instancesLeft) {
-        diagnostics.error(place, "the plan grows too large", help: emitter.limit.text)
+        diagnostics.error(place, "the plan is too large", help: emitter.limit.text)
       }
     }
     guard diagnostics.errorCount == 0 else {
@@ -199,7 +199,9 @@ package enum ManifestCompiler {
     let diagnostics = Diagnostics()
     let files = FileLoader(source, options, diagnostics, run: run)
     if source.bytes.count > maximumBytes {
-      diagnostics.error(diagnostics.files[0].place(0), "the manifest is larger than 1 GiB")
+      diagnostics.error(
+        diagnostics.files[0].place(0), "the manifest is larger than 1 GiB",
+        help: "tasks that differ only in values can be one task with a `matrix`")
     } else if let result = body(files, diagnostics) {
       return result
     }

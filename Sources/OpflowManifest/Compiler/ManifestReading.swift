@@ -23,7 +23,9 @@ struct ManifestReading: ~Copyable {
   ) {
     guard let manifest = loader.load() else { return nil }
     if let run = loader.run, run.plan.taskCount > Self.mostTasksOfRun {
-      diagnostics.error(loader.root.place(0), "the run has as many tasks as it can have")
+      diagnostics.error(
+        loader.root.place(0), "a run can have at most \(Self.mostTasksOfRun) tasks",
+        help: "start a new run")
       return nil
     }
     let parts = loader.parts
@@ -75,7 +77,7 @@ struct ManifestReading: ~Copyable {
     var tasks = TaskDeclarations()
     for part in parts {
       if let entry = part.entry, tasks.count > mostTasks {
-        diagnostics.error(entry, "with this file there are more than \(mostTasks) tasks")
+        diagnostics.error(entry, "with this file, the manifest has more than \(mostTasks) tasks")
         break
       }
       DeclarationReader(values: part.values)
@@ -246,22 +248,23 @@ struct ManifestReading: ~Copyable {
     }) { reader.read(key, as: name, into: &task) }
     // `InstanceMaker.turn` drops these keys, so they are checked here.
     instanceStore.removeAll()
-    let help = "let a task have it that is neither `finally` nor `interactive`, and no service"
+    let help =
+      "move the `matrix` to a task that is not `finally`, not `interactive` and not a service"
     if task.flags.contains(.finally) {
       diagnostics.error(
         part.document.place(key),
-        "`\(name.string)` is `finally`, and its `matrix` has `after`: nothing is added to a run "
-          + "any more when these run", help: help)
+        "`\(name.string)` is `finally`, and its `matrix` has `after`: when `finally` tasks run, "
+          + "opflow adds no more tasks to a run", help: help)
     } else if task.service != nil {
       diagnostics.error(
         part.document.place(key),
-        "`\(name.string)` is a service, and its `matrix` has `after`: what needs a service needs "
-          + "it from the beginning", help: help)
+        "`\(name.string)` is a service, and its `matrix` has `after`: a service must be known when "
+          + "the run starts", help: help)
     } else if task.flags.contains(.interactive) {
       diagnostics.error(
         part.document.place(key),
-        "`\(name.string)` is `interactive`, and its `matrix` has `after`: the terminal is lent to "
-          + "what is known from the beginning", help: help)
+        "`\(name.string)` is `interactive`, and its `matrix` has `after`: an `interactive` task "
+          + "must be known when the run starts", help: help)
     }
   }
 

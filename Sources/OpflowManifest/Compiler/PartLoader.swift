@@ -1,3 +1,4 @@
+internal import OpflowBase
 internal import OpflowPlan
 
 /// Loads the root and its includes recursively, each as a part. A file included under several
@@ -19,7 +20,7 @@ final class FileLoader {
   private let tables = SchemaTables()
   private let given: GivenVariables
   private var documents: [FileNumber: YAMLDocument?] = [:]
-  private var variableFiles: [String: SourceFile] = [:]
+  private var variableFiles: [PathKey: SourceFile] = [:]
   /// Used prefixes, with the place of the first use.
   private var prefixes: [String: Place] = [:]
   private var joined: [Joined: Place] = [:]
@@ -102,7 +103,7 @@ final class FileLoader {
     // A matrix's manifest is the run's, which has these settings.
     if run.matrixGroup == nil {
       top.refuseSettings(
-        keys, of: "what is added to a run", root: "the manifest that the run begins with")
+        keys, of: "a manifest that is added to a run", root: "the first manifest of the run")
     }
     var resources = ResourceTable(of: run.plan, cpu: cores, memory: memory, store: store)
     if let wanted = options.maxParallel {
@@ -131,19 +132,19 @@ final class FileLoader {
     let place = part.document.place(entry.node)
     guard steps.count <= Self.mostLevels else {
       diagnostics.error(
-        place, "files are included deeper than \(Self.mostLevels) levels",
-        help: "let a file further up include this one")
+        place, "`include` is nested deeper than \(Self.mostLevels) levels",
+        help: "include this file from a file further up")
       return false
     }
     guard parts.count < Self.mostParts else {
-      diagnostics.error(place, "more than \(Self.mostParts) files are included")
+      diagnostics.error(place, "the manifest includes more than \(Self.mostParts) files")
       return false
     }
     let name = DisplayPath.path(entry.path, in: step.displayFolder)
     let path = PathText.absolute(entry.path, from: part.folder, store: kept).string
     guard let found = read(path, name, at: place, entry.path) else { return false }
-    if let ring = steps.firstIndex(where: { $0.number == found.number }) {
-      reportRing(from: ring, closedAt: place)
+    if let first = steps.firstIndex(where: { $0.number == found.number }) {
+      reportCycle(from: first, closedAt: place)
       return false
     }
     guard let prefix = prefix(of: entry, in: part) else { return false }
@@ -172,7 +173,7 @@ final class FileLoader {
     top.readScope(file.keys, into: &environment)
     top.refuseSettings(
       file.keys, of: "an included file",
-      root: run == nil ? source.displayPath : "the manifest that the run begins with")
+      root: run == nil ? source.displayPath : "the first manifest of the run")
     let added = IncludedFile(
       file: file, values: values, folder: folder, prefix: prefix, environment: environment,
       entry: place, path: found.realPath)
@@ -197,7 +198,8 @@ final class FileLoader {
     let scope = added.values.scope
     for (number, variable) in passed.enumerated() where !isNamed[number] {
       part.values.diagnostics.warning(
-        part.document.place(variable.key), "\(name) has no variable `\(variable.name.string)`",
+        part.document.place(variable.key),
+        "`\(name)` does not use the variable `\(variable.name.string)`",
         help: scope.suggestions.help(
           for: variable.name, among: scope.variableNames.lazy.filter { names.index(of: $0) == nil })
       )
@@ -244,18 +246,18 @@ final class FileLoader {
   ) -> SourceFile? {
     let name = DisplayPath.path(entry.path, in: displayFolder)
     let path = PathText.absolute(entry.path, from: folder, store: kept).string
-    if let known = variableFiles[path] { return known }
+    if let known = variableFiles[PathKey(path)] { return known }
     let limit = FurtherFiles.mostVariableBytes
     do throws(NamedFileFault) {
       guard let file = try further.read(path, atMost: limit, mayBeMissing: entry.mayBeMissing)
       else { return nil }
       let source = diagnostics.open(displayPath: name, bytes: file.bytes)
-      variableFiles[path] = source
+      variableFiles[PathKey(path)] = source
       return source
     } catch {
       var help = error.help(entry.path, path)
       if error == .missing {
-        help = (help.map { "\($0); " } ?? "") + "`?` before it lets it be missing"
+        help = (help.map { "\($0); " } ?? "") + "if the file is optional, write `?` before the path"
       }
       diagnostics.error(
         document.place(entry.node), "cannot read `\(name)`: \(error.text(limit: limit))", help: help
@@ -276,8 +278,8 @@ final class FileLoader {
     if let first = prefixes.updateValue(place, forKey: prefix.string) {
       prefixes[prefix.string] = first
       diagnostics.add(
-        .error, place, "`\(name.string)` is the name of another include already",
-        help: "give each its own `as`",
+        .error, place, "another include already has the name `\(name.string)`",
+        help: "give each include its own `as`",
         notes: [.init(place: first, message: "the first `\(name.string)`")])
       return nil
     }
@@ -293,18 +295,18 @@ final class FileLoader {
 
   private func reportJoinedTwice(_ name: String, at place: Place, _ first: Place) {
     diagnostics.add(
-      .error, place, "`\(name)` is included a second time, with `vars`",
-      help: "give it an `as`: under two names its tasks are there twice",
-      notes: [.init(place: first, message: "the first time")])
+      .error, place, "`\(name)` is included twice, the second time with `vars`",
+      help: "give it an `as`; then its tasks exist twice, with different IDs",
+      notes: [.init(place: first, message: "first included here")])
   }
 
-  private func reportRing(from first: Int, closedAt place: Place) {
-    let ring = steps[first...]
-    let names = ring.map(\.name) + [steps[first].name]
-    let entries = ring.dropFirst().compactMap(\.entry) + [place]
+  private func reportCycle(from first: Int, closedAt place: Place) {
+    let cycle = steps[first...]
+    let names = cycle.map(\.name) + [steps[first].name]
+    let entries = cycle.dropFirst().compactMap(\.entry) + [place]
     diagnostics.add(
-      .error, place, "files include each other in a ring: \(names.joined(separator: " -> "))",
-      help: "take one of these includes away",
+      .error, place, "`include` cycle: \(names.joined(separator: " -> "))",
+      help: "remove one of these includes",
       notes: zip(entries, zip(names, names.dropFirst())).map { entry, step in
         .init(place: entry, message: "`\(step.0)` includes `\(step.1)` here")
       })

@@ -29,8 +29,8 @@ struct PlanSizeLimit {
   }
 
   var text: String {
-    "its texts and lists may take \(bytes >> 20) MiB: 32 MiB, 8 KiB for each task and 64 times the "
-      + "size of the manifest; put a long text into a file, or into the top-level `env`"
+    "its strings and lists can take \(bytes >> 20) MiB: 32 MiB, 8 KiB for each task and 64 times "
+      + "the size of the manifest; move a long string to a file, or to the top-level `env`"
   }
 }
 

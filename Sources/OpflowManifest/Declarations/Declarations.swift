@@ -149,9 +149,9 @@ struct DeclarationReader: NodeReader {
     }
     guard document.kind(node) == .mapping else {
       return values.wrongType(
-        node, Subject(ManifestKey.tasks), expected: "a map from ids to tasks",
+        node, Subject(ManifestKey.tasks), expected: "a map of task IDs to tasks",
         help: values.describe(node) == "empty"
-          ? "write the tasks below it, further to the right" : listedTaskHelp(node))
+          ? "write the tasks below it, indented" : listedTaskHelp(node))
     }
     let before = tasks.count
     maps.collect(node, into: &tasks)
@@ -165,8 +165,8 @@ struct DeclarationReader: NodeReader {
     let name = tasks.name(clash.first).string
     diagnostics.add(
       .error, document.place(clash.key),
-      "the id `\(name)` is taken: another file has a task of that name",
-      help: "rename one of them, or include one of the files with an `as`",
+      "another file already has a task `\(name)`",
+      help: "rename one of the tasks, or include one of the files with an `as`",
       notes: [
         .init(
           place: tasks.document(clash.first).place(tasks.key(clash.first)),
@@ -200,6 +200,6 @@ struct DeclarationReader: NodeReader {
         break
       }
     }
-    return "each task stands under its id: `tasks: { \(id): { run: … } }`"
+    return "write each task under its ID: `tasks: { \(id): { run: … } }`"
   }
 }

@@ -160,7 +160,7 @@ package struct DiagnosticRenderer: Sendable {
     var text = error.diagnostics.map { render($0) }.joined()
     let shown = error.diagnostics.count { $0.severity == .error }
     if error.errorCount > shown {
-      text += "\(error.errorCount) mistakes in all; the first \(shown) are shown\n"
+      text += "\(error.errorCount) errors in total; the first \(shown) are shown\n"
     }
     return text
   }

@@ -144,7 +144,7 @@ final class Diagnostics {
       }
       if !instance.isFirst {
         problem.notes.append(
-          Note(place: instance.place, message: "so it is in `\(instance.id.string)`"))
+          Note(place: instance.place, message: "in the matrix task `\(instance.id.string)`"))
       }
     }
     problem.help = problem.help.map(Self.cut)

@@ -34,9 +34,13 @@ enum Suggestion {
   }
 
   static func names(_ known: some Collection<ByteView>) -> String {
+    list(known, after: "known names:")
+  }
+
+  static func list(_ known: some Collection<ByteView>, after beginning: String) -> String {
     let shown = known.prefix(mostNames).map(\.string).joined(separator: ", ")
     let more = known.count - mostNames
-    return "its names are \(shown)" + (more > 0 ? " and \(more) more" : "")
+    return "\(beginning) \(shown)" + (more > 0 ? " … and \(more) more" : "")
   }
 
   private static let mostNames = 20

@@ -24,15 +24,16 @@ enum SyntaxErrors {
     case .notUTF8:
       let isUTF16 = file.text.starts(with: [0xFF, 0xFE]) || file.text.starts(with: [0xFE, 0xFF])
       diagnostics.error(
-        place, isUTF16 ? "the manifest is UTF-16" : "the manifest is not UTF-8 from here on",
+        place,
+        isUTF16 ? "the manifest is UTF-16, not UTF-8" : "the manifest is not valid UTF-8 here",
         help: isUTF16
-          ? "save it as UTF-8: `iconv -f UTF-16 -t UTF-8`"
-          : "save it as UTF-8; what older programs write is often `iconv -f LATIN1 -t UTF-8`")
+          ? "convert it to UTF-8: `iconv -f UTF-16 -t UTF-8`"
+          : "convert it to UTF-8; if it is Latin-1: `iconv -f LATIN1 -t UTF-8`")
     case .forbiddenCharacter(let character):
       diagnostics.error(
         place,
         character == 0
-          ? "a NUL byte stands here"
+          ? "the manifest contains a NUL byte"
           : "the control character U+\(hexadecimal(character)) is not allowed",
         help: character == 0
           ? "a manifest is text; remove the byte" : "remove it, or write it as an escape in \"…\"")
@@ -46,10 +47,12 @@ enum SyntaxErrors {
     case .tooManyRecords:
       diagnostics.error(place, "the manifest has more than a hundred million nodes")
     case .tooLong:
-      diagnostics.error(place, "a value, or comments, of more than 8 MiB begin behind this")
-    case .tooManyDirectives: diagnostics.error(place, "more than a hundred `%` directives")
-    case .longDirective: diagnostics.error(place, "a `%` directive of more than a thousand bytes")
-    case .outOfMemory: diagnostics.error(place, "out of memory while the manifest is read")
+      diagnostics.error(place, "a value or comment that begins after this is larger than 8 MiB")
+    case .tooManyDirectives:
+      diagnostics.error(place, "the manifest has more than a hundred `%` directives")
+    case .longDirective:
+      diagnostics.error(place, "a `%` directive is longer than a thousand bytes")
+    case .outOfMemory: diagnostics.error(place, "opflow ran out of memory reading the manifest")
     }
   }
 
@@ -61,17 +64,17 @@ enum SyntaxErrors {
     switch problem.kind {
     case .unknownAlias:
       diagnostics.error(
-        place, "no anchor `&\(word.dropFirst())` stands before this alias",
-        help: "a value that begins with `*` needs quotes")
-    case .recursiveAlias: diagnostics.error(place, "the alias `\(word)` stands for itself")
+        place, "unknown alias `\(word)`: no anchor `&\(word.dropFirst())` before it",
+        help: "define the anchor above, or put a value that begins with `*` in quotes")
+    case .recursiveAlias: diagnostics.error(place, "the alias `\(word)` refers to itself")
     case .unknownTag:
       diagnostics.error(
-        place, "YAML takes `\(word)` for a tag, and it has no meaning here",
-        help: "a value that begins with `!` needs quotes")
+        place, "YAML reads `\(word)` as a tag, which opflow does not support",
+        help: "put a value that begins with `!` in quotes")
     case .nulInText:
       diagnostics.error(
-        place, "the value holds a NUL character",
-        help: "no argument, path or environment can hold one")
+        place, "the value contains a NUL character",
+        help: "arguments, paths and environment variables cannot contain one; remove it")
     }
     diagnostics.settle(place)
   }
@@ -129,10 +132,10 @@ struct SyntaxError {
     case "mapping values are not allowed in this context": return strayColon
     case "did not find expected '-' indicator":
       return at(
-        "the list ends before this, and no key begins here",
-        help: "begin an item with `- `, at the indentation of the items above")
+        "this is not an item of the list above, and not a key",
+        help: "begin an item with `- `, with the indentation of the items above")
     case "block sequence entries are not allowed in this context":
-      return at("no item of a list may begin here", help: "put it on a line of its own")
+      return at("a list item cannot begin here", help: "put it on a line of its own")
     case "did not find expected ',' or ']'":
       return unclosed("the list in brackets is not closed", missing: "a `,` or `]`")
     case "did not find expected ',' or '}'":
@@ -140,25 +143,39 @@ struct SyntaxError {
     case "could not find expected ':'":
       var result = at(
         "this line has no `:`",
-        help: "write `key: value`, or indent what goes on with the value above")
+        help: "write `key: value`, or indent the line to continue the value above")
       result.place = beginning ?? place
       return result
     case "found unexpected end of stream", "found unexpected document indicator":
       return unclosed("the quoted value is not closed", missing: "its closing quote")
     case "found unknown escape character":
       return at(
-        "an unknown escape in a value in double quotes",
+        "unknown escape in a value in double quotes",
         help: "write \\\\ for a backslash, or use single quotes")
     case "found character that cannot start any token":
-      return at("no value may begin with this character", help: "put the value in quotes")
+      return at("a value cannot begin with \(wrongStart)", help: "put the value in quotes")
     case "did not find expected alphabetic or numeric character":
       return at(
         context.hasSuffix("alias")
-          ? "YAML takes `*` for an alias, and no name follows"
-          : "YAML takes `&` for an anchor, and no name follows", help: "put the value in quotes")
+          ? "YAML reads `*` as an alias, but no name follows"
+          : "YAML reads `&` as an anchor, but no name follows", help: "put the value in quotes")
+    case "did not find expected <document start>":
+      return at(
+        "text follows the end of the manifest",
+        help: "a manifest is one map: write `tasks:`, and indent the tasks below it")
     case "found incompatible YAML document":
-      return at("this version of YAML is not read", help: "opflow reads YAML 1.1 and 1.2")
+      return at("opflow does not read this version of YAML", help: "it reads YAML 1.1 and 1.2")
     default: return at("not valid YAML: \(problem)" + (context.isEmpty ? "" : " (\(context))"))
+    }
+  }
+
+  private var wrongStart: String {
+    guard place < source.count else { return "this character" }
+    switch source[place] {
+    case UInt8(ascii: "@"): return "`@`"
+    case UInt8(ascii: "%"): return "`%`"
+    case UInt8(ascii: "`"): return "a backtick"
+    default: return "this character"
     }
   }
 
@@ -173,7 +190,8 @@ struct SyntaxError {
       return Explanation(message: message + " before this", help: help, place: place)
     }
     return Explanation(
-      message: message, help: help, place: beginning, notes: [(place, "it ends before this")])
+      message: message, help: help, place: beginning,
+      notes: [(place, place < source.count ? "it is still not closed here" : "the file ends here")])
   }
 
   /// Advice for matrix tasks without quotes, as in `needs: [build[arch]]`.
@@ -186,7 +204,7 @@ struct SyntaxError {
     guard let end = source[place...].prefix(100).firstIndex(of: UInt8(ascii: "]")) else {
       return nil
     }
-    return "a name with brackets needs quotes: \"\(source.part(start..<(end + 1)).string)\""
+    return "put a name with brackets in quotes: \"\(source.part(start..<(end + 1)).string)\""
   }
 
   // MARK: Maps
@@ -206,7 +224,7 @@ struct SyntaxError {
     let count = source.part(min(start, place)..<place).count { $0 & 0xC0 != 0x80 }
     guard count > Self.longestKey else { return nil }
     return Explanation(
-      message: "a key has at most \(Self.longestKey) characters, and this one has \(count)",
+      message: "a key can have at most \(Self.longestKey) characters; this one has \(count)",
       help: "shorten it", place: start)
   }
 
@@ -215,16 +233,18 @@ struct SyntaxError {
     while before > 0, source[before - 1] == 32 { before -= 1 }
     if before > 0, source[before - 1] == UInt8(ascii: "\"") || source[before - 1] == 39 {
       return at(
-        "nothing may follow the closing quote", help: "put the whole value in quotes, or none of it"
-      )
+        "text follows the closing quote", help: "put the whole value in quotes, or none of it")
     }
     if place < source.count, source[place] == UInt8(ascii: "]") || source[place] == 125 {
-      return at("this `\(source.part(place..<(place + 1)).string)` closes nothing")
+      let isList = source[place] == UInt8(ascii: "]")
+      return at(
+        "this `\(isList ? "]" : "}")` has no matching `\(isList ? "[" : "{")`", help: "remove it")
     }
     return at(
-      "no key of a map begins here",
+      "expected a key of a map here",
       help:
-        "indent keys of one map alike; put a value that begins with a special character in quotes")
+        "indent all keys of a map alike; put a value that begins with a special character in quotes"
+    )
   }
 
   /// A `:` inside a plain value, on its line or continued from a line before that has no `:` or is
@@ -234,21 +254,21 @@ struct SyntaxError {
     let text = firstCharacter(of: start)
     if hasColon(from: text, to: place) {
       return at(
-        "a `: ` stands within a value without quotes", help: "put the whole value in quotes")
+        "a value without quotes contains `: `", help: "put the whole value in quotes")
     }
     guard let previous = previousLine(before: start) else {
-      return at("no `:` may follow here", help: "put the whole value in quotes")
+      return at("a `:` cannot follow here", help: "put the whole value in quotes")
     }
     let previousText = firstCharacter(of: previous)
     if !hasColon(from: previousText, to: start) {
       return Explanation(
         message: "this line has no `:`",
-        help: "write `key: value`, or indent what goes on with the value above", place: previousText
-      )
+        help: "write `key: value`, or indent the line to continue the value above",
+        place: previousText)
     }
     return Explanation(
-      message: "this key is indented deeper than the one above, which has a value already",
-      help: "indent keys of one map alike", place: text)
+      message: "this key is indented deeper than the one above, which already has a value",
+      help: "indent all keys of a map alike", place: text)
   }
 
   private func hasColon(from start: Int, to end: Int) -> Bool {
@@ -286,10 +306,10 @@ struct SyntaxError {
       !" \t[{,\n".utf8.contains(source[place - 2])
     else { return nil }
     return at(
-      "nothing may follow the closing quote",
+      "text follows the closing quote",
       help: source[place - 1] == 39
-        ? "a `'` within '…' is written twice, or the value put in \"…\" or below a `|`"
-        : "a `\"` within \"…\" is written `\\\"`, or the value put in '…' or below a `|`")
+        ? "write `''` for a `'` within '…', or put the value in \"…\" or below a `|`"
+        : "write `\\\"` for a `\"` within \"…\", or put the value in '…' or below a `|`")
   }
 
   /// Shortly before an error about braces.
@@ -299,7 +319,7 @@ struct SyntaxError {
       start -= 1
       if source.part(start..<source.count).hasPrefix("${{") {
         return Explanation(
-          message: "YAML takes the braces of this `${{` for a map",
+          message: "YAML reads the braces of this `${{` as a map",
           help: "put the whole value in quotes: \"${{ … }}\"", place: start)
       }
     }

@@ -112,8 +112,8 @@ struct ExpressionParser<Names: ExpressionNames> {
     case .open: return try parseParentheses()
     case .unterminated:
       throw ExpressionError(
-        offset: lexer.range.lowerBound, message: "a text in an expression is not closed",
-        help: "its closing quote is missing")
+        offset: lexer.range.lowerBound, message: "a string in the expression is not closed",
+        help: "add the closing quote")
     case .equal, .notEqual, .matches, .and, .or, .not, .close, .end, .unknown:
       throw unexpected("a value")
     }
@@ -138,8 +138,8 @@ struct ExpressionParser<Names: ExpressionNames> {
   private func refuseSecrets(_ left: ByteView, _ right: ByteView) throws(ExpressionError) {
     guard SecretMark.isSecret(left) || SecretMark.isSecret(right) else { return }
     throw ExpressionError(
-      offset: lexer.range.lowerBound, message: "a secret can be neither compared nor chosen",
-      help: "it is filled in when the download is sent for: write it alone, `${{ secrets.NAME }}`")
+      offset: lexer.range.lowerBound, message: "an expression cannot compare or combine secrets",
+      help: "opflow inserts it when it sends the request; write it alone: `${{ secrets.NAME }}`")
   }
 
   private func unexpected(_ wanted: String) -> ExpressionError {
@@ -149,17 +149,23 @@ struct ExpressionParser<Names: ExpressionNames> {
     case UInt8(ascii: "="): help = "compare with `==`"
     case UInt8(ascii: "&"): help = "write `&&`"
     case UInt8(ascii: "|"): help = "write `||`"
+    case UInt8(ascii: "*") where wanted == "a value": help = "put a pattern in quotes: 'a*'"
+    case UInt8(ascii: "+"), UInt8(ascii: "*"), UInt8(ascii: "%"):
+      help = "expressions cannot calculate; do that in `run`"
+    case UInt8(ascii: "?"):
+      help = "expressions have no `? :`; choose between values in `run`"
     case UInt8(ascii: "<"), UInt8(ascii: ">"):
-      help =
-        "texts are compared, by `==`, `!=` and `=~`; which number is larger is for `run` to find "
-        + "out"
+      help = "expressions compare strings, with `==`, `!=` and `=~`; compare numbers in `run`"
     default: help = ForeignExpression.help(at: lexer)
+    }
+    if lexer.token == .end {
+      help = wanted == "a value" ? "write a value, such as `vars.NAME`" : "add \(wanted)"
     }
     return ExpressionError(
       offset: lexer.range.lowerBound,
       message: lexer.token == .end
-        ? "the expression ends where \(wanted) should stand"
-        : "`\(found.string)` stands where \(wanted) should", help: help)
+        ? "the expression ends, but \(wanted) must follow"
+        : "expected \(wanted), found `\(found.string)`", help: help)
   }
 
   private static func boolean(_ value: Bool) -> ByteView {
@@ -170,7 +176,7 @@ struct ExpressionParser<Names: ExpressionNames> {
 enum ExpressionToken: Equatable {
   /// `vars.NAME` and the like, `true`, `false`.
   case name
-  /// A quoted string, in which a doubled quote stands for one.
+  /// A quoted string, in which a doubled quote means one.
   case string
   case number
   case equal, notEqual, matches, and, or, not
@@ -294,40 +300,39 @@ enum ForeignExpression {
     let help: String
     if name == "always" || name == "cancelled" {
       help =
-        "`finally: true` runs a task after all others, whatever became of them;"
-        + " `needs: [{ task: ID, on: finished }]` after any end of one"
+        "`finally: true` runs a task after all others, even if they fail;"
+        + " `needs: [{ task: ID, on: finished }]` runs it after any result of one task"
     } else if name == "failure" {
-      help = "`needs: [{ task: ID, on: failure }]` runs a task after a failure of another"
+      help = "`needs: [{ task: ID, on: failure }]` runs a task if another one fails"
     } else if name == "success" {
-      help = "a task runs after the success of what it needs; leave it out"
+      help = "a task runs only if its dependencies succeed; remove this"
     } else {
-      help = "compare texts with `==` and `!=`; anything else is for `run` to find out"
+      help = "compare strings with `==` and `!=`; do everything else in `run`"
     }
     return ExpressionError(
-      offset: offset, message: "there are no functions here, such as `\(name.string)()`", help: help
-    )
+      offset: offset, message: "`\(name.string)()`: expressions do not have functions", help: help)
   }
 
   static func help(for name: ByteView) -> String? {
     if let rest = after("github.", name) {
       if rest.hasPrefix("event.") {
-        return "a file named by `env.GITHUB_EVENT_PATH` tells of the event"
+        return "GitHub Actions describes the event in the file that `env.GITHUB_EVENT_PATH` names"
       }
-      return "GitHub Actions tells it in the environment: `env.GITHUB_\(upper(rest))`"
+      return "GitHub Actions sets it in the environment: `env.GITHUB_\(upper(rest))`"
     }
     if let rest = after("runner.", name) {
-      return "GitHub Actions tells it in the environment: `env.RUNNER_\(upper(rest))`"
+      return "GitHub Actions sets it in the environment: `env.RUNNER_\(upper(rest))`"
     }
     if let rest = after("secrets.", name) {
-      return "a task that lists it in `secrets` finds it in its environment as `$\(rest.string)`;"
-        + " in an expression it stands in `headers` of a download only"
+      return "add `secrets: [\(rest.string)]` to the task, and read `$\(rest.string)` in `run`;"
+        + " only `headers` of a download can have the expression"
     }
     if let rest = after("inputs.", name) {
-      return "declare it under `vars`, write `vars.\(rest.string)`, and set it with --set"
+      return "declare it under `vars`, write `vars.\(rest.string)`, and set it with `--set`"
     }
     if name.hasPrefix("steps.") || name.hasPrefix("jobs.") {
       return
-        "what a task leaves in the folder `$OPFLOW_VALUES` is `needs.ID.NAME` to those that need it"
+        "a task writes values to files in `$OPFLOW_VALUES`; its dependents read `needs.ID.NAME`"
     }
     return nil
   }
@@ -341,9 +346,11 @@ enum ForeignExpression {
       let start = rest.first == UInt8(ascii: "{") ? 1 : 0
       let end = rest[start...].firstIndex { !ASCII.continuesName($0) } ?? rest.count
       return end > start
-        ? "a variable of the environment is `env.\(rest.part(start..<end).string)`" : nil
+        ? "write `env.\(rest.part(start..<end).string)` for an environment variable" : nil
+    case UInt8(ascii: "/") where lexer.text.part(0..<lexer.range.lowerBound).trimmed.last == 0x7E:
+      return "put the pattern in quotes: `env.NAME =~ 'a*'`"
     case UInt8(ascii: "-"), UInt8(ascii: "["), UInt8(ascii: "/"):
-      return "an expression is no command; let `run` find out what only a command can tell"
+      return "an expression cannot run a command; use `run` for that"
     default: return nil
     }
   }

@@ -94,7 +94,7 @@ enum ExpressionTemplate {
     guard isWhole else {
       throw ExpressionError(
         offset: isWrapped ? end : end - 2, message: "the expression ends before this",
-        help: "write one expression, inside one `${{ }}` or without any")
+        help: "write one expression, with or without `${{ }}` around it")
     }
     return value
   }
@@ -107,13 +107,13 @@ enum ExpressionTemplate {
 
   private static func unclosed(at start: Int) -> ExpressionError {
     ExpressionError(
-      offset: start, message: "`${{` without its `}}`",
-      help: "write `$${{` for a `${{` that is no expression")
+      offset: start, message: "`${{` is not closed",
+      help: "add `}}`, or write `$${{` for the text `${{`")
   }
 
   private static func tooLong(at start: Int) -> ExpressionError {
     ExpressionError(
-      offset: start, message: "the value grows beyond \(maximumBytes >> 20) MiB", help: nil)
+      offset: start, message: "the value is larger than \(maximumBytes >> 20) MiB", help: nil)
   }
 
   /// The cause may be a missing `}}`.

@@ -125,8 +125,8 @@ struct MatrixScope {
 
   var helpForUnknown: String {
     switch owner {
-    case .none: "only a task with a `matrix` has such names"
-    case .matrix: "a `matrix` is made before its legs; say it in `exclude` or `include`"
+    case .none: "only a task with a `matrix` can use `matrix.NAME`"
+    case .matrix: "a `matrix` cannot use its own values; use `exclude` or `include`"
     case .instance: "the task's `matrix` has no such name"
     }
   }
@@ -167,7 +167,7 @@ struct ScopedNames: ExpressionNames {
     if name == "task.id" {
       scope.sawTaskID = true
       if let id = scope.taskID { return id }
-      refuse(offset, "`task.id` has no value outside of a task")
+      refuse(offset, "`task.id` has no value outside a task")
       return empty
     }
     if name.hasPrefix("matrix.") {
@@ -182,8 +182,8 @@ struct ScopedNames: ExpressionNames {
   private func secret(_ name: ByteView, at offset: Int) -> ByteView {
     let variable = name.part(4..<name.count).string
     refuse(
-      offset, "`\(name.string)` is a secret, which no expression may read",
-      help: "a task that lists it in `secrets` finds it in its environment as `$\(variable)`")
+      offset, "`\(name.string)` is a secret, which expressions cannot read",
+      help: "list the secret in `secrets` of the task, and read `$\(variable)` in `run`")
     return ByteView.empty
   }
 
@@ -193,14 +193,14 @@ struct ScopedNames: ExpressionNames {
     case .late: scope.valuesRead.append((name, offset))
     case .script:
       refuse(
-        offset, "`\(name.string)` cannot stand in a string `run`: use env",
+        offset, "`\(name.string)` cannot be part of a script in `run`",
         help:
-          "text from a task is no shell code; write `env: { VALUE: \"${{ \(name.string) }}\" }` "
+          "a value could contain shell code; write `env: { VALUE: \"${{ \(name.string) }}\" }` "
           + "and \"$VALUE\" in `run`")
     case .none:
       refuse(
-        offset, "`\(name.string)` cannot stand here",
-        help: "a value of another task may stand in a task's `env`, `if`, items of a list `run`,"
+        offset, "`\(name.string)` cannot be used here",
+        help: "a task can use values of other tasks in `env`, `if`, items of a list `run`,"
           + " `download.url` and `download.sha256`")
     }
   }
@@ -215,10 +215,10 @@ struct ScopedNames: ExpressionNames {
       offset, "unknown name `\(name.string)`",
       help: help
         ?? (scope.position == .variables
-          ? "a value in `vars` sees only the entries above it"
+          ? "an entry of `vars` can use only the entries above it"
           : scope.isApart
-            ? "declare `\(variable.string)` under `vars` of this file, or pass it where the file "
-              + "is included: `vars: { \(variable.string): … }`"
+            ? "declare `\(variable.string)` under `vars` of this file, or pass it with the "
+              + "`include`: `vars: { \(variable.string): … }`"
             : "declare `\(variable.string)` under top-level `vars`"))
     return nil
   }
@@ -236,15 +236,25 @@ struct ScopedNames: ExpressionNames {
     } else if name.contains(UInt8(ascii: ".")) {
       help =
         ForeignExpression.help(for: name)
-        ?? "an expression knows `vars.NAME`, `env.NAME`, `matrix.NAME`, `task.id` and `run.id`"
+        ?? "an expression can use `vars.NAME`, `env.NAME`, `matrix.NAME`, `needs.ID.NAME`, "
+        + "`task.id` and `run.id`"
     } else if scope.variable(name) != nil {
       help = "did you mean `vars.\(name.string)`?"
     } else if name == "not" {
       help = "write `!`"
+    } else if name == "yes" || name == "on" {
+      help = "write `true`"
+    } else if name == "no" || name == "off" {
+      help = "write `false`"
     } else {
-      help = "a text needs quotes: '\(name.string)'; a variable is `vars.NAME` or `env.NAME`"
+      help = "put a string in quotes: '\(name.string)'; a variable is `vars.NAME` or `env.NAME`"
     }
-    refuse(offset, "unknown name `\(name.string)`", help: help)
+    let isSecret = name.hasPrefix("secrets.") && scope.position != .headers
+    refuse(
+      offset,
+      isSecret
+        ? "`\(name.string)`: expressions cannot read secrets" : "unknown name `\(name.string)`",
+      help: help)
   }
 
   private func isSimple(_ name: ByteView) -> Bool {

@@ -155,11 +155,11 @@ enum SecretText {
     "declare it in the run's first manifest: `secrets: { \(name.string): { env: \(name.string) } }`"
   }
 
-  static let helpForSet = "take it out there, where its value would be written down"
+  static let helpForSet = "remove it there: opflow would store its value in the plan"
 
   static func isSet(_ name: ByteView, as variable: ByteView) -> String {
-    let detail = variable.isSame(as: name) ? "it" : "`\(variable.string)`, where it comes from"
-    return "`\(name.string)` is a secret, and `env` or `env_file` sets \(detail)"
+    let detail = variable.isSame(as: name) ? "it" : "its source `\(variable.string)`"
+    return "`\(name.string)` is a secret, but `env` or `env_file` sets \(detail)"
   }
 }
 

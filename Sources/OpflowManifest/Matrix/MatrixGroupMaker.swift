@@ -23,8 +23,8 @@ struct MatrixGroupMaker: Reporter {
     }
     guard !isTooLong(matrix, product) else {
       error(
-        key, "the values of \(product) legs take too much memory",
-        help: "combine fewer or shorter values: 1 KiB for each leg is always allowed")
+        key, "the values of \(product) matrix tasks take too much memory",
+        help: "use fewer or shorter values; 1 KiB for each matrix task is always allowed")
       matrixGroup.emptiness = .unknown
       return matrixGroup
     }
@@ -36,9 +36,10 @@ struct MatrixGroupMaker: Reporter {
     if let node = matrix.excludeNode, product > 0 {
       if matrix.isOfFiles {
         warning(
-          node, "`exclude` leaves no leg", help: "the task is skipped, and what needs it runs")
+          node, "`exclude` removes all matrix tasks",
+          help: "opflow skips the task and runs its dependents")
       } else {
-        error(node, "`exclude` leaves no leg")
+        error(node, "`exclude` removes all matrix tasks", help: "remove an item of `exclude`")
         matrixGroup.emptiness = .unknown
       }
     }
@@ -52,10 +53,10 @@ struct MatrixGroupMaker: Reporter {
     let largest = matrix.factors.max { $0.count < $1.count }
     error(
       largest?.node ?? matrix.included.first?.node ?? key,
-      "too many legs: \(counts)\(product ?? "")\(more)",
+      "too many matrix tasks: \(counts)\(product ?? "")\(more)",
       help: room == MatrixGroup.mostInstances
-        ? "a manifest has at most \(room)"
-        : "a manifest has at most \(MatrixGroup.mostInstances), of which \(room) are left here")
+        ? "a manifest can have at most \(room)"
+        : "a manifest can have at most \(MatrixGroup.mostInstances); \(room) are left here")
   }
 
   /// The memory limit for values of combinations, beyond 1 KiB each.
@@ -101,8 +102,8 @@ struct MatrixGroupMaker: Reporter {
     }
     for item in excludes.unused {
       warning(
-        item.node, "this item of `exclude` fits no leg",
-        help: "its values are compared with those of the axes as texts")
+        item.node, "this item of `exclude` matches no matrix task",
+        help: "opflow compares its values with those of the axes as strings")
     }
   }
 
@@ -127,8 +128,8 @@ struct MatrixGroupMaker: Reporter {
         }
         error(
           item.node,
-          "there is a leg with \(values.joined(separator: ", ")) already: two would be alike",
-          help: "`include` adds whole legs, and changes none")
+          "a matrix task with \(values.joined(separator: ", ")) already exists",
+          help: "`include` adds matrix tasks; it does not change existing ones")
         continue
       }
       matrixGroup.values += instance
@@ -148,7 +149,9 @@ struct MatrixGroupMaker: Reporter {
       let id = store.copy(
         names.make(name, naming.lazy.map { (axes[$0], texts[values[start + $0]]) }))
       if InstanceName.isCut(id), !cut.insert(id).isNew {
-        error(key, "two legs have one id, `\(id.string)`, since their values are long")
+        error(
+          key, "two matrix tasks get the same shortened ID, `\(id.string)`",
+          help: "use shorter values")
       }
       matrixGroup.ids.append(id)
     }

@@ -28,7 +28,9 @@ struct MatrixReader: NodeReader {
       return matrix
     }
     let entries = maps.entries(node)
-    if entries.count == 0 { error(node, "`matrix` is empty") }
+    if entries.count == 0 {
+      error(node, "`matrix` is empty", help: "write `matrix: { NAME: [a, b] }`")
+    }
     var lists: (exclude: Node?, include: Node?)
     for index in 0..<entries.count {
       let (name, value) = (entries.name(index), entries.value(index))
@@ -49,7 +51,7 @@ struct MatrixReader: NodeReader {
       guard let include = lists.include, lists.exclude == nil else {
         error(
           node, "`matrix` has no axis and no `rows`",
-          help: "there is nothing to exclude; legs that are written one by one are"
+          help: "`exclude` needs an axis; to list matrix tasks one by one, write"
             + " `include: [{ NAME: VALUE }]`")
         return matrix
       }
@@ -67,7 +69,7 @@ struct MatrixReader: NodeReader {
 
   private func mapHelp(_ node: Node) -> String? {
     document.kind(node) == .sequence
-      ? "an axis is a list under its name: `matrix: { NAME: [a, b] }`; a list of maps is `rows`"
+      ? "write an axis as a list, `matrix: { NAME: [a, b] }`, or a list of maps under `rows`"
       : "write `matrix: { NAME: [a, b] }`"
   }
 
@@ -91,13 +93,14 @@ struct MatrixReader: NodeReader {
   mutating func isName(_ name: ByteView, at place: Place) -> Bool {
     guard VariableName.isExpressionName(name) else {
       diagnostics.error(
-        place, "`\(name.string)` is no name in a `matrix`",
+        place, "`\(name.string)` is not a valid name in a `matrix`",
         help: name == "<<"
-          ? nil : "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
+          ? nil : "a name has letters, digits, `_` and `-`, and begins with a letter or `_`")
       return false
     }
     if matrix.names.index(of: name) != nil {
-      diagnostics.error(place, "the `matrix` has two of `\(name.string)`")
+      diagnostics.error(
+        place, "the `matrix` has the name `\(name.string)` twice", help: "rename one of them")
       return false
     }
     return true
@@ -110,7 +113,7 @@ struct MatrixReader: NodeReader {
       if document.kind(item) == .mapping, values.quotingHelp(item) == nil {
         error(
           item, "an item of \(subject.description) must be a value, not a map",
-          help: "values that belong together are `rows: [{ NAME: VALUE, … }]`")
+          help: "write values that belong together as `rows: [{ NAME: VALUE, … }]`")
         continue
       }
       guard
@@ -126,7 +129,7 @@ struct MatrixReader: NodeReader {
       list.append(value)
     }
     if document.isEmpty(node) {
-      error(node, "\(subject.description) is empty", help: "give it a value, or take it away")
+      error(node, "\(subject.description) is empty", help: "add a value, or remove it")
     }
     return list
   }
@@ -136,8 +139,8 @@ struct MatrixReader: NodeReader {
   ) {
     diagnostics.add(
       .error, place,
-      "`\(text.string)` stands twice in \(subject.description): two legs would be alike",
-      help: help, notes: [.init(place: first, message: "the first one")])
+      "`\(text.string)` occurs twice in \(subject.description); two matrix tasks would be equal",
+      help: help ?? "remove one of them", notes: [.init(place: first, message: "the first one")])
   }
 
   // MARK: Generated axes
@@ -154,14 +157,14 @@ struct MatrixReader: NodeReader {
       if !known.contains(where: { fields.isMeant($0) }) {
         error(
           node, "\(subject.description) has no values",
-          help: "write a list, or one of `range: [1, 4]`, `glob: PATTERN` and `lines: FILE`")
+          help: "write a list, `range: [1, 4]`, `glob: PATTERN` or `lines: FILE`")
       }
       return
     }
     if given.count > 1 {
       return error(
         given[1].1, "\(subject.description) has both `\(key.name)` and `\(given[1].0.name)`",
-        help: "an axis is made in one way")
+        help: "remove one of them")
     }
     let isLater = readAfter(fields, of: key)
     switch key {
@@ -180,11 +183,11 @@ struct MatrixReader: NodeReader {
     guard let after = fields.key(.after) else { return false }
     if key == .range {
       error(
-        after, "`range` reads no file that a task could write first",
-        help: "take `after` away, or name the numbers in a file: `lines: FILE`")
+        after, "`range` cannot have `after`, because it reads no file",
+        help: "remove `after`, or let the task write the numbers to a file: `lines: FILE`")
       return false
     }
-    guard let id = values.scalar(after.value, Subject(AxisKey.after), expected: "the id of a task")
+    guard let id = values.scalar(after.value, Subject(AxisKey.after), expected: "a task ID")
     else { return true }
     if !matrix.after.contains(where: { $0.text.isSame(as: id.text) }) {
       matrix.after.append(Matrix.TaskWord(text: id.text, node: after.value))
@@ -209,15 +212,17 @@ struct MatrixReader: NodeReader {
     guard items.count == 2 else {
       return error(
         node, "`range` must be two numbers, the first and the last, not \(items.count)",
-        help: items.count > 2 ? "values that are written one by one are a list of their own" : nil)
+        help: items.count > 2
+          ? "to list values one by one, write them as a list: `NAME: [1, 5, 9]`"
+          : "write [FIRST, LAST]")
     }
     let bounds = items.map { values.integer($0, .item(of: AxisKey.range), in: KeyBounds.axis) }
     for item in items {
       let text = document.text(item)
       if text.count > 1, text.first == UInt8(ascii: "0"), text.allSatisfy(ASCII.isDigit) {
         return error(
-          item, "a number of `range` begins with a zero, which its legs would not",
-          help: "leave it out, or write the values as a list of texts")
+          item, "a number of `range` begins with 0, but the values would not",
+          help: "remove the 0, or write the values as a list of strings")
       }
     }
     guard let first = bounds[0], let last = bounds[1] else { return nil }
@@ -234,12 +239,12 @@ struct MatrixReader: NodeReader {
     case .success(let names):
       if names.isEmpty {
         warning(
-          node, "nothing fits `\(pattern.text.string)`: the task has no legs",
-          help: "it is skipped, and what needs it runs")
+          node, "no file matches `\(pattern.text.string)`, so the task has no matrix tasks",
+          help: "opflow skips the task and runs its dependents")
       }
       return names.map { texts.number(of: $0) }
     case .failure(let fault):
-      error(node, "`\(pattern.text.string)` cannot be looked for: \(fault.text)")
+      error(node, "cannot expand `\(pattern.text.string)`: \(fault.text)")
       return []
     }
   }
@@ -277,8 +282,8 @@ struct MatrixReader: NodeReader {
 
   func warnOfNothing(in file: SourceFile, at node: Node) {
     warning(
-      node, "there is nothing in `\(file.displayPath)`: the task has no legs",
-      help: "it is skipped, and what needs it runs")
+      node, "`\(file.displayPath)` has no values, so the task has no matrix tasks",
+      help: "opflow skips the task and runs its dependents")
   }
 
   mutating func readFile(_ node: Node, _ subject: Subject) -> SourceFile? {
@@ -288,7 +293,7 @@ struct MatrixReader: NodeReader {
     switch sources.file(path.text, folder) {
     case .success(let file): return file
     case .failure(let fault):
-      return error(node, "`\(path.text.string)` cannot be read: \(fault.text)", help: fault.help)
+      return error(node, "cannot read `\(path.text.string)`: \(fault.text)", help: fault.help)
     }
   }
 }
@@ -312,7 +317,7 @@ extension MatrixReader {
       } else if !fields.isMeant(.file) {
         error(
           node, "`rows` has no `file`",
-          help: "write a list of maps, or the name of a file with a line of names")
+          help: "write a list of maps, or the name of a file with a header row")
       }
     }
     factor.names = before..<matrix.names.count
@@ -321,8 +326,8 @@ extension MatrixReader {
   }
 
   private static var helpForNaming: String {
-    "the first name of `rows` names the leg, and each row has its own there; legs that all their "
-      + "values name are written under `include`"
+    "the first name of `rows` makes the ID, so each row needs another value there; for IDs with "
+      + "all values, use `include`"
   }
 
   // MARK: In the manifest
@@ -348,7 +353,8 @@ extension MatrixReader {
         if entries.count == 0 { error(item, "the first row is empty") }
       }
       let names = before..<matrix.names.count
-      guard !names.isEmpty, let row = readWhole(item, entries, names, "the first row has it")
+      guard !names.isEmpty,
+        let row = readWhole(item, entries, names, "each row needs the names of the first")
       else { continue }
       if let other = first[row[0]] {
         reportTwice(
@@ -391,7 +397,7 @@ extension MatrixReader {
     for (index, value) in row.enumerated() where value < 0 {
       return error(
         node,
-        "`\(matrix.names.texts[names.lowerBound + index].string)` is missing here, and \(reason)")
+        "`\(matrix.names.texts[names.lowerBound + index].string)` is missing here; \(reason)")
     }
     return row
   }
@@ -405,7 +411,7 @@ extension MatrixReader {
   private func reportUnknown(_ name: ByteView, at key: Node, among names: Range<Int>) {
     let known = matrix.names.texts[names]
     error(
-      key, "the `matrix` has no `\(name.string)`",
+      key, "the `matrix` has no name `\(name.string)`",
       help: scope.suggestions.help(for: name, among: known) ?? Suggestion.names(known))
   }
 
@@ -432,7 +438,7 @@ extension MatrixReader {
         matrix.isWrong = true
         diagnostics.error(
           file.place(offset),
-          "`\(matrix.names.texts[before].string)` is empty here, and it is what the leg is named by"
+          "`\(matrix.names.texts[before].string)` is empty here, but the task's ID needs a value"
         )
       } else if let other = first[value] {
         matrix.isWrong = true
@@ -459,14 +465,16 @@ extension MatrixReader {
         let value = entries.value(index)
         if document.kind(value) == .sequence {
           error(
-            value, "an item of `exclude` has one value for a name, not a list",
-            help: "write an item for each value")
+            value, "an item of `exclude` takes one value for a name, not a list",
+            help: "write one item for each value")
           continue
         }
         if let value = readValue(value, name) { items.append((number, value)) }
       }
       if entries.count == 0 {
-        error(item, "an item of `exclude` is empty: it fits every leg")
+        error(
+          item, "an item of `exclude` is empty, so it matches every matrix task",
+          help: "remove it, or add a value")
       }
       return items.isEmpty ? nil : Matrix.Values(node: item, items: items)
     }
@@ -489,9 +497,9 @@ extension MatrixReader {
 
   func readInclude(_ node: Node) -> [Matrix.Values] {
     readMaps(node, .include) { item, entries in
-      readWhole(item, entries, 0..<matrix.names.count, "`include` adds whole legs").map { row in
-        Matrix.Values(node: item, items: row.enumerated().map { ($0, $1) })
-      }
+      readWhole(
+        item, entries, 0..<matrix.names.count, "`include` needs a value for each name"
+      ).map { row in Matrix.Values(node: item, items: row.enumerated().map { ($0, $1) }) }
     }
   }
 

@@ -62,10 +62,11 @@ struct ValueTable {
       let isLong = row.count > names.count
       return report(
         isLong ? row[names.count].offset : start,
-        "this row has \(row.count) column\(row.count == 1 ? "" : "s"), and there are"
-          + " \(names.count) names in the first line",
+        "this row has \(row.count) column\(row.count == 1 ? "" : "s"), but the header row"
+          + " has \(names.count)",
         help: isLong
-          ? nil : "`\(names[row.count].text.string)` is missing; an empty value is an empty column")
+          ? nil
+          : "`\(names[row.count].text.string)` is missing; an empty value is an empty column")
     }
     rowOffsets.append(start)
     for cell in row { cells.append(cell.text) }
@@ -112,7 +113,7 @@ struct ValueTable {
     }
     row.append(Cell(text: store.finish(), offset: begin))
     if position == text.count {
-      report(begin, "a quoted value is not closed")
+      report(begin, "a quoted value is not closed", help: "add the closing quote")
       return position
     }
     position += 1
@@ -120,8 +121,8 @@ struct ValueTable {
     while position < text.count, text[position] != 10, text[position] != separator { position += 1 }
     if !withoutReturn(end, position).isEmpty {
       report(
-        end, "a quoted value goes on behind its closing quote",
-        help: "a quote within the value is written twice: \"\"")
+        end, "text follows the closing quote of a value",
+        help: "write a quote within a value twice: \"\"")
     }
     return position
   }
@@ -144,12 +145,12 @@ enum TextFile {
 
   static func isReadable(_ file: SourceFile, _ diagnostics: Diagnostics) -> Bool {
     if let zero = file.text.firstIndex(of: 0) {
-      diagnostics.error(file.place(zero), "a NUL byte stands here", help: "the file is to be text")
+      diagnostics.error(file.place(zero), "the file contains a NUL byte", help: "it must be text")
       return false
     }
     guard let wrong = file.firstWrong else { return true }
     let line = file.text[..<wrong].lastIndex(of: 10).map { $0 + 1 } ?? start(of: file.text)
-    diagnostics.error(file.place(line), "this line is not UTF-8")
+    diagnostics.error(file.place(line), "this line is not valid UTF-8")
     return false
   }
 }

@@ -33,19 +33,19 @@ struct ActionReader: NodeReader {
       diagnostics.error(
         places.max() ?? document.place(task.key),
         actions.count == 2
-          ? "a task has either \(list) or \(last), and this one has both"
-          : "a task has one of \(list) and \(last), and this one has all",
-        help: "make two tasks, one of which needs the other")
+          ? "a task cannot have both \(list) and \(last)"
+          : "a task can have only one of \(list) and \(last)",
+        help: "make a task of each, and let one of them need the other")
     }
     guard actions.isEmpty, !TaskKey.actions.contains(where: { keys.isMeant($0) }) else { return }
-    if let needs = keys[.needs], isName(needs, keys) { return beName(needs, &task) }
+    if let needs = keys[.needs], isAlias(needs, keys) { return beAlias(needs, &task) }
     error(
       task.key, "task `\(task.name.string)` has nothing to do",
-      help: "give it `run` or `download`; one that is but a name for others has `needs` alone")
+      help: "add `run` or `download`; an alias of other tasks has only `needs`")
   }
 
   /// The task has no key about running.
-  private func isName(_ needs: Node, _ keys: Fields<TaskKey>) -> Bool {
+  private func isAlias(_ needs: Node, _ keys: Fields<TaskKey>) -> Bool {
     if document.kind(needs) == .sequence {
       var items = document.children(needs)
       if items.next() == nil { return false }
@@ -54,7 +54,7 @@ struct ActionReader: NodeReader {
   }
 
   /// Such a task succeeds at once. It is up to date if all of its needs are.
-  private func beName(_ needs: Node, _ task: inout TaskValues) {
+  private func beAlias(_ needs: Node, _ task: inout TaskValues) {
     task.kind = .command
     task.words = CommandReader.scalars(Plan.commandOfNames, needs, scratch)
     task.hasInputs = !task.flags.contains(.finally)
@@ -73,14 +73,14 @@ struct ActionReader: NodeReader {
     case .sequence:
       scope.valuePlace = .late
       defer { scope.valuePlace = .none }
-      guard let words = commands.readWords(node, subject) else { return }
+      guard let words = commands.readCommand(node, subject) else { return }
       task.kind = .command
       task.words = words
       commands.warnOfScript(words, subject)
     case .mapping:
       values.wrongType(
         node, subject, expected: "a string or a list of strings",
-        help: "write the command itself: `run: make test`")
+        help: "write the command as a string: `run: make test`")
     }
   }
 
@@ -102,13 +102,13 @@ struct ActionReader: NodeReader {
     for key in TaskKey.notOfApprovals {
       guard let other = keys.key(key) else { continue }
       error(
-        other, "`\(key.name)` says nothing of a question (`approve`)",
-        help: "nothing is run for it: take `\(key.name)` away")
+        other, "an approval (`approve`) cannot have `\(key.name)`",
+        help: "opflow runs no command for it; remove `\(key.name)`")
     }
     if let codes = keys[.allowFailure], document.kind(codes) == .sequence {
       error(
-        codes, "a question has no exit code that `allow_failure` could list",
-        help: "write `allow_failure: true`, or take it away")
+        codes, "an approval (`approve`) has no exit codes for `allow_failure`",
+        help: "write `allow_failure: true`, or remove `allow_failure`")
     }
     task.script = values.filledString(node, Subject(TaskKey.approve))
   }
@@ -119,13 +119,14 @@ struct ActionReader: NodeReader {
     for key in TaskKey.notOfExternalTasks {
       guard let other = keys.key(key) else { continue }
       error(
-        other, "`\(key.name)` says nothing of a block",
-        help: "a program does it, as and where it likes: take `\(key.name)` away")
+        other, "an external task (`block`) cannot have `\(key.name)`",
+        help: "a client does its work, and opflow starts no process for it; "
+          + "remove `\(key.name)`")
     }
     guard values.boolean(node, Subject(TaskKey.block)) == false else { return }
     error(
-      node, "`block` is `true` where it stands",
-      help: "a task that is none has `run` or `download` in its place")
+      node, "`block` must be `true`",
+      help: "remove it, and add `run` or `download` instead")
   }
 }
 
@@ -153,8 +154,8 @@ struct CommandReader: NodeReader {
     guard let name = values.filledString(node, subject) else { return nil }
     guard let words = ShellName.words(name.text.string) else {
       return error(
-        node, "opflow does not know how `\(name.text.string)` takes a script",
-        help: "write all words before the script, such as [python3, -c]")
+        node, "opflow does not know how to pass a script to `\(name.text.string)`",
+        help: "write its command line without the script as a list, such as [python3, -c]")
     }
     return Self.scalars(words, node, scratch)
   }
@@ -166,8 +167,61 @@ struct CommandReader: NodeReader {
     }
   }
 
+  /// Reads the list under a task's `run`. An item with a space must be quoted, because lists of
+  /// commands are common in other tools.
+  func readCommand(_ node: Node, _ subject: Subject) -> [Scalar]? {
+    guard case .key(let name) = subject,
+      let words = readWords(node, subject, help: Self.helpForCommands)
+    else { return nil }
+    for word in words where document.isPlain(word.node) && hasBlank(word) {
+      return error(
+        word.node,
+        "\(Subject.item(name).description) must be one word, not "
+          + "`\(ValueReader.excerpt(document.text(word.node)))`", help: Self.helpForCommands)
+    }
+    return words
+  }
+
+  private static let helpForCommands =
+    "a list is one command; for several, write a block scalar, `run: |`, or join them with `&&`: "
+    + "`run: make && make install`; put an argument with spaces in quotes"
+
+  /// True if the manifest has a space in the item, outside of expressions.
+  private func hasBlank(_ word: Scalar) -> Bool {
+    if !values.hasExpression(word.node) { return word.text.contains(where: ASCII.isBlank) }
+    let text = document.text(word.node)
+    var position = 0
+    while position < text.count {
+      let start = ExpressionTemplate.firstExpression(text, from: position)
+      if text.part(position..<start).contains(where: ASCII.isBlank) { return true }
+      // `$${{` is literal.
+      let isLiteral = start > position && text[start - 1] == UInt8(ascii: "$")
+      position = isLiteral ? start + 3 : Self.end(ofExpression: start, in: text)
+    }
+    return false
+  }
+
+  private static func end(ofExpression start: Int, in text: ByteView) -> Int {
+    var position = start
+    var quote: UInt8?
+    while position < text.count {
+      let byte = text[position]
+      if let open = quote {
+        if byte == open { quote = nil }
+      } else if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
+        quote = byte
+      } else if byte == UInt8(ascii: "}"), position + 1 < text.count, text[position + 1] == byte {
+        return position + 2
+      }
+      position += 1
+    }
+    return text.count
+  }
+
   /// Any scalar is text: `1` in `[sleep, 1]`.
-  func readWords(_ node: Node, _ subject: Subject) -> [Scalar]? {
+  ///
+  /// - Parameter help: Advice for a first item with spaces.
+  func readWords(_ node: Node, _ subject: Subject, help: String? = nil) -> [Scalar]? {
     guard case .key(let name) = subject else { return nil }
     var words: [Scalar] = []
     for item in document.children(node) {
@@ -181,15 +235,26 @@ struct CommandReader: NodeReader {
     }
     if first.text.isEmpty {
       return error(
-        first.node, "the first word of \(subject.description) \(values.emptiness(first.node))")
+        first.node, "the first item of \(subject.description) \(values.emptiness(first.node))",
+        help: "write the name of a program")
     }
     if !values.hasExpression(first.node), first.text.contains(where: ASCII.isBlank) {
       return error(
         first.node,
-        "the first item of \(subject.description) is the program's name, and this one holds a "
-          + "blank", help: "a list is one command: use `run: |` for several lines")
+        "the first item of \(subject.description) must be the name of a program, not "
+          + "`\(ValueReader.excerpt(first.text))`", help: help ?? Self.helpForWords(first.text))
     }
     return words
+  }
+
+  private static func helpForWords(_ text: ByteView) -> String {
+    let isSimple = text.allSatisfy { byte in
+      ASCII.isBlank(byte) || ASCII.continuesName(byte) || byte == UInt8(ascii: ".")
+        || byte == UInt8(ascii: "/")
+    }
+    guard isSimple, text.count <= 80 else { return "write each word as an item of its own" }
+    let words = text.split { ASCII.isBlank($0) }.map { ByteView(rebasing: $0).string }
+    return "write each word as an item of its own: \(words.joined(separator: ", "))"
   }
 
   func warnOfScript(_ words: [Scalar], _ subject: Subject) {
@@ -199,15 +264,16 @@ struct CommandReader: NodeReader {
       if Self.isOperator(text), !Self.takesOperators(first.text) {
         warning(
           word.node,
-          "an item of \(subject.description) is `\(text.string)`, and no shell reads a list",
-          help: "write all of it as a text: `run: make && make test`")
+          "`\(ValueReader.excerpt(first.text))` gets `\(text.string)` as an argument, because no "
+            + "shell reads a list",
+          help: "write the whole command as a string: `run: make && make test`")
       } else if text.count > first.text.count, text[first.text.count] == 32,
         text.part(0..<first.text.count).isSame(as: first.text)
       {
         warning(
           word.node,
-          "an item of \(subject.description) looks like a command of its own, and a list is one "
-            + "command", help: "write `run: |`, and below it each command on a line of its own")
+          "an item of \(subject.description) looks like a second command, but a list is one "
+            + "command", help: "write `run: |`, and each command on a line of its own below it")
       } else if let found = ShellText(in: text),
         text.first == UInt8(ascii: "~") || found.text.count == text.count
       {

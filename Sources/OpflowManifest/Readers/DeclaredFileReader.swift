@@ -18,30 +18,31 @@ struct DeclaredFileReader: NodeReader {
     case .download:
       return diagnostics.error(
         place, "a download cannot have `cache`",
-        help: "its `sha256` tells whether the file is there already; take `cache` away")
+        help: "remove it; with `sha256`, opflow does not fetch a file that is already there")
     case .shell, .command: break
     }
     guard let mayHoldSecrets = readCacheValue(key.value) else { return }
     if !task.hasInputs {
       return diagnostics.error(
         place, "`cache` needs `inputs`",
-        help: "a result is found by what the task reads; say what that is")
+        help: "list the files that the task reads, such as `inputs: [\"src/*.c\"]`")
     }
     if task.flags.contains(.interactive) {
       return diagnostics.error(
         place, "an `interactive` task cannot have `cache`",
-        help: "what is typed is no input; take one of the two away")
+        help: "opflow does not know the text that you type, so it cannot compare it; "
+          + "remove one of the two")
     }
     if task.flags.contains(.control) {
       return diagnostics.error(
         place, "a task with `control` cannot have `cache`",
-        help: "what it does to its run is no output; take one of the two away")
+        help: "opflow cannot cache what the task does to its run; remove one of the two")
     }
     if !task.texts[.secrets].isEmpty, !mayHoldSecrets {
       return diagnostics.error(
-        place, "a task with `secrets` is cached only where that is said",
-        help: "what it leaves may hold them, and goes to everybody who has the cache;"
-          + " where that is right: { secrets: true }")
+        place, "a task with `secrets` needs `cache: { secrets: true }`",
+        help: "its results may contain the secrets, and everyone who can read the cache gets them;"
+          + " if that is not right, remove `cache`")
     }
     task.flags.insert(.cached)
   }
@@ -61,14 +62,14 @@ struct DeclaredFileReader: NodeReader {
     case .download:
       return error(
         key, "a download cannot have `inputs`",
-        help: "its `sha256` tells whether the file is there already; take `inputs` away")
+        help: "remove it; with `sha256`, opflow does not fetch a file that is already there")
     case .shell, .command: break
     }
     if task.flags.contains(.finally) {
       return error(
         key, "a `finally` task cannot have `inputs`",
-        help: "it runs at the end of every run that started a task, whatever changed;"
-          + " take `inputs` away")
+        help: "it runs at the end of every run that started a task, even if nothing changed;"
+          + " remove `inputs`")
     }
     task.hasInputs = true
     forEachItem(of: key.value, TaskKey.inputs) { item, subject in
@@ -82,7 +83,7 @@ struct DeclaredFileReader: NodeReader {
     case .download:
       return error(
         key, "a download cannot have `outputs`",
-        help: "what it leaves is its `to`; take `outputs` away")
+        help: "its only output is the file `to`; remove `outputs`")
     case .shell, .command: break
     }
     forEachItem(of: key.value, TaskKey.outputs) { item, subject in
@@ -129,8 +130,8 @@ struct DeclaredFileReader: NodeReader {
     let fields = maps.fields(node, tables.input)
     if let run = fields.key(.run), fields.key(.env) != nil {
       return error(
-        run, "\(tables.input.owner) has either `env` or `run`, and this one has both",
-        help: "make two items of it")
+        run, "\(tables.input.owner) cannot have both `env` and `run`",
+        help: "write two items")
     }
     if let name = fields[.env] { return variable(name) }
     if let run = fields[.run] { return command(run) }
@@ -138,8 +139,8 @@ struct DeclaredFileReader: NodeReader {
     return error(
       node, "\(tables.input.owner) has neither `env` nor `run`",
       help:
-        "write { env: NAME } for a variable, { run: [gcc, --version] } for what a command prints,"
-        + " and a path as it is")
+        "write { env: NAME } for a variable, { run: [gcc, --version] } for the output of a command,"
+        + " and a path as a string")
   }
 
   /// Unknown keys are already reported.
@@ -159,8 +160,8 @@ struct DeclaredFileReader: NodeReader {
     else { return nil }
     if scope.secrets.contains(name.text) {
       return error(
-        node, "`\(name.text.string)` is a secret, and what an input is now is written down",
-        help: "take it away: what a task may know of secrets is in its `secrets`")
+        node, "`\(name.text.string)` is a secret, and opflow records the values of inputs",
+        help: "remove it from `inputs`; a task gets secrets with its key `secrets`")
     }
     return .variable(name)
   }
@@ -168,8 +169,8 @@ struct DeclaredFileReader: NodeReader {
   private func command(_ node: Node) -> TaskValues.Input? {
     guard document.kind(node) == .sequence else {
       return values.wrongType(
-        node, Subject(InputKey.run), expected: "a list of words",
-        help: "no shell reads it: [gcc, --version]; where one is to, [sh, -c, \"…\"]")
+        node, Subject(InputKey.run), expected: "a list of strings",
+        help: "opflow runs it without a shell: [gcc, --version]; with a shell: [sh, -c, \"…\"]")
     }
     return commands.readWords(node, Subject(InputKey.run)).map { .command($0) }
   }
@@ -199,23 +200,23 @@ struct DeclaredFileReader: NodeReader {
     let text = path.text
     if text.first == UInt8(ascii: "!"), document.text(path.node).first == text.first {
       return (
-        "begins with `!`, and nothing is taken out here",
-        "name what is to count; `./\(text.string)` is a file that is called so"
+        "begins with `!`, but a pattern cannot exclude files",
+        "list only the files that matter; write `./\(text.string)` for a file with that name"
       )
     }
     if text.count > Self.longestPathBytes {
-      return ("is longer than a path can be", "it has at most \(Self.longestPathBytes) bytes")
+      return ("is too long for a path", "a path has at most \(Self.longestPathBytes) bytes")
     }
     // Braces from an expression are literal.
     if Self.braces(in: text) != nil,
       let braces = Self.braces(in: values.textWithoutValues(path.node))
     {
-      return path.isPattern
-        ? ("holds `\(braces)`, which a pattern has not", Self.helpForBraces)
-        : ("holds `\(braces)`, and no braces are expanded here", Self.helpForBraces)
+      return ("contains `\(braces)`, but opflow does not expand braces", Self.helpForBraces)
     }
     if path.isPattern, PathPattern(text.string) == nil {
-      return ("is no pattern: a `[` in it is not closed", "the character itself is `[[]`")
+      return (
+        "is not a valid pattern: a `[` has no `]`", "close it, or write `[[]` for the character `[`"
+      )
     }
     return nil
   }
@@ -223,7 +224,8 @@ struct DeclaredFileReader: NodeReader {
   /// `PATH_MAX` of Linux, without the NUL.
   private static let longestPathBytes = 4095
 
-  private static let helpForBraces = "write an item for each; the character itself is `[{]`"
+  private static let helpForBraces =
+    "write an item for each alternative, or `[{]` for the character `{`"
 
   /// A shell would expand such braces.
   private static func braces(in path: ByteView) -> String? {

@@ -47,8 +47,8 @@ struct DownloadReader: NodeReader {
     guard let last, !last.isEmpty, !last.elementsEqual(".".utf8), !last.elementsEqual("..".utf8)
     else {
       return error(
-        path.node, "`\(path.text.string)` names a folder, not a file",
-        help: "say what the file in it is to be called")
+        path.node, "`\(path.text.string)` is a folder, not a file",
+        help: "add the name of the file, such as `cache/FILE`")
     }
     task.written.append(
       TaskValues.WrittenFile(path: .init(node: path.node, text: path.text), kind: .download))
@@ -56,10 +56,10 @@ struct DownloadReader: NodeReader {
 
   private func reportMissing(_ key: DownloadKey, of node: Node) {
     error(
-      node, "the `download` has no `\(key.name)`",
+      node, "`download` has no `\(key.name)`",
       help: key == .to
-        ? "say where the file is to be: `to: cache/FILE`"
-        : "say what is fetched: `url: https://example.org/FILE`")
+        ? "add the path of the file: `to: cache/FILE`"
+        : "add the address of the file: `url: https://example.org/FILE`")
   }
 
   private func readURLs(_ fields: Fields<DownloadKey>, of node: Node, into download: inout Download)
@@ -90,7 +90,7 @@ struct DownloadReader: NodeReader {
         if url.text.contains(UInt8(ascii: "{")) { values.warnOfShellText(url, node, subject) }
         return url
       }
-      help = "write a blank in it as %20"
+      help = "write a space as %20"
     } catch {
       help = error.text
     }
@@ -125,9 +125,8 @@ struct DownloadReader: NodeReader {
     if hash.isLate { return .late(hash.stable) }
     guard hash.text.allSatisfy(ASCII.isHexadecimal) else {
       return error(
-        node, "\(subject.description) must be hexadecimal digits",
-        help: "\(digitCount) of them and nothing else, as "
-          + "`\(digitCount == 64 ? "sha256sum" : "sha512sum") FILE` prints them")
+        node, "\(subject.description) must be \(digitCount) hexadecimal digits",
+        help: "`\(key.name)sum FILE` prints them")
     }
     guard hash.text.count == digitCount else {
       return error(
@@ -152,7 +151,9 @@ struct DownloadReader: NodeReader {
       let secret = Secret(place: document.place(entries.value(index)), extent: .rest)
       if !Self.isHeaderName(name) {
         diagnostics.hide(secret)
-        error(entries.keys[index], "`\(name.string)` is no name of an HTTP header")
+        error(
+          entries.keys[index], "`\(name.string)` is not a valid HTTP header name",
+          help: "use letters, digits and `-`, as in `Accept-Language`")
       }
       let subject = Subject.entry("headers", name)
       guard let value = values.scalar(entries.value(index), subject, expected: "a string") else {
@@ -161,7 +162,8 @@ struct DownloadReader: NodeReader {
       // A newline would start another header.
       if value.text.contains(where: { $0 == 10 || $0 == 13 }) {
         diagnostics.hide(secret)
-        error(value.node, "\(subject.description) holds a line end")
+        error(
+          value.node, "\(subject.description) contains a newline", help: "write it on one line")
       }
       download.headers.append((name, value))
     }
@@ -181,7 +183,8 @@ struct DownloadReader: NodeReader {
       let bits = UInt32(mode.text.string, radix: 8)
     else {
       return error(
-        node, "\(subject.description) must be three or four octal digits", help: "such as \"0644\"")
+        node, "\(subject.description) must be three or four octal digits",
+        help: "write it in quotes, such as \"0644\"")
     }
     return bits
   }

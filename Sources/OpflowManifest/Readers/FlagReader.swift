@@ -1,3 +1,4 @@
+internal import OpflowBase
 internal import OpflowPlan
 
 struct FlagReader: NodeReader {
@@ -40,7 +41,7 @@ struct FlagReader: NodeReader {
     }
     error(
       node, "a `finally` task cannot be `manual`",
-      help: "it runs at the end of every run; take one of the two away")
+      help: "it runs at the end of every run; remove one of the two")
   }
 
   @inline(never)
@@ -48,14 +49,14 @@ struct FlagReader: NodeReader {
     if keys[.download] != nil {
       return error(
         node, "a download cannot be `interactive`",
-        help: "nobody has anything to type there; take it away")
+        help: "it runs no program that could read from a terminal; remove `interactive`")
     }
     task.flags.insert(.interactive)
     let name = task.name.string
     guard scope.tasksWithoutTerminal.contains(name) else { return }
     error(
-      node, "task `\(name)` is `interactive`, and there is no terminal that it could have",
-      help: "run it at a terminal, or leave it out: --skip \(name)")
+      node, "task `\(name)` is `interactive`, but opflow has no terminal",
+      help: "start opflow in a terminal, or skip the task: `--skip \(QuotedWords.quoted(name))`")
   }
 
   @inline(never)
@@ -66,7 +67,7 @@ struct FlagReader: NodeReader {
     }
     error(
       node, "a download cannot have `control`",
-      help: "it starts no program that could steer the run; take it away")
+      help: "it runs no program that could control the run; remove `control`")
   }
 
   @inline(never)
@@ -77,8 +78,8 @@ struct FlagReader: NodeReader {
     guard let tag = values.filledString(node, Subject(TaskKey.tags)) else { return nil }
     if tag.text.contains(where: { ASCII.isBlank($0) || $0 == UInt8(ascii: ",") }) {
       return error(
-        node, "`tags` is one tag here, and a tag holds no blank and no comma",
-        help: "several tags are a list: [fast, slow]")
+        node, "a tag cannot contain a space or a comma",
+        help: "write several tags as a list: [fast, slow]")
     }
     return [tag]
   }
@@ -92,12 +93,23 @@ struct FlagReader: NodeReader {
   @inline(never)
   private func readCondition(_ node: Node, into task: inout TaskValues) {
     switch condition(node) {
-    case .known(false): task.flags.insert(.conditionFalse)
+    case .known(false):
+      task.flags.insert(.conditionFalse)
+      if Self.isLiteralFalse(document.text(node)) { task.literalFalse = node }
     case .late(let text):
       task.flags.insert(.lateCondition)
       task.lateCondition = text
     case .known(true), nil: break
     }
+  }
+
+  /// True for `false` and `${{ false }}`, whose value is the same in every run.
+  private static func isLiteralFalse(_ condition: ByteView) -> Bool {
+    var text = condition.trimmed
+    if text.hasPrefix("${{"), text.hasSuffix("}}"), text.count > 5 {
+      text = text.part(3..<(text.count - 2)).trimmed
+    }
+    return text == "false"
   }
 
   private func condition(_ node: Node) -> Condition? {
@@ -157,9 +169,9 @@ struct ProcessReader: NodeReader {
 
   /// Must be called after the task's action and demands are read.
   func read(_ keys: Fields<TaskKey>, _ defaults: Demands, into task: inout TaskValues) {
-    for (name, rule, use) in TaskKey.ofProcesses {
+    for (name, rule) in TaskKey.ofProcesses {
       guard let key = keys.key(name), let number = readNumber(key.value, name, rule),
-        !rule.isOfPrograms || hasPrograms(task, key, name, use)
+        !rule.isOfPrograms || hasPrograms(task, key, name)
       else { continue }
       if rule == .jobserver, !hasProcessor(task, defaults, key) { continue }
       if rule == .clean, !declaresFiles(task, key) { continue }
@@ -187,16 +199,14 @@ struct ProcessReader: NodeReader {
   }
 
   /// Errors for approvals and external tasks are already reported.
-  private func hasPrograms(
-    _ task: borrowing TaskValues, _ key: Node, _ name: TaskKey, _ use: StaticString
-  ) -> Bool {
+  private func hasPrograms(_ task: borrowing TaskValues, _ key: Node, _ name: TaskKey) -> Bool {
     switch task.kind {
     case .shell, .command: return true
     case .approve, .block: return false
     case .download:
       error(
-        key, "a download cannot have a `\(name.name)`",
-        help: "it starts no program that could \(use); take it away")
+        key, "a download cannot have `\(name.name)`",
+        help: "opflow runs no program for it; remove `\(name.name)`")
       return false
     }
   }
@@ -207,8 +217,8 @@ struct ProcessReader: NodeReader {
     if task.hasInputs, !task.written.isEmpty { return true }
     error(
       key, "`clean` needs `inputs` and `outputs`",
-      help: "opflow removes files under the `outputs` that it recorded when the task ended, and it "
-        + "records a task with `inputs` only")
+      help: "opflow removes the files that it recorded under `outputs` when the task ended, and it "
+        + "records them only for a task with `inputs`")
     return false
   }
 
@@ -221,8 +231,8 @@ struct ProcessReader: NodeReader {
       return true
     }
     error(
-      key, "a task with a `jobserver` holds at least one `cpu`",
-      help: "its first job takes one; take `cpu: 0` away")
+      key, "a task with `jobserver` needs at least 1 `cpu`",
+      help: "its first job uses it; remove `cpu: 0`")
     return false
   }
 }

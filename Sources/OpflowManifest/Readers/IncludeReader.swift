@@ -65,12 +65,12 @@ struct IncludeReader: NodeReader {
     guard let path = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(path, node, subject)
     if path.text.contains(0) {
-      return error(node, "\(subject.description) holds a NUL, and no path does")
+      return error(node, "\(subject.description) contains a NUL byte", help: "remove it")
     }
     if Self.isAddress(path.text) {
       return error(
         node, "\(subject.description) must be a path, not an address",
-        help: "files of this machine are included; fetch it before")
+        help: "opflow includes files of this machine; fetch the file first, and write its path")
     }
     return scope.store.copy(path.text)
   }
@@ -88,7 +88,7 @@ struct IncludeReader: NodeReader {
     }
     return error(
       node, "\(subject.description) must be a name, not `\(name.text.string)`",
-      help: "a name is letters, digits and `_ . - + @ :`, beginning with a letter, digit or `_`")
+      help: "a name has letters, digits and `_ . - + @ :`, and begins with a letter, digit or `_`")
   }
 
   private func readVariables(_ node: Node) -> [PassedVariable] {
@@ -113,7 +113,7 @@ struct IncludeReader: NodeReader {
       let path = document.scalarText(value), let text = document.scalarText(name), !path.isEmpty,
       path.count <= 80, text.count <= 80, TaskName.problem(text) == nil
     else { return "write a list: [FILE, { path: FILE, as: NAME }]" }
-    return text == "path"
+    return ["path", "file", "local"].contains(text.string)
       ? "write a list: [{ path: \(path.string) }]"
       : "write a list: [{ path: \(path.string), as: \(text.string) }]"
   }

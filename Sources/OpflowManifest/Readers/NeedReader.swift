@@ -10,7 +10,7 @@ struct NeedReader: NodeReader {
     case .sequence: for item in document.children(node) { readItem(item, into: &needs) }
     case .mapping:
       error(
-        node, "`needs` must be an id or a list, not a map",
+        node, "`needs` must be a task ID or a list, not a map",
         help: values.quotingHelp(node) ?? helpForMap(node))
     }
   }
@@ -60,10 +60,11 @@ struct NeedReader: NodeReader {
   private func readNeed(
     _ node: Node, on condition: NeedCondition, into needs: inout [TaskValues.Need]
   ) {
-    guard let scalar = values.scalar(node, .item(TaskKey.needs.name), expected: "the id of a task")
+    guard let scalar = values.scalar(node, .item(TaskKey.needs.name), expected: "a task ID")
     else { return }
     if scalar.text.isEmpty {
-      return error(node, "an item of `needs` \(values.emptiness(node))")
+      return error(
+        node, "an item of `needs` \(values.emptiness(node))", help: "write a task ID")
     }
     needs.append(TaskValues.Need(name: scalar.text, node: node, condition: condition))
   }
@@ -113,8 +114,8 @@ struct ValueCheck {
     let whole = reference.string
     guard let (id, name) = ValueReference.parts(reference), !name.isEmpty else {
       return (
-        "`\(whole)` names no value",
-        "write `needs.ID.NAME`: the task, then the name of the file that it leaves in "
+        "`\(whole)` does not name a value",
+        "write `needs.ID.NAME`: the ID of a task, and the name of a file that it writes to "
           + "$OPFLOW_VALUES"
       )
     }
@@ -126,8 +127,8 @@ struct ValueCheck {
         "a name has at most \(ValueRules.longestNameBytes) letters, digits and `_`"
       )
       : (
-        "`\(name.string)` is no name of a value",
-        "a name is letters, digits and `_`: that of a file in $OPFLOW_VALUES"
+        "`\(name.string)` is not a valid value name",
+        "a name has letters, digits and `_`; it is the name of a file in $OPFLOW_VALUES"
       )
   }
 
@@ -137,16 +138,17 @@ struct ValueCheck {
     // GitHub has `needs.ID.outputs.NAME`.
     if id.hasSuffix(".outputs"), needs.names(id.part(0..<(id.count - 8))) {
       return (
-        "`\(whole)` names no value",
+        "`\(whole)` does not name a value",
         "write `needs.\(id.part(0..<(id.count - 8)).string).\(name.string)`"
       )
     }
     let help =
       suggestions.nearest(to: id, among: needs.texts).map {
         "did you mean `needs.\($0.string).\(name.string)`?"
-      } ?? "a task reads values of those that it needs: add `\(id.string)` to its `needs`"
+      } ?? "a task can read the values of its dependencies only; add `\(id.string)` to its `needs`"
     return (
-      "task `\(task.string)` does not need `\(id.string)`, whose value `\(name.string)` it reads",
+      "task `\(task.string)` reads the value `\(name.string)` of `\(id.string)`, but does not need "
+        + "`\(id.string)`",
       help
     )
   }

@@ -26,8 +26,8 @@ struct CapacityReader: NodeReader {
     let node = entries.value(index)
     guard VariableName.isExpressionName(name) else {
       return error(
-        entries.keys[index], "`\(name.string)` is no name of a resource",
-        help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
+        entries.keys[index], "`\(name.string)` is not a valid resource name",
+        help: "a name has letters, digits, `_` and `-`, and begins with a letter or `_`")
     }
     // Declared despite the error, or every use would be an error too.
     guard let capacity = values.readAmount(node, name, atLeast: 1) else {
@@ -44,8 +44,8 @@ struct CapacityReader: NodeReader {
       manifest.maxParallel = UInt32(capacity)
     } else {
       error(
-        entries.keys[index], "the capacity of `cpu` is set twice",
-        help: "keep `max_parallel`, or `resources.cpu`")
+        entries.keys[index], "the limit of `cpu` is set twice",
+        help: "keep either `max_parallel` or `resources.cpu`")
     }
   }
 }
@@ -74,8 +74,8 @@ extension ValueReader {
     let count = integer(
       node, .entry("resources", scope.store.copy("gpu")), in: 0...Int64(DeviceSet.most),
       help:
-        "each task has GPUs of its own; to count them otherwise, declare how much there is at the "
-        + "top of the manifest: `resources: { gpu: 2 }`")
+        "a task gets whole GPUs for itself; to share them, declare a limit at the top of the "
+        + "manifest: `resources: { gpu: 2 }`")
     return count.map { UInt64($0) * 1000 }
   }
 }
@@ -108,22 +108,22 @@ struct DemandReader: NodeReader {
       return error(key, "unknown resource `\(name.string)`", help: undeclaredHelp(name, value))
     }
     error(
-      key, "the run has no `gpu`: no task that it began with wants any",
+      key, "the run has no resource `gpu`, because no task of its first manifest asks for it",
       help:
-        "let a task of the manifest that the run began with ask for it, or declare there how much "
-        + "there is: `resources: { gpu: 1 }`")
+        "let a task of the run's first manifest ask for it, or declare a limit there: "
+        + "`resources: { gpu: 1 }`")
   }
 
   private func undeclaredHelp(_ name: ByteView, _ node: Node) -> String {
     let amount = document.scalarText(node).flatMap { $0.count <= 20 ? $0.string : nil } ?? "1"
     let declare =
-      "declare its capacity at the top of \(resources.manifestName): `resources: { \(name.string): "
+      "declare its limit at the top of \(resources.manifestName): `resources: { \(name.string): "
       + "\(amount) }`"
     // Short names are all similar to `cpu`.
     guard name.count > 3,
       let nearest = scope.suggestions.nearest(to: name, among: resources.names.texts)
     else { return declare }
-    return "did you mean `\(nearest.string)`? Else \(declare)"
+    return "did you mean `\(nearest.string)`? if not, \(declare)"
   }
 
   private func check(_ amount: UInt64, of resource: UInt32, _ name: ByteView, at node: Node) -> Bool
@@ -133,15 +133,17 @@ struct DemandReader: NodeReader {
     if ResourceTable.isCut(resource) {
       warning(
         node,
-        "`\(name.string)` \(amount) is more than the \(capacity) there is: the task runs alone")
+        "`\(name.string): \(OpflowPlan.AmountText.text(amount, of: resource))` is more than the "
+          + "limit of \(OpflowPlan.AmountText.text(capacity, of: resource)); "
+          + "the task will run alone")
       return true
     }
     error(
       node,
-      "`\(name.string)` \(ResourceEntry.text(amount, of: resource)) is more than its capacity"
-        + " \(ResourceEntry.text(capacity, of: resource))",
-      help: "ask for less, or raise the capacity under top-level `resources`"
-        + (resources.isOfRun ? " of \(resources.manifestName)" : ""))
+      "`\(name.string): \(ResourceEntry.text(amount, of: resource))` is more than the limit of "
+        + ResourceEntry.text(capacity, of: resource),
+      help: "ask for less, or raise the limit under `resources` at the top of "
+        + resources.manifestName)
     return false
   }
 }

@@ -37,14 +37,14 @@ struct SecretReader: NodeReader {
     guard
       let fields = fields(
         node, subject, tables.secret,
-        help: "write where it comes from: { env: NAME }, { file: PATH } or { run: [COMMAND] }")
+        help: "write its source: { env: NAME }, { file: PATH } or { run: [COMMAND] }")
     else { return nil }
     let given = SecretKey.allCases.compactMap { fields.key($0) }
     if given.count > 1 {
       diagnostics.error(
         given.map { document.place($0) }.max() ?? document.place(node),
-        "\(subject.description) comes from one of `env`, `file` and `run`, and this one has several"
-      )
+        "\(subject.description) can have only one of `env`, `file` and `run`",
+        help: "keep one of them")
       return nil
     }
     if let name = fields[.env] { return readVariable(name) }
@@ -52,8 +52,7 @@ struct SecretReader: NodeReader {
     if let run = fields[.run] { return readCommand(run) }
     if SecretKey.allCases.contains(where: { fields.isMeant($0) }) { return nil }
     return error(
-      node, "\(subject.description) does not say where it comes from",
-      help: "give it `env`, `file` or `run`")
+      node, "\(subject.description) has no source", help: "add `env`, `file` or `run`")
   }
 
   private func readVariable(_ node: Node) -> DeclaredSecret.Source? {
@@ -66,8 +65,8 @@ struct SecretReader: NodeReader {
   private func readCommand(_ node: Node) -> DeclaredSecret.Source? {
     guard document.kind(node) == .sequence else {
       return values.wrongType(
-        node, Subject(SecretKey.run), expected: "a list of words",
-        help: "no shell reads it: [pass, show, token]; where one is to, [sh, -c, \"…\"]")
+        node, Subject(SecretKey.run), expected: "a list of strings",
+        help: "opflow runs it without a shell: [pass, show, token]; with a shell: [sh, -c, \"…\"]")
     }
     return commands.readWords(node, Subject(SecretKey.run)).map { .command($0) }
   }
@@ -91,8 +90,8 @@ struct SecretReader: NodeReader {
     if document.kind(key.value) == .mapping {
       return values.wrongType(
         key.value, Subject(TaskKey.secrets), expected: "a list of names",
-        help: "a task lists names, `secrets: [TOKEN]`; where their values come from stands in"
-          + " `secrets` at the top")
+        help: "write `secrets: [TOKEN]`; the source of `TOKEN` goes into `secrets` at the top of "
+          + "the manifest")
     }
     let names = values.strings(key.value, TaskKey.secrets, expected: "a list of names") ?? []
     var set = TextTable()
@@ -105,9 +104,8 @@ struct SecretReader: NodeReader {
       if !isSet, scope.inherited.hasRead(name.text) {
         error(
           name.node,
-          "`\(name.text.string)` is a secret, and an expression reads it as"
-            + " `env.\(name.text.string)`",
-          help: "take it out of the expression: the task finds it in its environment")
+          "`\(name.text.string)` is a secret, but an expression reads `env.\(name.text.string)`",
+          help: "remove it from the expression; the task gets it as an environment variable")
       }
       if secrets.isUnknown(name.text) {
         error(
@@ -141,8 +139,8 @@ struct SecretReader: NodeReader {
     guard isVariable(name, at: node) else { return false }
     if name.hasPrefix("OPFLOW_") {
       error(
-        node, "`\(name.string)` is opflow's own",
-        help: "names that begin with `OPFLOW_` are set by opflow")
+        node, "`\(name.string)` is reserved",
+        help: "opflow sets the variables that begin with `OPFLOW_`; choose another name")
       return false
     }
     return true
@@ -153,8 +151,10 @@ struct SecretReader: NodeReader {
     error(
       node,
       name.count > Self.longestNameBytes
-        ? "the name of a secret has at most \(Self.longestNameBytes) bytes"
-        : "`\(name.string)` is no name of an environment variable")
+        ? "the name is too long; the name of a secret has at most \(Self.longestNameBytes) bytes"
+        : "`\(name.string)` is not a valid environment variable name",
+      help: name.count > Self.longestNameBytes
+        ? "choose a shorter name" : "a name cannot contain spaces, control characters or `=`")
     return false
   }
 }

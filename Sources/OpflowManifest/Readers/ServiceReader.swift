@@ -38,20 +38,22 @@ struct ServiceReader: NodeReader {
     let others: [TaskKey] = [.download, .approve, .block]
     if keys.key(.run) == nil, let other = others.first(where: { keys.key($0) != nil }) {
       error(
-        key, "a service goes with `run`, not with `\(other.name)`",
-        help: "it is a command that runs for as long as others need it")
+        key, "a service must have `run`, not `\(other.name)`",
+        help: "a service is a command that runs while its dependents run")
     }
     for refused in TaskKey.notOfServices {
       guard let other = keys.key(refused) else { continue }
-      error(other, "`\(refused.name)` says nothing of a service", help: Self.help(for: refused))
+      error(other, "a service cannot have `\(refused.name)`", help: Self.help(for: refused))
     }
   }
 
   private static func help(for key: TaskKey) -> String {
     switch key {
-    case .timeout: "how long it may take to be ready is `timeout` under `ready`"
-    case .retry: "how often it starts again when it ends by itself is `restart` under `service`"
-    default: "it runs for as long as others need it, and leaves no result; take it away"
+    case .timeout:
+      "for its start-up time, write `timeout` under `ready`: "
+        + "`service: { ready: { port: 8080, timeout: 30s } }`"
+    case .retry: "to start it again when it exits, write `service: { restart: 3 }`"
+    default: "it runs while its dependents run, and has no result; remove `\(key.name)`"
     }
   }
 
@@ -74,12 +76,32 @@ struct ServiceReader: NodeReader {
     return service
   }
 
+  /// The number in `ports: 8080` or `ports: [8080]`.
+  private func fixedPort(_ node: Node) -> String? {
+    var first = node
+    if document.kind(node) == .sequence {
+      var children = document.children(node)
+      guard let child = children.next() else { return nil }
+      first = child
+    }
+    guard let text = document.scalarText(first), document.isPlain(first), text.count <= 5,
+      CoreSchema.integer(text) != nil
+    else { return nil }
+    return text.string
+  }
+
   private func readPorts(_ node: Node, into service: inout ServiceValues) {
+    if let number = fixedPort(node) {
+      return diagnostics.error(
+        document.place(node), "`ports` must be a list of names, not of numbers",
+        help:
+          "write a fixed port in the command and in `ready: { port: \(number) }`, not in `ports`")
+    }
     guard
       let names = values.strings(node, ServiceKey.ports, expected: "a list of names")
     else { return }
     if names.isEmpty, document.children(node).isEmpty {
-      error(node, "`ports` is empty", help: "write a name for each: [http]")
+      error(node, "`ports` is empty", help: "write a name for each port: [http]")
     }
     for name in names {
       let text = name.text.string
@@ -87,16 +109,17 @@ struct ServiceReader: NodeReader {
       if !ServicePorts.isName(text) {
         let isNumber = text.utf8.allSatisfy(ASCII.isDigit)
         diagnostics.error(
-          place, "`ports` are names, and `\(text)` is none",
+          place, "`\(text)` is not a valid port name",
           help: isNumber
-            ? "a fixed port goes into the command, and into `ready: { port: \(text) }`"
-            : "a letter comes first, then letters, digits, `_` and `-`")
+            ? "write a fixed port in the command and in `ready: { port: \(text) }`, not in `ports`"
+            : "a name has letters, digits, `_` and `-`, and begins with a letter or `_`")
       } else if service.portVariables.contains(ServicePorts.variable(text)) {
         diagnostics.error(
-          place, "the variable \(ServicePorts.variable(text)) is another port's already",
-          help: "give them names that differ in more than `-` and capitals")
+          place, "another port has the same variable, \(ServicePorts.variable(text))",
+          help: "choose names that differ in more than `-`, `_` and capitals")
       } else if service.ports.count == ServicePorts.mostPorts {
-        return diagnostics.error(place, "a service has at most \(ServicePorts.mostPorts) `ports`")
+        return diagnostics.error(
+          place, "a service can have at most \(ServicePorts.mostPorts) `ports`")
       } else {
         service.ports.append(name)
       }
@@ -113,15 +136,15 @@ struct ServiceReader: NodeReader {
     let probes = ReadyKey.probes.compactMap { key in fields[key].map { (key, $0) } }
     if probes.count > 1, let last = probes.last {
       return error(
-        last.1, "`ready` is one of \(Self.list(ReadyKey.probes)), and this one has \(probes.count)",
-        help: "keep the one that tells best; `exec` runs a command that may look at all of it")
+        last.1, "`ready` can have only one of \(Self.list(ReadyKey.probes)), not \(probes.count)",
+        help: "keep one; a command under `exec` can check several things")
     }
     guard let (key, value) = probes.first else {
       guard !ReadyKey.probes.contains(where: { fields.isMeant($0) }) else { return }
       return error(
-        node, "`ready` says nothing of what makes the service ready",
-        help: "give it one of \(Self.list(ReadyKey.probes));"
-          + " without `ready` it is as soon as it has started")
+        node, "`ready` has no check",
+        help: "add one of \(Self.list(ReadyKey.probes));"
+          + " without `ready`, a service is ready when it has started")
     }
     readProbe(key, value, into: &service)
   }
@@ -134,9 +157,9 @@ struct ServiceReader: NodeReader {
       guard service.ports.contains(where: { $0.text.elementsEqual(scalar.text) }) else {
         let names = service.ports.map { "`\($0.text.string)`" }.joined(separator: ", ")
         return error(
-          node, "`\(scalar.text.string)` is no name of this service's `ports`",
+          node, "`\(scalar.text.string)` is not one of the service's `ports`",
           help: names.isEmpty
-            ? "it has none; give it `ports: [\(scalar.text.string)]`" : "it has \(names)")
+            ? "add it: `ports: [\(scalar.text.string)]`" : "its ports: \(names)")
       }
       service.text = scalar
       service.kind = .port
@@ -163,14 +186,14 @@ struct ServiceReader: NodeReader {
           url.text.string, unknown: &unknown, number: { known.contains($0) ? 1 : nil })
       else {
         return error(
-          node, "`\(unknown)` in `http` is no port of this service",
+          node, "`\(unknown)` in `http` is not a port of this service",
           help: known.isEmpty
-            ? "it has none; give it `ports: [NAME]`"
-            : "it has \(known.map { "$" + $0 }.joined(separator: ", "))")
+            ? "name the port: `ports: [NAME]`"
+            : "its ports: \(known.map { "$" + $0 }.joined(separator: ", "))")
       }
       if let problem = ServiceAddress.problem(in: address) {
         return error(
-          node, problem, help: "write http://127.0.0.1:PORT/PATH: a service runs on this machine")
+          node, problem, help: "write http://127.0.0.1:PORT/PATH; a service runs on this machine")
       }
       service.text = url
       service.kind = .http
@@ -182,7 +205,7 @@ struct ServiceReader: NodeReader {
       guard document.kind(node) == .sequence else {
         return values.wrongType(
           node, Subject(key), expected: "a list of strings",
-          help: "a list is a command: [pg_isready, -q]; a script: [sh, -c, …]")
+          help: "write a command as a list: [pg_isready, -q]; a script: [sh, -c, \"…\"]")
       }
       guard let words = commands.readWords(node, Subject(key)) else { return }
       service.words = words

@@ -144,7 +144,7 @@ struct PolicyReader: NodeReader {
   }
 
   private static let retryHelp =
-    "how often it is tried again, `retry: 3`, or with more: `retry: { max: 3, delay: 5s }`"
+    "write the number of retries, `retry: 3`, or a map: `retry: { max: 3, delay: 5s }`"
 
   /// 1000 hours in milliseconds; the plan stores delays in 32 bits.
   private static var longestDelay: UInt64 { 1000 * 3_600_000 }
@@ -153,7 +153,7 @@ struct PolicyReader: NodeReader {
     guard
       let fields = fields(
         node, Subject(TaskKey.stop), tables.stop,
-        help: "write the signal, how long to wait for an end, or both: { signal: INT, grace: 10s }")
+        help: "write the signal, the grace period or both: { signal: INT, grace: 10s }")
     else { return }
     if let node = fields[.signal],
       let number = values.word(

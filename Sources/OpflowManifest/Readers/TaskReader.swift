@@ -34,8 +34,8 @@ final class TaskReader: NodeReader {
       error(key, problem, help: TaskName.help(for: document.text(key)))
     } else if name.count > TaskName.longest {
       error(
-        key, "the id `\(name.string)` is longer than \(TaskName.longest) bytes",
-        help: "with what its file is included as; give one of them a shorter name")
+        key, "the task ID `\(name.string)` is longer than \(TaskName.longest) bytes",
+        help: "it begins with the `as` of its `include`; shorten one of the two")
     }
   }
 
@@ -112,7 +112,7 @@ final class TaskReader: NodeReader {
     else { return nil }
     let key = text.part(0..<end).string
     let value = text.part((end + 1)..<text.count).trimmed.string
-    return "a `:` and a blank stand between a key and its value: `\(key): \(value)`"
+    return "write a `:` and a space between a key and its value: `\(key): \(value)`"
   }
 
   private func reportNoTask(_ node: Node, _ task: borrowing TaskValues) {
@@ -123,6 +123,6 @@ final class TaskReader: NodeReader {
       found == "empty" ? "task `\(name)` is empty" : "task `\(name)` must be a map, not \(found)",
       help: values.quotingHelp(node) ?? missingColonHelp(node)
         ?? (found == "a string" || found == "a list"
-          ? "write \(name): { run: … }" : "give it `run` or `download`"))
+          ? "write \(name): { run: … }" : "add `run` or `download`"))
   }
 }

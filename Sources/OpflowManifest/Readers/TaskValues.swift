@@ -21,6 +21,8 @@ struct TaskValues: ~Copyable {
   /// Names of secrets live as long as the compilation.
   var texts = TextValues()
   var needs: [Need] = []
+  /// The `if` of a task that can never run, because it is `false` itself.
+  var literalFalse: Node?
   /// The rest of an `if` with values of other tasks.
   var lateCondition: ByteView?
   var readsValues = false
@@ -104,7 +106,8 @@ struct TaskValues: ~Copyable {
   var isOfNote: Bool {
     switch kind {
     case .approve, .block, .download: true
-    case .shell, .command: flags.contains(.finally) || service != nil || own.contains(.demands)
+    case .shell, .command:
+      flags.contains(.finally) || service != nil || own.contains(.demands) || literalFalse != nil
     }
   }
 
@@ -126,6 +129,7 @@ struct TaskValues: ~Copyable {
     if download != nil { download = nil }
     if !allowedCodes.isEmpty { allowedCodes.removeAll() }
     texts.removeAll()
+    literalFalse = nil
     lateCondition = nil
     readsValues = false
     valueReads.removeEach()

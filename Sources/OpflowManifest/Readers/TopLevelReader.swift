@@ -58,14 +58,16 @@ struct TopLevelReader: NodeReader {
     for key in ManifestKey.ofRootOnly {
       guard let found = keys.key(key) else { continue }
       error(
-        found, "`\(key.name)` stands in \(detail)",
-        help: "it is about the whole run: write it into \(root)")
+        found, "`\(key.name)` cannot be in \(detail)",
+        help: "it applies to the whole run; move it to \(root)")
     }
   }
 
   private func readVersion(_ fields: Fields<ManifestKey>) {
     guard let node = fields[.version], let version = version(node), version != 1 else { return }
-    error(node, "this opflow reads version 1 of the format, not \(version)", help: Self.versionHelp)
+    error(
+      node, "this opflow reads version 1 of the manifest format, not \(version)",
+      help: Self.versionHelp)
   }
 
   /// Accepts a quoted version only to reject `"3"` with a better message.
@@ -80,7 +82,7 @@ struct TopLevelReader: NodeReader {
   }
 
   private static let versionHelp =
-    "it is the version of the manifest's format; leave it out, or write `version: 1`"
+    "remove `version`, or write `version: 1`; it is the version of the manifest format"
 
   private func readDescription(_ keys: Fields<ManifestKey>) -> Scalar? {
     keys[.desc].flatMap { values.string($0, Subject(ManifestKey.desc)) }
@@ -105,8 +107,8 @@ struct TopLevelReader: NodeReader {
       return error(
         node, "`concurrency` must be the name of a group of runs",
         help: isScalar
-          ? "how many tasks run at once is `max_parallel`"
-          : "write `concurrency: NAME`, and `if_running: wait` or `fail`")
+          ? "to limit the number of tasks that run at once, write `max_parallel`"
+          : "write `concurrency: NAME`, and `if_running: wait` or `if_running: fail`")
     }
     return values.filledString(node, subject)?.text.string
   }
@@ -119,8 +121,8 @@ struct TopLevelReader: NodeReader {
     if scalar.text == "auto" { return }
     if let value = values.integer(
       node, subject, in: KeyBounds.maxParallel, expected: "a whole number or `auto`",
-      help: "write how many `cpu` there are to share out, such as 4; as many as there are"
-        + " processors without it")
+      help: "write the limit of `cpu`, such as 4; the default is the number of CPUs that opflow "
+        + "may use")
     {
       manifest.maxParallel = UInt32(value)
     }

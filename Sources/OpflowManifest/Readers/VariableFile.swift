@@ -39,7 +39,7 @@ struct VariableFile {
   /// Reports and skips invalid lines.
   mutating func read() {
     if let (place, detail) = foreignByte {
-      diagnostics.error(file.place(place), detail, help: "a file of variables is text")
+      diagnostics.error(file.place(place), detail, help: "an `env_file` must be a text file")
       // The byte may be inside a value: hide its whole line.
       hide(0, at: place)
       return
@@ -83,7 +83,8 @@ struct VariableFile {
       if let value = readValue(), isKnown { set(name, value, at: start) }
     default:
       if isKnown {
-        refuse(position, hidingFrom: start, "no `=` follows the name", help: "a line is NAME=VALUE")
+        refuse(
+          position, hidingFrom: start, "expected `=` after the name", help: "write NAME=VALUE")
       }
       skipLine()
     }
@@ -92,26 +93,26 @@ struct VariableFile {
   private func checkName(_ name: ByteView, at start: Int) -> Bool {
     if name.isEmpty {
       refuse(
-        start, hidingFrom: start, "no name of a variable stands here",
-        help: "a line is NAME=VALUE; a value of several lines is put in quotes")
+        start, hidingFrom: start, "this line has no variable name",
+        help: "write NAME=VALUE; put a value of several lines in quotes")
       return false
     }
     if let mark = byteOrderMark(in: name) {
       refuse(
-        start + mark, hidingFrom: start, "a byte order mark stands here",
-        help: "delete it: such a mark may only begin a file")
+        start + mark, hidingFrom: start, "the file contains a byte order mark here",
+        help: "delete it; only the beginning of a file can have such a mark")
       return false
     }
     if !VariableName.isShellName(name) {
       refuse(
-        start, hidingFrom: start, "no shell accepts this name of a variable",
-        help: "a name is letters, digits and `_`, and does not begin with a digit")
+        start, hidingFrom: start, "this is not a valid variable name",
+        help: "a name has letters, digits and `_`, and does not begin with a digit")
       return false
     }
     if name.hasPrefix("OPFLOW_") {
       refuse(
-        start, hidingFrom: start + name.count, "`\(name.string)` is opflow's own",
-        help: "names that begin with `OPFLOW_` are set by opflow")
+        start, hidingFrom: start + name.count, "`\(name.string)` is reserved",
+        help: "opflow sets the variables that begin with `OPFLOW_`; choose another name")
       return false
     }
     return true
@@ -185,8 +186,7 @@ struct VariableFile {
     }
     if end < source.count { return end }
     refuse(
-      start, hidingFrom: start, "the quoted value is not closed",
-      help: "its closing quote is missing")
+      start, hidingFrom: start, "the quoted value has no closing quote", help: "add the quote")
     skipLine()
     return nil
   }
@@ -198,7 +198,7 @@ struct VariableFile {
     if let next, next != 10, next != 13, next != UInt8(ascii: "#") {
       hide(start, at: position)
       diagnostics.error(
-        file.place(position), "nothing may follow the closing quote",
+        file.place(position), "only a comment can follow the closing quote",
         help: "put the whole value in quotes, or none of it")
       skipLine()
       return nil
@@ -263,9 +263,9 @@ struct VariableFile {
   }
 
   private var foreignByte: (place: Int, detail: String)? {
-    if let nul = source.firstIndex(of: 0) { return (nul, "a NUL byte stands here") }
+    if let nul = source.firstIndex(of: 0) { return (nul, "the file contains a NUL byte") }
     guard let place = file.firstWrong else { return nil }
-    return (place, "the file is not UTF-8 from here on")
+    return (place, "the file is not valid UTF-8 from here on")
   }
 }
 
@@ -292,7 +292,9 @@ struct VariableFileReader: NodeReader {
         file, after: known.take(), diagnostics: diagnostics, store: scratch,
         inherited: { name in
           guard scope.secrets.contains(name) else { return scope.inherited.value(name) }
-          return error(item, "a file of `env_file` reads `\(name.string)`, which is a secret")
+          return error(
+            item, "a file of `env_file` reads `\(name.string)`, which is a secret",
+            help: "remove it from the file; a task gets secrets with its key `secrets`")
         })
       variables.read()
       known = variables
@@ -313,8 +315,8 @@ struct VariableFileReader: NodeReader {
       let end = Place(file: place.file, offset: place.offset + name.count)
       diagnostics.hide(Secret(place: end, extent: .rest))
       diagnostics.warning(
-        place, "`\(name.string)` has another value in the environment of opflow, and that wins",
-        help: "unset it there, or set it under `env` of the manifest, which wins over both")
+        place, "`\(name.string)` has a different value in the environment of opflow, which wins",
+        help: "unset it there, or set it under `env` in the manifest, which overrides both")
     }
     return inherited
   }
@@ -324,13 +326,16 @@ struct VariableFileReader: NodeReader {
     if document.kind(node) == .mapping {
       return values.wrongType(
         node, subject, expected: "a path",
-        help: "write the path alone; `?path` is one that may be missing")
+        help: "write only the path; a leading `?` makes the file optional")
     }
     guard let path = values.filledString(node, subject) else { return nil }
     values.warnOfShellText(path, node, subject)
     let mayBeMissing = path.text.first == UInt8(ascii: "?")
     let text = mayBeMissing ? path.text.part(1..<path.text.count) : path.text
-    if text.trimmed.isEmpty { return error(node, "no path follows the `?`") }
+    if text.trimmed.isEmpty {
+      return error(
+        node, "an item of `env_file` has no path after the `?`", help: "such as \"?.env.local\"")
+    }
     return VariableFileEntry(node: node, path: scope.store.copy(text), mayBeMissing: mayBeMissing)
   }
 }
@@ -380,7 +385,7 @@ struct VariableExpansion {
         position += 1
       }
       if store.pendingCount > Self.mostBytes {
-        throw problem(position, "the value grows beyond \(Self.mostBytes >> 20) MiB")
+        throw problem(position, "the value is larger than \(Self.mostBytes >> 20) MiB")
       }
     }
   }
@@ -436,7 +441,9 @@ struct VariableExpansion {
     }
     // Other characters can be written directly.
     guard value > 0, value < 128 else {
-      throw problem(start, "this escape stands for no character that an environment can hold")
+      throw problem(
+        start, "an octal escape must be from `\\01` to `\\0177`",
+        help: "write other characters as they are")
     }
     write(UInt8(value), isWritten)
   }
@@ -464,10 +471,11 @@ struct VariableExpansion {
 
   private mutating func braced(from start: Int, _ isWritten: Bool) throws(ExpressionError) {
     guard let first = peek(0), ASCII.isLetter(first) || first == UInt8(ascii: "_") else {
-      throw problem(start, "no name of a variable follows this `${`", help: "write `$$` for a `$`")
+      throw problem(
+        start, "expected a variable name after `${`", help: "write `$$` for the character `$`")
     }
     guard depth < Self.mostLevels else {
-      throw problem(start, "variables nested deeper than \(Self.mostLevels) levels")
+      throw problem(start, "variables are nested deeper than \(Self.mostLevels) levels")
     }
     let name = readName()
     let found = value(name)
@@ -501,11 +509,14 @@ struct VariableExpansion {
       }
     default:
       throw problem(
-        start, position < end ? "this `${` is no variable" : "`${` without its `}`",
-        help: position < end ? "after the name come `}`, `:-`, `-`, `:+`, `+`, `:?` or `?`" : nil)
+        start, position < end ? "this `${` is not a valid variable" : "`${` is not closed",
+        help: position < end
+          ? "after the name, write `}`, `:-`, `-`, `:+`, `+`, `:?` or `?`" : "add the `}`")
     }
     depth -= 1
-    guard peek(0) == UInt8(ascii: "}") else { throw problem(start, "`${` without its `}`") }
+    guard peek(0) == UInt8(ascii: "}") else {
+      throw problem(start, "`${` is not closed", help: "add the `}`")
+    }
     position += 1
   }
 

@@ -22,7 +22,7 @@ final class GivenVariables {
       diagnostics.add(
         .error, nil, "the manifest has no variable `\(name)`",
         help: scope.suggestions.help(for: scope.store.copy(name), among: scope.variables.keys.texts)
-          ?? "only what stands under `vars` can be set", origin: "--set \(name)")
+          ?? "declare it under `vars` in the manifest", origin: "--set \(name)")
     }
   }
 }
@@ -76,8 +76,8 @@ struct VariableReader: NodeReader {
     _ name: ByteView, _ value: ByteView, _ file: String, _ entries: Entries, _ index: Int
   ) {
     warning(
-      entries.value(index), "`vars.\(name.string)` is `\(value.string)` in \(file), and that wins",
-      help: "take one of them away, or include this file with an `as`")
+      entries.value(index), "`vars.\(name.string)` is `\(value.string)` in \(file), which wins",
+      help: "remove one of the two, or include this file with `as`")
   }
 }
 
@@ -85,8 +85,10 @@ extension ValueReader {
   func isVariableName(_ name: ByteView, at key: Node) -> Bool {
     if VariableName.isExpressionName(name) { return true }
     error(
-      key, "`\(name.string)` is no name of a variable",
-      help: "a name is letters, digits, `_` and `-`, and begins with a letter or `_`")
+      key,
+      name.isEmpty
+        ? "the variable has no name" : "`\(name.string)` is not a valid variable name",
+      help: "a name has letters, digits, `_` and `-`, and begins with a letter or `_`")
     return false
   }
 }

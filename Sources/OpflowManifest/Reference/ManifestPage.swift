@@ -21,9 +21,9 @@ package enum ManifestPage {
     page.section("VALUES")
     page.paragraphs(
       """
-      Durations are 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds. Sizes are 512MiB, 2GiB or 1.5GB; a
-      bare number is bytes. A value of any type can be an
-      expression: ${{ vars.NAME }}.
+      Durations are 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds. Sizes are 512MiB, 2GiB
+      or 1.5GB; a bare number is bytes. A value of any type can be an expression:
+      ${{ vars.NAME }}.
       """)
     page.section("SEE ALSO")
     page.paragraphs("opflow(1)")

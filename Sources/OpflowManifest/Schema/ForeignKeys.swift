@@ -77,7 +77,7 @@ enum ForeignKeys {
       return "let another task need this one: `needs: [{ task: ID, on: failure }]`"
     }
     if isList, key == TaskKey.run.name {
-      return "the key is `run` here: write `run: |`, and below it each command on a line of its own"
+      return "the key is `run` here; write `run: |`, and below it each command on its own line"
     }
     return "the key is `\(key.string)` here"
   }
@@ -88,13 +88,16 @@ enum ForeignAdvice {
   private typealias Advices = [(foreign: String, help: StaticString)]
 
   private static let clock: StaticString =
-    "what starts a run is whoever calls `opflow run`: cron, a systemd timer, CI"
+    "opflow has no triggers; start `opflow run` from cron, a systemd timer or CI"
 
-  private static let here: StaticString = "tasks run on this machine; leave it out"
+  private static let nodes: StaticString =
+    "`opflow run --on NODES` decides where tasks run; remove this key"
+  private static let plain: StaticString =
+    "tasks are processes without a container; remove this key"
   private static let container: StaticString =
-    "tasks run on this machine; a container is `run: docker run …`"
+    "tasks are processes without a container; to use one, write `run: docker run …`"
   private static let contents: StaticString =
-    "what decides is what the files in `inputs` hold; leave it out"
+    "opflow compares the contents of the files in `inputs`; remove this key"
   private static let quiet: StaticString = "`opflow run --output quiet` shows failures only"
 
   // The first keys of tasks do have a counterpart.
@@ -102,102 +105,111 @@ enum ForeignAdvice {
   private static let ofTasks: Advices = [
     ("timeout-minutes timeout_minutes", "the key is `timeout` here, with a unit: `timeout: 10m`"),
     ("timeout_seconds", "the key is `timeout` here: `timeout: 90s`"),
-    ("uses", "there are no actions here: write their commands under `run`"),
-    ("with", "there are no actions here; a command reads `env` and `vars`"),
-    ("runs-on runs_on networks container_name", here),
+    ("uses", "opflow has no actions; write their commands under `run`"),
+    ("with", "opflow has no actions; pass values to a command with `env` or `vars`"),
+    ("runs-on runs_on", nodes),
+    ("networks container_name", plain),
     ("image container", container),
-    ("stage", "what comes after what follows from `needs`"),
-    ("parallel", "tasks run at once as far as `needs` and `max_parallel` let them"),
-    ("strategy", "`matrix` stands in the task itself: `matrix: { NAME: [a, b] }`"),
+    ("build", "build the image in `run`: `docker build .`; a task runs without a container"),
+    ("interval", "opflow repeats no tasks; `delay` in `retry` is the pause between attempts"),
+    ("stage", "opflow has no stages; set the order with `needs`"),
+    ("parallel", "tasks run in parallel, as far as `needs` and `max_parallel` allow"),
+    ("strategy", "write `matrix` in the task itself: `matrix: { NAME: [a, b] }`"),
     ("before_script", "put it at the beginning of `run`"),
     ("silent", quiet),
-    ("status", "what decides is `inputs`, in which { run: [COMMAND] } may stand"),
+    ("status", "use `inputs`, which can have a command: `inputs: [{ run: [COMMAND] }]`"),
     ("preconditions", "make it a task that this one needs"),
-    ("on", "`on` stands in an item of `needs`: `{ task: ID, on: finished }`"),
-    ("restart", "`retry` runs a task again when it fails"),
-    ("volumes", "tasks run on this machine, in `dir`"),
-    ("ports", "ports are those of a service: `service: { ports: [http] }`"),
-    ("port", "it tells of a service that it is ready: `service: { ready: { port: 8080 } }`"),
-    ("healthcheck", "it stands in `service`: `service: { ready: { exec: [COMMAND] } }`"),
-    ("stop_grace_period", "it stands in `stop`: `stop: { grace: 10s }`"),
-    ("profiles", "`manual: true` keeps a task out of `opflow run`, `tags` are words to name it by"),
-    ("user", "tasks run as who starts opflow; `run` may begin with `sudo -u NAME`"),
-    ("services", "a service is a task of its own with `service: true`, which this one needs"),
+    ("on", "write `on` in an item of `needs`: `{ task: ID, on: finished }`"),
+    ("restart", "`retry` re-runs a task if it fails"),
+    ("volumes", "tasks are processes without a container; their folder is `dir`"),
+    ("ports", "ports belong to a service: `service: { ports: [http] }`"),
+    ("port", "write it as the readiness check of a service: `service: { ready: { port: 8080 } }`"),
+    ("healthcheck", "write it in `service`: `service: { ready: { exec: [COMMAND] } }`"),
+    ("stop_grace_period", "write it in `stop`: `stop: { grace: 10s }`"),
+    ("profiles", "`manual: true` keeps a task out of `opflow run`; `tags` can select it"),
+    ("user", "tasks run as the user that starts opflow; begin `run` with `sudo -u NAME`"),
+    ("services", "make the service a task with `service: true`, and need it: `needs: [SERVICE]`"),
     (
       "internal private hidden",
-      "`manual: true` keeps it out of `opflow run`; what needs it still has it run"
+      "`manual: true` keeps it out of `opflow run`, unless another task needs it"
     ),
     (
       "alias aliases",
-      "another name is another task that needs this one: `tasks: { OTHER: { needs: [ID] } }`"
+      "for another name, add a task that needs this one: `tasks: { OTHER: { needs: [ID] } }`"
     ),
     ("method", contents),
-    ("platforms", "opflow is for Linux; what differs otherwise is for `if` or `run` to tell"),
+    ("platforms", "opflow runs on Linux only; test other differences in `if` or `run`"),
     (
       "prompt confirm",
-      "a question is a task of its own with `approve: \"…?\"`, which this one needs"
+      "make the question a task with `approve: \"…?\"`, and need it: `needs: [QUESTION]`"
     ),
-    ("vars", "`vars` stand at the top; what only this task has is `env`"),
-    ("variables params", "values stand in `vars` at the top; what only this task has is `env`"),
-    ("set", "flags of a shell are words of `shell`: `shell: [bash, -eux, -c]`"),
-    ("shopt", "options of a shell are for `run`: `shopt -s globstar`"),
-    ("watch", "`opflow run --watch` runs again what its `inputs` tell"),
-    ("log", "what it prints is kept by itself: `opflow logs TASK`"),
-    ("benchmark", "times and memory of tasks are kept by themselves: `opflow report html`"),
-    ("conda", "`shell` starts what it takes, such as [conda, run, -n, NAME, bash, -ec]"),
-    ("name", "the name of a task is its key; a line for people is `desc`"),
-    ("id", "the id of a task is its key"),
-    ("extends", "what tasks share is an anchor: `x-base: &base { … }` at the top, and `<<: *base`"),
+    ("vars", "write `vars` at the top level, or use `env` in this task"),
+    ("variables params", "write values under `vars` at the top level, or under `env` in this task"),
+    ("set", "write the flags of the shell in `shell`: `shell: [bash, -eux, -c]`"),
+    ("shopt", "set the options of the shell in `run`: `shopt -s globstar`"),
+    ("watch", "`opflow run --watch` re-runs tasks when their `inputs` change"),
+    ("log", "opflow keeps the output of every task: `opflow logs TASK`"),
+    ("benchmark", "opflow records the time and memory of every task: `opflow report html`"),
+    ("conda", "use it as the shell: `shell: [conda, run, -n, NAME, bash, -ec]`"),
+    ("name", "the key of a task is its name; write a description as `desc`"),
+    ("id", "the key of a task is its ID"),
+    ("extends", "share keys with an anchor: top-level `x-base: &base { … }`, and `<<: *base`"),
     (
       "concurrency",
-      "it is about runs, and stands at the top; tasks share a resource: `resources: { NAME: 1 }`"
+      "it groups runs, at the top level; to limit tasks, use `resources: { NAME: 1 }`"
     ),
     ("schedule cron", clock),
-    ("dotenv env_file env_files", "files of variables stand at the top: `env_file: [FILE]`"),
+    ("dotenv env_file env_files", "write it at the top level: `env_file: [FILE]`"),
   ]
 
   private static let ofManifests: Advices = [
-    ("volumes networks", here),
-    ("permissions", "tasks may do what who starts opflow may; leave it out"),
+    ("volumes networks", plain),
+    ("permissions", "tasks have the permissions of the user that starts opflow; remove this key"),
     ("trigger schedule cron", clock),
     ("silent", quiet),
-    ("output", "how a run is shown is said where it is started: `opflow run --output group`"),
+    ("output", "choose the output on the command line: `opflow run --output group`"),
     ("method", contents),
     ("handlerOn after_script", "make it a task with `finally: true`"),
-    ("mailOn notify", "`opflow run --notify COMMAND` tells somebody"),
-    ("needs", "it stands in a task: `tasks: { main: { needs: [ID], run: … } }`"),
-    ("on", "what starts a run is whoever calls `opflow run`: cron, CI, a hook"),
-    ("services", "a service is a task with `service: true`, and what uses it names it in `needs`"),
-    ("stages", "tasks stand under `tasks`, and their order follows from `needs`"),
+    ("mailOn notify", "use `opflow run --notify COMMAND`"),
+    ("needs", "write it in a task: `tasks: { main: { needs: [ID], run: … } }`"),
+    ("on", "opflow has no triggers; start it from cron, a systemd timer or CI, and remove `on`"),
+    ("services", "make each service a task with `service: true`, which other tasks need"),
+    ("stages", "opflow has no stages; write tasks under `tasks`, and set their order with `needs`"),
     ("image", container),
     ("before_script", "make it a task that the others need"),
-    ("shell", "it stands under `defaults`: `defaults: { shell: bash }`"),
-    ("timeout", "it stands under `defaults`: `defaults: { timeout: 10m }`"),
-    ("retry", "it stands under `defaults`: `defaults: { retry: 2 }`"),
-    ("dir", "it stands under `defaults`: `defaults: { dir: src }`"),
-    ("run", "it stands in a task: `tasks: { main: { run: … } }`"),
+    ("shell", "write it under `defaults`: `defaults: { shell: bash }`"),
+    ("timeout", "write it under `defaults`: `defaults: { timeout: 10m }`"),
+    ("retry", "write it under `defaults`: `defaults: { retry: 2 }`"),
+    ("dir", "write it under `defaults`: `defaults: { dir: src }`"),
+    ("run", "write it in a task: `tasks: { main: { run: … } }`"),
+    ("matrix", "write it in a task: `tasks: { main: { matrix: { NAME: [a, b] }, run: … } }`"),
   ]
 
   private static let ofIncludes: Advices = [
-    ("optional", "an included file must be there"),
-    ("flatten", "without `as` the ids join as they are"),
-    ("dir", "tasks run in the folder of their own file; `defaults` there may say another"),
-    ("remote project", "files of this machine are included; fetch it before"),
+    ("optional", "an included file must exist; remove this key"),
+    ("flatten", "without `as`, the task IDs have no prefix; remove this key"),
+    ("dir", "tasks run in the folder of their own file; set `dir` under `defaults` of that file"),
+    ("remote project", "opflow includes only local files; download it first"),
   ]
 
   private static let ofServices: Advices = [
-    ("port", "it stands in `ready`: `service: { ready: { port: 8080 } }`"),
-    ("http", "it stands in `ready`: `service: { ready: { http: URL } }`"),
-    ("healthcheck", "`service: { ready: { exec: [COMMAND] } }` asks a command"),
+    ("port", "write it in `ready`: `service: { ready: { port: 8080 } }`"),
+    ("http", "write it in `ready`: `service: { ready: { http: URL } }`"),
+    ("healthcheck", "write a command in `ready`: `service: { ready: { exec: [COMMAND] } }`"),
+  ]
+
+  private static let ofCaches: Advices = [
+    ("key keys", "opflow makes the key from `inputs` of the task; write `cache: true`"),
+    ("path paths", "opflow stores the `outputs` of the task; write `cache: true`"),
   ]
 
   private static let advicesOnWhen: [(value: StaticString, help: StaticString)] = [
     ("manual", "write `manual: true`"),
     ("always", "write `finally: true`, or `on: finished` with each of its `needs`"),
-    ("on_failure", "say so of what it needs: `needs: [{ task: ID, on: failure }]`"),
-    ("on_success", "leave it out: a task runs when what it needs succeeded"),
+    ("on_failure", "write it in `needs`: `needs: [{ task: ID, on: failure }]`"),
+    ("on_success", "remove it: a task runs if its dependencies succeed"),
     ("never", "write `if: false`"),
-    ("delayed", "let `run` begin with `sleep`"),
+    ("delayed", "begin `run` with `sleep`"),
   ]
 
   static func advice(for text: ByteView, value: ByteView?, in map: KeyMap) -> String? {
@@ -208,9 +220,9 @@ enum ForeignAdvice {
     }
     // GitLab's `parallel` is a matrix or a number of copies.
     if map == .task, text == "parallel" {
-      guard let value else { return "an axis stands under `matrix`: `matrix: { NAME: [a, b] }`" }
+      guard let value else { return "write an axis under `matrix`: `matrix: { NAME: [a, b] }`" }
       if let count = CoreSchema.integer(value), count > 0 {
-        return "copies with a number each are `matrix: { n: { range: [1, \(count)] } }`"
+        return "for numbered copies, write `matrix: { n: { range: [1, \(count)] } }`"
       }
     }
     if map == .manifest, let help = topAdvice(text, value) {
@@ -222,7 +234,8 @@ enum ForeignAdvice {
       case .manifest: ofManifests
       case .include: ofIncludes
       case .service: ofServices
-      case .defaults, .retry, .stop, .cache, .ready, .need, .download, .secret, .input, .matrix,
+      case .cache: ofCaches
+      case .defaults, .retry, .stop, .ready, .need, .download, .secret, .input, .matrix,
         .axis,
         .rows:
         Advices()
@@ -236,7 +249,8 @@ enum ForeignAdvice {
     }
     // Snakemake declares a rule this way.
     guard text.hasPrefix("rule "), text.count < 100 else { return nil }
-    return "a rule is a task: `tasks: { \(text.part(5..<text.count).trimmed.string): { run: … } }`"
+    let name = text.part(5..<text.count).trimmed.string
+    return "write a rule as a task: `tasks: { \(name): { run: … } }`"
   }
 }
 

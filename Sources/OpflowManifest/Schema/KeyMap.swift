@@ -66,8 +66,8 @@ enum KeyMap: String, CaseIterable {
 
 enum KeyRule {
   case oneOf([String])
-  /// Exactly one of the first keys; or the second (not an empty list) and otherwise only keys of
-  /// the last list.
+  /// Exactly one of the first keys; or the second (not an empty list), with only keys of the last
+  /// list.
   case oneOfOrOnly([String], String, [String])
   /// At least one of the keys, with a value that is not empty.
   case anyOf([String])

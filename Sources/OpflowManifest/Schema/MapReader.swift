@@ -114,7 +114,7 @@ struct MapReader: Reporter {
       && place.offset > 0 && document.source[place.offset - 1] == UInt8(ascii: "{")
     diagnostics.error(
       place, "a key must be a name, not \(document.kind(key) == .mapping ? "a map" : "a list")",
-      help: isExpression ? "an expression is `${{ … }}`; put the whole value in quotes" : nil)
+      help: isExpression ? "write an expression as `${{ … }}`; quote the whole value" : nil)
     diagnostics.settle(place)
   }
 
@@ -124,8 +124,8 @@ struct MapReader: Reporter {
 
   func duplicate(_ key: Node, _ name: ByteView, first: Node) {
     diagnostics.add(
-      .error, document.place(key), "the key `\(name.string)` stands twice in this map",
-      help: "take one of them away, or give it another name",
+      .error, document.place(key), "the key `\(name.string)` occurs twice in this map",
+      help: "remove or rename one of them",
       notes: [.init(place: document.place(first), message: "the first `\(name.string)`")])
   }
 
@@ -137,7 +137,7 @@ struct MapReader: Reporter {
     }
     let name = document.text(key)
     if let help = LaterKeys.help(name, in: table.map) {
-      return error(key, "`\(name.string)` in \(table.owner) does not exist yet", help: help)
+      return error(key, "`\(name.string)` in \(table.owner) is not supported yet", help: help)
     }
     let names = table.names
     let foreign = ForeignKeys.key(for: name, among: table.names)
@@ -145,7 +145,7 @@ struct MapReader: Reporter {
       for: name, value: document.scalarText(key.value), in: table.map)
     let blank: String? =
       name.hasPrefix("\u{A0}")
-      ? "a no-break space (U+00A0) stands before it: indent with plain blanks" : nil
+      ? "it begins with a no-break space (U+00A0); indent with normal spaces" : nil
     let nearest = foreign ?? (advice == nil ? Suggestion.nearest(to: name, among: names) : nil)
     error(
       key, "unknown key `\(name.string)` in \(table.owner)",
@@ -166,13 +166,13 @@ struct MapReader: Reporter {
     let hasAnchor = start < end && document.source.part(start..<end).contains(UInt8(ascii: "&"))
     guard hasAnchor || name.first == UInt8(ascii: ".") else { return nil }
     let letters = name.part((name.first == UInt8(ascii: ".") ? 1 : 0)..<name.count).string
-    return "a key that is there for its anchor begins with `x-`: `x-\(letters)`"
+    return "if the key only holds an anchor, begin it with `x-`: `x-\(letters)`"
   }
 
   /// Advice for a top-level task, as in GitLab CI.
   private func misplacedTask(_ key: Node, _ name: ByteView) -> String? {
     guard TaskName.problem(name) == nil, document.kind(key.value) == .mapping else { return nil }
-    return "a task stands under `tasks`: `tasks: { \(name.string): { run: … } }`"
+    return "write a task under `tasks`: `tasks: { \(name.string): { run: … } }`"
   }
 
   /// Returns the merged maps, nearest first.
@@ -195,7 +195,7 @@ struct MapReader: Reporter {
 
   private func reportNoMap(_ node: Node) {
     error(
-      node, "`<<` merges a map, or a list of maps", help: "name the map by an alias: `<<: *name`")
+      node, "`<<` must be a map, or a list of maps", help: "name the map by its alias: `<<: *name`")
   }
 }
 

@@ -1,11 +1,16 @@
 enum TaskName {
   static let rule =
-    "an id is 1 to 255 letters, digits and `_ . - + @ : /`, beginning with a letter, digit or `_`"
+    "an ID has 1 to 255 letters, digits and `_ . - + @ : /`, and begins with a letter, digit or `_`"
 
   /// The rule, with a similar valid ID if possible.
   static func help(for text: ByteView) -> String {
+    if text.prefix(longest).split(separator: UInt8(ascii: ":")).dropFirst().contains(where: {
+      $0.first == UInt8(ascii: "{") || $0.first == UInt8(ascii: "[")
+    }) {
+      return "write a space after the `:`"
+    }
     if text.contains(UInt8(ascii: "[")) {
-      return "\(rule); the legs of a family are made by its `matrix`"
+      return "\(rule); `matrix` makes IDs with brackets"
     }
     var bytes: [UInt8] = []
     for byte in text.prefix(longest) where bytes.last != UInt8(ascii: "-") || isAllowed(byte) {
@@ -21,12 +26,12 @@ enum TaskName {
   static let longest = 255
 
   static func problem(_ text: ByteView) -> String? {
-    guard let first = text.first else { return "the id of a task is empty" }
-    if text.count > longest { return "the id of a task is longer than 255 bytes" }
-    if text.hasPrefix("tag:") { return "the id `\(text.string)` begins with `tag:`" }
+    guard let first = text.first else { return "the task ID is empty" }
+    if text.count > longest { return "the task ID is longer than 255 bytes" }
+    if text.hasPrefix("tag:") { return "the task ID `\(text.string)` begins with `tag:`" }
     guard ASCII.isLetter(first) || ASCII.isDigit(first) || first == UInt8(ascii: "_")
-    else { return "`\(text.string)` is no id of a task" }
-    return text.allSatisfy(isAllowed) ? nil : "`\(text.string)` is no id of a task"
+    else { return "`\(text.string)` is not a valid task ID" }
+    return text.allSatisfy(isAllowed) ? nil : "`\(text.string)` is not a valid task ID"
   }
 
   static func isAllowed(_ byte: UInt8) -> Bool {

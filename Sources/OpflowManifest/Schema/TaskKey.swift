@@ -49,10 +49,9 @@ enum TaskKey: Int, SchemaKey {
     (.desc, .description), (.tags, .tags), (.secrets, .secrets),
   ]
 
-  /// Keys that `ProcessReader` reads. `use` completes an error message.
-  static let ofProcesses: [(key: TaskKey, rule: ProcessRule, use: StaticString)] = [
-    (.jobserver, .jobserver, "take jobs from it"), (.memoryLimit, .memoryLimit, "use it up"),
-    (.local, .local, ""), (.clean, .clean, "leave more than its `to`"),
+  /// Keys that `ProcessReader` reads.
+  static let ofProcesses: [(key: TaskKey, rule: ProcessRule)] = [
+    (.jobserver, .jobserver), (.memoryLimit, .memoryLimit), (.local, .local), (.clean, .clean),
   ]
 
   private static var ofPrograms: [TaskKey] {

@@ -38,7 +38,7 @@ enum RetryKey: Int, SchemaKey {
     KeyRow(
       "jitter", .number(KeyBounds.jitter), standard: "0.2",
       "Random part of the delay, as a fraction",
-      example: "jitter: 0"),
+      example: "jitter: 0.5"),
     KeyRow(
       "exit_codes", .list(.integer(KeyBounds.exitCode), mayBeEmpty: false), standard: "any failure",
       "Retry only after these exit codes, not after timeouts and signals",

@@ -67,7 +67,7 @@ struct ForeignScript {
 
   private init(_ text: ByteView, meaning name: String) {
     self.init(
-      "`run` holds `\(text.string)`, which is no expression here",
+      "`run` contains `\(text.string)`, which opflow does not expand",
       help: "write `${{ \(name) }}`")
   }
 
@@ -106,14 +106,14 @@ struct ForeignScript {
   private static func letter(_ rest: ByteView, isAtStart: Bool) -> ForeignScript? {
     if rest.hasPrefix("\u{A0}") {
       return ForeignScript(
-        "`run` holds a no-break space (U+00A0), which a shell takes for a letter",
-        help: "put a plain blank in its place")
+        "`run` contains a no-break space (U+00A0), which a shell reads as a letter",
+        help: "replace it with a normal space")
     }
     guard isAtStart, rest.hasPrefix("“") || rest.hasPrefix("‘") else { return nil }
     let quote = rest.hasPrefix("“") ? "“" : "‘"
     return ForeignScript(
-      "`run` holds `\(quote)`, which is no quote to a shell",
-      help: "put `\(quote == "“" ? "\"" : "'")` in its place")
+      "`run` contains `\(quote)`, which a shell does not read as a quote",
+      help: "replace it with `\(quote == "“" ? "\"" : "'")`")
   }
 
   /// The name to use in an expression, if the manifest has it.
@@ -153,7 +153,8 @@ extension ValueReader {
   private func warnIfShellText(_ value: Scalar, _ node: Node, _ subject: Subject) {
     guard let found = ShellText(in: value.text), !hasExpression(node) else { return }
     warning(
-      node, "\(subject.description) holds `\(found.text.string)`, and nothing expands it here",
+      node,
+      "\(subject.description) contains `\(found.text.string)`, which opflow does not expand here",
       help: "write `${{ env.\(found.variable) }}`")
   }
 }
@@ -161,7 +162,8 @@ extension ValueReader {
 extension ValueReader {
   func shellHelp(_ value: Scalar) -> String? {
     guard let found = ShellText(in: value.text), !hasExpression(value.node) else { return nil }
-    return "nothing expands `\(found.text.string)` here: write `${{ env.\(found.variable) }}`"
+    return
+      "opflow does not expand `\(found.text.string)` here; write `${{ env.\(found.variable) }}`"
   }
 }
 

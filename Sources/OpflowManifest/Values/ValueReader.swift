@@ -116,16 +116,16 @@ final class ValueReader: Reporter {
       "\(subject.description) \(isWritten ? "" : "has no value; it ")must be \(expected)"
         + (isWritten ? ", not null" : ""),
       help: !isWritten
-        ? KeyExample.help(for: subject)
+        ? KeyExample.help(for: subject) ?? Self.form(of: expected)
         : scalar.text == "~"
-          ? "`~` is nothing to YAML; the home folder is `${{ env.HOME }}`"
-          : "`\(scalar.text.string)` without quotes is no text")
+          ? "YAML reads `~` as null; write `${{ env.HOME }}` for the home folder"
+          : "YAML reads this as null; for a string, put it in quotes: \"\(scalar.text.string)\"")
   }
 
   /// Names the expression, if any.
   func emptiness(_ node: Node) -> String {
     guard hasExpression(node) else { return "is empty" }
-    return "came out empty from `\(Self.excerpt(document.text(node)))`"
+    return "is empty: the result of `\(Self.excerpt(document.text(node)))`"
   }
 
   static func excerpt(_ text: ByteView) -> String {
@@ -140,9 +140,17 @@ final class ValueReader: Reporter {
     guard scalar.type == .string || !document.isPlain(node) || hasExpression(node) else {
       return error(
         node, "\(subject.description) must be a string, not \(Self.word(scalar.type))",
-        help: "put it in quotes: \"\(scalar.text.string)\"")
+        help: questionHelp(scalar, subject) ?? "put it in quotes: \"\(scalar.text.string)\"")
     }
     return scalar
+  }
+
+  /// Advice for `approve: true`, which has no question.
+  private func questionHelp(_ scalar: Scalar, _ subject: Subject) -> String? {
+    guard case .boolean = scalar.type, case .key(let name) = subject,
+      ["approve", "shell"].contains(name.description)
+    else { return nil }
+    return KeyExample.help(for: subject)
   }
 
   func filledString(
@@ -177,8 +185,15 @@ final class ValueReader: Reporter {
       help: isQuoted
         ? "write it without quotes"
         : isWord
-          ? "YAML 1.2 knows `true` and `false` only"
+          ? Self.booleanHelp(subject, scalar.text)
           : shellHelp(scalar) ?? help() ?? KeyExample.help(for: subject))
+  }
+
+  /// Advice for `yes` and other booleans of YAML 1.1.
+  private static func booleanHelp(_ subject: Subject, _ word: ByteView) -> String {
+    let value = ["yes", "on", "y"].contains(word.string.lowercased())
+    if case .key(let name) = subject { return "write `\(name): \(value)`" }
+    return "write `\(value)`"
   }
 
   func integer(
@@ -224,8 +239,7 @@ final class ValueReader: Reporter {
     guard let value = DurationText.milliseconds(scalar.text) else {
       return error(
         node, "\(subject.description) must be a duration, not \(describe(scalar))",
-        help: shellHelp(scalar)
-          ?? "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds")
+        help: shellHelp(scalar) ?? Self.durationForm)
     }
     if value > limit {
       return error(node, "\(subject.description) must be at most \(limit / 3_600_000)h")
@@ -238,7 +252,7 @@ final class ValueReader: Reporter {
     guard let value = SizeText.bytes(scalar.text) else {
       return error(
         node, "\(subject.description) must be a size, not \(describe(scalar))",
-        help: shellHelp(scalar) ?? "write it as 512MiB, 2GiB or 1.5GB; a bare number is bytes")
+        help: shellHelp(scalar) ?? Self.sizeForm)
     }
     return value
   }
@@ -250,11 +264,11 @@ final class ValueReader: Reporter {
     case .tooFine:
       error(
         node, "\(subject.description) has more than three decimals: \(describe(scalar))",
-        help: "resources are shared out in thousandths")
+        help: "opflow counts resources in thousandths")
     case .tooLarge:
       error(
         node, "\(subject.description) is too large: \(describe(scalar))",
-        help: "at most \(AmountText.largest)")
+        help: "the largest amount is \(AmountText.largest)")
     case .none:
       error(
         node, "\(subject.description) must be a number or a size, not \(describe(scalar))",
@@ -278,9 +292,29 @@ final class ValueReader: Reporter {
 
   func mapEntries(_ node: Node, _ subject: Subject) -> Entries? {
     guard document.kind(node) == .mapping else {
-      return wrongType(node, subject, expected: "a map", help: mapHelp(node))
+      return wrongType(
+        node, subject, expected: "a map", help: entryHelp(node, subject) ?? mapHelp(node))
     }
     return maps.entries(node)
+  }
+
+  /// Advice for a list of names, as in `secrets: [TOKEN]` and `resources: [gpu]`.
+  private func entryHelp(_ node: Node, _ subject: Subject) -> String? {
+    guard case .key(let key) = subject else { return nil }
+    var first = node
+    if document.kind(node) == .sequence {
+      var children = document.children(node)
+      guard let child = children.next() else { return nil }
+      first = child
+    }
+    guard let text = document.scalarText(first), text.count <= 80,
+      VariableName.isExpressionName(text)
+    else { return nil }
+    switch key.description {
+    case "secrets": return "write its source: `secrets: { \(text.string): { env: NAME } }`"
+    case "resources": return "write an amount: `resources: { \(text.string): 1 }`"
+    default: return nil
+    }
   }
 
   // MARK: Lists
@@ -315,8 +349,24 @@ final class ValueReader: Reporter {
   ) {
     error(
       node, "\(subject.description) must be \(expected), not \(describe(node))",
-      help: quotingHelp(node) ?? help() ?? textHelp(node, subject) ?? KeyExample.help(for: subject))
+      help: quotingHelp(node) ?? help() ?? textHelp(node, subject) ?? KeyExample.help(for: subject)
+        ?? Self.form(of: expected))
   }
+
+  private static func form(of expected: StaticString) -> String? {
+    switch expected.description {
+    case "a duration": durationForm
+    case "a size": sizeForm
+    case "a string": "write one string; put it in quotes if it has special characters"
+    case "a string, a number or a boolean": "write one value, such as `\"\"` for an empty string"
+    case "a list of strings, numbers or booleans": "write each value as an item of its own"
+    default: nil
+    }
+  }
+
+  private static let durationForm =
+    "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds"
+  private static let sizeForm = "write it as 512MiB, 2GiB or 1.5GB; a bare number is bytes"
 
   func wrongType<Value>(
     _ node: Node, _ subject: Subject, expected: StaticString, help: @autoclosure () -> String? = nil
@@ -330,15 +380,15 @@ final class ValueReader: Reporter {
       return nil
     }
     guard document.kind(node) == .mapping else {
-      return "a list is written as one text, with blanks between: `\(name.string): \"a b\"`"
+      return "write the list as one string, separated by spaces: `\(name.string): \"a b\"`"
     }
     var children = document.children(node)
     guard let key = children.next(), let first = document.scalarText(key), first == "sh" else {
-      return "a map has no place here: give each of its values a name of its own"
+      return "a value cannot be a map; give each of its values its own name"
     }
     return
-      "what a command prints is left by a task: `echo x > \"$OPFLOW_VALUES/\(name.string)\"`, and"
-      + " `${{ needs.TASK.\(name.string) }}`"
+      "to use the output of a command, let a task write it, `echo x > \"$OPFLOW_VALUES/"
+      + "\(name.string)\"`, and read `${{ needs.TASK.\(name.string) }}`"
   }
 
   func listHelp(_ node: Node, ofNumbers: Bool = false) -> String? {
@@ -378,7 +428,7 @@ final class ValueReader: Reporter {
 
   private func describe(_ scalar: Scalar) -> String {
     if scalar.text.isEmpty, hasExpression(scalar.node) {
-      return "empty, as `\(Self.excerpt(document.text(scalar.node)))` came out"
+      return "empty, the result of `\(Self.excerpt(document.text(scalar.node)))`"
     }
     if scalar.text.count > 80 || scalar.text.contains(10) { return Self.word(scalar.type) }
     return scalar.isTyped ? "`\(scalar.text.string)`" : "\"\(scalar.text.string)\""
@@ -388,7 +438,7 @@ final class ValueReader: Reporter {
     guard document.kind(node) == .mapping, document.isFlow(node) else { return nil }
     let start = document.offset(node)
     guard document.source.part(start..<document.source.count).hasPrefix("{{") else { return nil }
-    return "an expression is `${{ … }}`; put the whole value in quotes"
+    return "write an expression as `${{ … }}`; quote the whole value"
   }
 
   private static func word(_ type: CoreSchema.ScalarType) -> String {
@@ -513,12 +563,17 @@ extension ValueReader {
   func isTaskVariable(_ name: ByteView, at node: Node) -> Bool {
     if name.hasPrefix("OPFLOW_") {
       error(
-        node, "`\(name.string)` is opflow's own",
-        help: "names that begin with `OPFLOW_` are set by opflow")
+        node, "`\(name.string)` is reserved: opflow sets the variables that begin with `OPFLOW_`",
+        help: "choose another name")
       return false
     }
     if VariableName.isEnvironment(name) { return true }
-    error(node, "`\(name.string)` is no name of an environment variable")
+    error(
+      node,
+      name.isEmpty
+        ? "the environment variable has no name"
+        : "`\(name.string)` is not a valid environment variable name",
+      help: "a name cannot contain spaces, control characters or `=`")
     return false
   }
 }
@@ -578,7 +633,7 @@ enum KeyExample {
       return map.description == "resources" ? "such as `resources: { cpu: 2, memory: 4GiB }`" : nil
     }
     if name == "run" {
-      return "such as `run: make test`, or the words of a list: `run: [make, test]`"
+      return "such as `run: make test`, or as a list: `run: [make, test]`"
     }
     let examples = Set(
       KeyMap.allCases.flatMap(\.keys).filter { $0.name.description == name }.map(\.example))

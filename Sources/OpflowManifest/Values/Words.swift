@@ -44,18 +44,18 @@ extension NeedCondition {
     let meant: [(words: [StaticString], help: StaticString)] = [
       (
         ["always", "any", "all", "completed", "complete", "done", "end", "ended", "exited"],
-        "`finished` is met by any end"
+        "`finished` accepts any result"
       ),
       (
         ["failed", "fail", "fails", "error", "errored", "failing"],
-        "`failure` is met by a failure that is not allowed"
+        "`failure` accepts a failure that `allow_failure` does not allow"
       ),
       (
         [
           "succeeded", "ok", "passed", "successful", "on_success", "service_completed_successfully",
         ], "`success` is the default"
       ),
-      (["executed", "run"], "`ran` is met by a success, but not by a task that was skipped"),
+      (["executed", "run"], "`ran` accepts a success, but not a skipped task"),
     ]
     return meant.first { $0.words.contains { text == $0 } }?.help.description
   }

@@ -128,8 +128,8 @@ package enum RunName {
   package static let mostBytes = 100
 
   package static let rule =
-    "1 to \(mostBytes) letters, digits, `.`, `_` and `-`, begins with a letter, a digit or `_`,"
-    + " does not look like a run's ID"
+    "1 to \(mostBytes) letters, digits, `.`, `_` and `-`, starts with a letter, a digit or `_`,"
+    + " and does not look like the ID of a run"
 
   package static func isValid(_ text: String) -> Bool {
     guard let first = text.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {

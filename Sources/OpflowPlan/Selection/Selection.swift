@@ -127,7 +127,7 @@ package struct Selection: Equatable, Sendable {
       return !plan.flags(task).contains(.finally) || namedFinally?.contains(task) ?? false
     }
     if isLeft { return }
-    if skipped.isEmpty, leavesManualOut { throw .onlyManual }
+    if skipped.isEmpty, leavesManualOut { throw .onlyManual(tasks: Selector.manual(in: plan)) }
     throw skipped.isEmpty ? .nothingInCommon : .allSkipped
   }
 
@@ -143,17 +143,43 @@ package struct UnfitSelector: Error, Equatable, Sendable {
   package var nearest: String?
   /// The selector's matrix, if its tasks are generated only during the run.
   package var laterMatrix: String?
+  /// The tasks, each matrix once, or the tags for a `tag:` selector; nil if too many to list.
+  package var known: [String]?
 
-  package var hint: String? {
+  init(
+    _ selector: String, nearest: String? = nil, laterMatrix: String? = nil, known: [String]?
+  ) {
+    self.selector = selector
+    self.nearest = nearest
+    self.laterMatrix = laterMatrix
+    self.known = known
+  }
+
+  private var hint: String {
     if let matrix = laterMatrix.map(CleanText.string) {
-      return "; the tasks of `\(matrix)` are known when a run has found them: name `\(matrix)`"
+      return "; the run has yet to generate the tasks of `\(matrix)`; name `\(matrix)`"
     }
-    return nearest.map { "; did you mean `\(CleanText.string($0))`?" }
+    if let nearest {
+      return "; did you mean `\(QuotedWords.quoted(CleanText.string(nearest)))`?"
+    }
+    let isTag = selector.hasPrefix("tag:")
+    guard let known else { return isTag ? "" : "; `opflow tasks` lists the tasks" }
+    if known.isEmpty {
+      return isTag ? "; no task has a tag: add `tags: [slow]` to a task" : "; there are no tasks"
+    }
+    return "; its \(isTag ? "tags" : "tasks"): \(Self.list(known))"
   }
 
-  package func message(of flag: String) -> String {
-    "\(flag): no task fits `\(CleanText.string(selector))`\(hint ?? "")"
+  fileprivate static func list(_ names: [String]) -> String {
+    names.map { CleanText.string($0) }.joined(separator: ", ")
   }
+
+  /// For `subject`, such as `no task of ci.yaml`; `hint` replaces the list of tasks.
+  package func message(_ subject: String = "no task", hint: String? = nil) -> String {
+    "\(subject) matches `\(CleanText.string(selector))`\(hint ?? self.hint)"
+  }
+
+  package func message(of flag: String) -> String { "\(flag): \(message())" }
 }
 
 package enum SelectionError: Error, Equatable, Sendable {
@@ -163,21 +189,22 @@ package enum SelectionError: Error, Equatable, Sendable {
   case nothingRemains([String])
   case rerunLeftOut
   case noArguments(task: String, why: String)
-  case onlyManual
+  case onlyManual(tasks: [String]?)
 
   package var message: String {
     switch self {
     case .unfit(let flag, let selector): selector.message(of: flag)
     case .nothingInCommon:
-      "--only: none of its tasks is one of those that are named, so nothing would run"
-    case .allSkipped: "--skip: it skips all that is to run, so nothing would run"
+      "--only matches none of the tasks that you named, so nothing would run"
+    case .allSkipped: "--skip matches all selected tasks, so nothing would run"
     case .nothingRemains(let selectors):
-      "the run was started for \(CleanText.list(selectors) { "`\(CleanText.string($0))`" }),"
-        + " which the manifest does not have any more; start a new run"
+      "the manifest no longer has \(CleanText.list(selectors) { "`\(CleanText.string($0))`" }),"
+        + " for which the run was started; start a new run with `opflow run`"
     case .noArguments(let task, let why):
-      "arguments cannot go to `\(CleanText.string(task))`: \(why)"
-    case .rerunLeftOut: "--rerun: what it names is left out by --only or --skip, or is `manual`"
-    case .onlyManual: "every task is `manual`, so nothing would run: name one"
+      "`\(CleanText.string(task))` cannot get arguments: \(why)"
+    case .rerunLeftOut: "--rerun: --only or --skip excludes its tasks, or they are `manual`"
+    case .onlyManual(let tasks):
+      "every task is `manual`; name one" + (tasks.map { ": \(UnfitSelector.list($0))" } ?? "")
     }
   }
 }
@@ -200,8 +227,8 @@ package enum Selector {
         set.insert(task)
       } else {
         throw UnfitSelector(
-          selector: selector, nearest: nearest(to: selector, plan),
-          laterMatrix: laterMatrix(of: selector, plan))
+          selector, nearest: nearest(to: selector, plan),
+          laterMatrix: laterMatrix(of: selector, plan), known: known(in: plan, for: selector))
       }
     }
     return set
@@ -225,6 +252,29 @@ package enum Selector {
     }
     let names = plan.tasks.lazy.prefix(maxCandidates).map { plan.nameString(TaskID($0)) }
     return NearestName.of(selector, among: Array(matrixGroups.prefix(maxCandidates)) + names)
+  }
+
+  private static let mostKnown = 20
+
+  /// The tasks to list for a wrong selector, or the tags for `tag:NAME`; nil if there are too many.
+  static func known(in plan: Plan, for selector: String) -> [String]? {
+    let names =
+      tagName(selector) == nil
+      ? Array(plan.foldedNames.prefix(mostKnown + 1)) : Array(tags(of: plan).prefix(mostKnown + 1))
+    return names.count > mostKnown ? nil : names
+  }
+
+  /// The `manual` tasks, each matrix once; nil if there are too many.
+  static func manual(in plan: Plan) -> [String]? {
+    var names: [String] = []
+    for name in plan.foldedNames {
+      guard let task = plan.instances(namedBy: name)?.first ?? plan.task(named: name),
+        plan.flags(task).contains(.manual)
+      else { continue }
+      if names.count == mostKnown { return nil }
+      names.append(name)
+    }
+    return names
   }
 
   package static func tags(of plan: Plan) -> [String] {
@@ -256,7 +306,7 @@ package enum Selector {
     }
     if found { return }
     let nearest = NearestName.of(tag, among: others.sorted()).map { "tag:\($0)" }
-    throw UnfitSelector(selector: selector, nearest: nearest)
+    throw UnfitSelector(selector, nearest: nearest, known: known(in: plan, for: selector))
   }
 
   private static func insertMatching(
@@ -268,7 +318,7 @@ package enum Selector {
       set.insert(TaskID(index))
       found = true
     }
-    if !found { throw UnfitSelector(selector: selector) }
+    if !found { throw UnfitSelector(selector, known: known(in: plan, for: selector)) }
   }
 }
 
@@ -337,24 +387,26 @@ extension TaskArguments {
     switch plan.kind(task) {
     case .command where plan.isName(task):
       throw .noArguments(
-        task: plan.nameString(task), why: "it is a name for what it needs, and runs no command")
+        task: plan.nameString(task), why: "it only groups its dependencies and runs no command")
     case .command where plan.makesInstances(task):
       throw .noArguments(
         task: plan.nameString(task),
-        why: "it is a family, whose legs it makes while the run goes on")
+        why: "it is a matrix whose tasks are generated during the run")
     case .shell, .command: self.init(task: task, words: words)
     case .approve:
-      throw .noArguments(task: plan.nameString(task), why: "it asks a person, and runs no command")
+      throw .noArguments(task: plan.nameString(task), why: "it is an approval and runs no command")
     case .block:
-      throw .noArguments(task: plan.nameString(task), why: "it is a block, and runs no command")
+      throw .noArguments(
+        task: plan.nameString(task), why: "it is an external task and runs no command")
     case .download:
-      throw .noArguments(task: plan.nameString(task), why: "it is a download, and runs no command")
+      throw .noArguments(task: plan.nameString(task), why: "it is a download and runs no command")
     }
   }
 
   private static func several(_ names: [String], _ found: TaskSet, _ plan: Plan) -> SelectionError {
     let first = plan.tasks.lazy.map { TaskID($0) }.first(where: found.contains)
-    let instance = first.map { CleanText.string(plan.nameString($0)) } ?? ""
+    let instance =
+      first.map { QuotedWords.quoted(CleanText.string(plan.nameString($0))) } ?? ""
     return .noArguments(
       task: names.first ?? "",
       why: "these are \(found.count) tasks; name one, such as `\(instance)`")

@@ -319,7 +319,7 @@ extension PageData {
     var text = TaskVerdict.reason(task, status).message
     if let rerun = status.history.details.reruns[task] {
       text += text.isEmpty ? "" : "; "
-      text += "the newest resume ran it again: \(ReasonText.text(.rerun(rerun), plan: status.plan))"
+      text += "re-run by the last resume (\(ReasonText.text(.rerun(rerun), plan: status.plan)))"
     }
     let clean = CleanText.string(text)
     return clean.count > longestNote ? "\(clean.prefix(longestNote))…" : clean

@@ -63,8 +63,8 @@ package struct PageReport {
     case .failures: return writeFailure(next)
     case .tables:
       guard next == 0 else { return false }
-      html.add("<noscript><p>A time line, the graph and a table of all tasks are shown where ")
-      html.add("scripts may run.</p></noscript>\n")
+      html.add("<noscript><p>Allow scripts on this page to see the timeline, the graph and the ")
+      html.add("table of all tasks.</p></noscript>\n")
       html.embed(String(cString: cpage_time()).utf8)
       writeTables()
       html.embed(String(cString: cpage_views()).utf8)

@@ -31,14 +31,14 @@ extension PageReport {
 
   private mutating func writeFacts() {
     let began = UTCText.text(milliseconds: status.openedMilliseconds)
-    html.add("<dl class=\"facts\">\n<div><dt>began</dt>")
+    html.add("<dl class=\"facts\">\n<div><dt>started</dt>")
     html.add("<dd><time datetime=\"\(began)\">\(began)</time></dd></div>\n")
     let took = status.sessionsMilliseconds(at: status.lastMilliseconds)
-    fact("took", DurationText.text(milliseconds: took))
+    fact("duration", DurationText.text(milliseconds: took))
     if status.history.sessions > 1 {
       let wall = status.lastMilliseconds - status.openedMilliseconds
-      fact("from first to last", DurationText.text(milliseconds: wall))
-      fact("drives", "\(status.history.sessions)")
+      fact("wall time, first start to last end", DurationText.text(milliseconds: wall))
+      fact("sessions", "\(status.history.sessions)")
     }
     let path = data.path
     if !path.tasks.isEmpty {
@@ -46,8 +46,8 @@ extension PageReport {
       fact("critical path", "\(time) in \(CountText.tasks(path.tasks.count))")
     }
     let processor = status.history.attempts.all.reduce(Int64(0)) { $0.plus($1.cpuMicroseconds) }
-    if processor > 0 { fact("processor time", DurationText.text(microseconds: processor)) }
-    if let close = status.history.close { fact("exit", "\(close.exitCode)") }
+    if processor > 0 { fact("CPU time", DurationText.text(microseconds: processor)) }
+    if let close = status.history.close { fact("exit code", "\(close.exitCode)") }
     if let manifest = status.history.open?.manifestPath {
       let name = manifest == "-" ? "standard input" : manifest
       html.add("<div><dt>manifest</dt><dd><code>\(name)</code></dd></div>\n")
@@ -102,21 +102,25 @@ extension PageReport {
     let close = status.history.close
     var parts: [String] = []
     switch status.state {
-    case .running: parts.append("It goes on; this is how it stood at \(lastTime).")
+    case .running: parts.append("The run was live when opflow wrote this page, at \(lastTime).")
     case .interrupted where close == nil:
       parts.append(
-        "It died: nobody saw its end, and the last that was heard of it was at \(lastTime).")
-    case .cancelled, .interrupted: parts.append("It was \(status.stopWords).")
+        "The run died: its opflow process is gone and recorded no end. Its last record is of"
+          + " \(lastTime).")
+    case .cancelled, .interrupted: parts.append("The run was \(status.stopWords).")
     case .succeeded where status.counts.total == status.counts.upToDate + status.counts.succeeded:
-      parts.append("All tasks have succeeded.")
-    case .succeeded: parts.append("No task has failed that may not.")
+      parts.append("All tasks succeeded.")
+    case .succeeded where status.counts.failedAllowed > 0:
+      parts.append("No task failed, apart from allowed failures.")
+    case .succeeded: parts.append("No task failed.")
     case .failed: break
     }
     if !failures.isEmpty { parts.append(failed) }
     if status.counts.pending > 0, status.state != .running {
-      parts.append(
-        "\(Self.tasks(status.counts.pending, "has", "have")) no end; `\(resumeCommand)` goes on "
-          + "with \(status.counts.pending == 1 ? "it" : "them").")
+      parts.append("\(Self.tasks(status.counts.pending, "is", "are")) pending.")
+    }
+    if status.state != .running, status.state != .succeeded {
+      parts.append("To continue: \(resumeCommand)")
     }
     return parts.joined(separator: " ")
   }
@@ -131,11 +135,12 @@ extension PageReport {
       ? "\(first) failed: \(outcome)"
       : "\(CountText.grouped(failures.count)) tasks failed, \(first) first: \(outcome)"
     if culprits.total > 0 {
-      text += "; \(Self.tasks(culprits.total, "was", "were")) skipped because of that"
+      let cause = failures.count == 1 ? "it" : "them"
+      text += "; \(Self.tasks(culprits.total, "was", "were")) skipped because of \(cause)"
     }
     let limit = status.history.limits.maxFailures ?? 0
     if limit > 0, status.failuresOfSession.count >= limit, status.counts.pending > 0 {
-      text += "; nothing new was started, since --max-failures is \(limit)"
+      text += "; opflow then started no more tasks (--max-failures \(limit))"
     }
     return "\(text)."
   }
@@ -172,7 +177,7 @@ extension PageReport {
     if record.attempts > 0 {
       facts.append("after \(DurationText.text(microseconds: record.wallMicroseconds))")
     }
-    if record.attempts > 1 { facts.append("try \(record.attempts)") }
+    if record.attempts > 1 { facts.append("attempt \(record.attempts)") }
     let cost = culprits.count(of: task)
     if cost > 0 { facts.append("\(Self.tasks(cost, "was", "were")) skipped because of it") }
     if let place = status.plan.place(of: task), place.path != "-" {
@@ -190,13 +195,13 @@ extension PageReport {
     guard attempt > 0, outputRoom > 0, let output = output(task, Self.outputBytes) else { return }
     let (bytes, isWhole) = output.tail(attempt: attempt)
     let tail = LastLines.of(bytes, count: Self.outputLines)
-    if tail.isEmpty { return html.add("<p>It printed nothing.</p>\n") }
+    if tail.isEmpty { return html.add("<p>The task printed nothing.</p>\n") }
     outputRoom -= tail.count
-    let what =
-      isWhole && tail.count >= bytes.count ? "what it printed" : "the end of what it printed"
+    let title = isWhole && tail.count >= bytes.count ? "output" : "end of the output"
     let name = QuotedWords.quoted(status.plan.nameString(task))
     html.add(isOpen ? "<details open><summary>" : "<details><summary>")
-    html.add("\(what), <code>opflow logs --run \(status.run) \(name)</code></summary>\n")
+    html.add("\(title); to see all of it: ")
+    html.add("<code>opflow logs --run \(status.run) \(name)</code></summary>\n")
     html.add("<pre tabindex=\"0\">")
     // An HTML parser drops a leading line feed.
     if tail.first == Field.lineFeed { html.add("\n") }

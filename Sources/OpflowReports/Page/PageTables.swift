@@ -17,8 +17,8 @@ extension PageReport {
   private mutating func writeSlowest() {
     let longest = SlowestTasks.of(status, most: Self.mostRows)
     guard let first = longest.first else { return }
-    begin("slowest", "Slowest")
-    beginTable("<th>task</th><th class=\"n\">time</th><th class=\"n\">processor time</th><th></th>")
+    begin("slowest", "Slowest tasks")
+    beginTable("<th>task</th><th class=\"n\">time</th><th class=\"n\">CPU time</th><th></th>")
     let tries = LastTries(status)
     for (task, wall) in longest {
       row(of: task)
@@ -40,9 +40,9 @@ extension PageReport {
       (tries[$1]?.count ?? 0, $0.index) < (tries[$0]?.count ?? 0, $1.index)
     }
     if tasks.isEmpty { return }
-    begin("retried", "Tried again")
+    begin("retried", "Retried tasks")
     beginTable(
-      "<th>task</th><th class=\"n\">tries</th><th>the one before ended with</th><th>now</th>")
+      "<th>task</th><th class=\"n\">attempts</th><th>last failed attempt</th><th>state</th>")
     for task in tasks.prefix(Self.mostRows) {
       row(of: task)
       cell("\(status.history[task].attempts)")
@@ -56,13 +56,14 @@ extension PageReport {
 
   private mutating func writeResume() {
     guard status.history.sessions > 1 else { return }
-    begin("resume", "What the resume did")
+    begin("resume", "The last resume")
     let resume = ResumeEffects(status)
-    html.add("<p>Drive \(status.history.sessions) took over the results of ")
-    html.add("\(CountText.tasks(resume.reused)): neither their definitions nor what they need ")
-    html.add("had changed.</p>\n")
+    html.add("<p>Session \(status.history.sessions) kept the results of ")
+    html.add("\(CountText.tasks(resume.reused)): their definitions and dependencies did not ")
+    html.add("change.</p>\n")
     if !resume.again.isEmpty {
-      beginTable("<th>ran again</th><th class=\"n\">tasks</th><th>among them</th>")
+      beginTable(
+        "<th>reason for the re-run</th><th class=\"n\">tasks</th><th>examples</th>")
       for group in resume.again.prefix(Self.mostRows) {
         html.add("<tr>")
         words(group.why)
@@ -122,16 +123,17 @@ extension PageReport {
 
   mutating func writeComparison() {
     guard let before, let comparison else { return }
-    begin("before-now", "Compared with the run before")
+    begin("before-now", "Comparison with the previous run")
     let time = UTCText.text(milliseconds: before.openedMilliseconds)
     html.add("<p>Run <code>\(before.run)</code> of \(time) \(Self.sentence(before)).</p>\n")
-    names("Failed now, and did not before", comparison.broken)
-    names("Failed before, and went well now", comparison.fixed)
-    names("Failed both times", comparison.stillFailing)
+    names("New failures", comparison.broken)
+    names("Fixed", comparison.fixed)
+    names("Failed in both runs", comparison.stillFailing)
     names("New in the manifest", comparison.new)
     if comparison.goneCount > 0 {
       let gone = CountText.tasks(comparison.goneCount)
-      html.add("<p>The manifest no longer has \(gone) of that run.</p>\n")
+      let isOne = comparison.goneCount == 1
+      html.add("<p>\(gone) of that run \(isOne ? "is" : "are") no longer in the manifest.</p>\n")
     }
     changes(
       Array(comparison.slower.prefix(Self.mostChanges) + comparison.faster.prefix(Self.mostChanges))
@@ -144,9 +146,9 @@ extension PageReport {
     let counts = [
       (run.counts.succeeded + run.counts.upToDate, "succeeded"), (run.counts.failed, "failed"),
       (run.counts.failedAllowed, "failed (allowed)"), (run.counts.skipped, "skipped"),
-      (run.counts.cancelled, "cancelled"), (run.counts.pending, "had no end"),
+      (run.counts.cancelled, "cancelled"), (run.counts.pending, "pending"),
     ].filter { $0.0 > 0 }.map { "\(CountText.grouped($0.0)) \($0.1)" }
-    let result = run.state == .running ? "goes on" : run.state.rawValue
+    let result = run.state == .running ? "is live" : run.state.rawValue
     let words = counts.isEmpty ? "" : ": \(counts.joined(separator: ", "))"
     return "\(result) after \(wall)\(run.sessionWords)\(words)"
   }
@@ -160,7 +162,7 @@ extension PageReport {
 
   private mutating func changes(_ changes: [RunComparison.Change]) {
     if changes.isEmpty { return }
-    html.add("<h3>Times that changed most</h3>\n")
+    html.add("<h3>Largest changes of duration</h3>\n")
     beginTable(
       """
       <th>task</th><th class="n">before</th><th class="n">now</th><th class="n">change</th><th></th>
@@ -182,15 +184,15 @@ extension PageReport {
   mutating func writeMachines() {
     let nodes = status.history.nodes.all
     if nodes.isEmpty { return }
-    begin("machines", "Machines")
+    begin("machines", "Nodes")
     beginTable(
       """
-      <th>machine</th><th class="n">processors</th><th class="n">memory</th><th class="n">GPUs</th>\
-      <th class="n">joined</th><th class="n">tries</th><th>became</th>
+      <th>node</th><th class="n">CPUs</th><th class="n">memory</th><th class="n">GPUs</th>\
+      <th class="n">joined</th><th class="n">attempts</th><th>last change</th>
       """)
-    var tries: [String: Int] = [:]
+    var attempts: [String: Int] = [:]
     for attempt in status.history.attempts.all {
-      tries[status.history.attempts.host(of: attempt), default: 0] += 1
+      attempts[status.history.attempts.host(of: attempt), default: 0] += 1
     }
     for node in nodes.prefix(Self.mostMachines) {
       html.add("<tr><td><code>\(MachineText.name(node.host))</code></td>")
@@ -198,8 +200,8 @@ extension PageReport {
       cell(node.offer.memoryBytes == 0 ? "" : SizeText.text(bytes: node.offer.memoryBytes))
       cell(node.offer.gpus == 0 ? "" : "\(node.offer.gpus)")
       cell(since(node.joinedMilliseconds))
-      cell(CountText.grouped(tries[node.host] ?? 0))
-      words(became(node))
+      cell(CountText.grouped(attempts[node.host] ?? 0))
+      words(change(of: node))
       html.add("</tr>\n")
     }
     endTable(more: nodes.count - Self.mostMachines)
@@ -211,8 +213,8 @@ extension PageReport {
     return "+\(DurationText.text(milliseconds: passed))"
   }
 
-  /// `is lost at +12s: its stream ended`; empty if the node stayed.
-  private func became(_ node: NodeRecord) -> String {
+  /// `is lost, +12s: its stream ended`; empty if the node stayed.
+  private func change(of node: NodeRecord) -> String {
     if node.state == .joined { return "" }
     let detail = CleanText.string(node.detail)
     return "\(StatusMachines.word(node.state)), \(since(node.stateMilliseconds))"
@@ -232,7 +234,7 @@ struct ResumeEffects {
     var groups: [String: [TaskID]] = [:]
     for (task, reason) in status.history.details.reruns where status.included.contains(task) {
       let why =
-        if case .afterRerun = reason { "what they need ran again" } else {
+        if case .afterRerun = reason { "a dependency is re-run" } else {
           ReasonText.text(.rerun(reason), plan: plan)
         }
       groups[why, default: []].append(task)

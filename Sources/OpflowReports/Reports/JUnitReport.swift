@@ -123,7 +123,7 @@ package struct JUnitReport {
     for failed in status.history.details.failedTries[task] ?? [] where verdict != .skipped {
       let name = verdict == .passed ? "flakyFailure" : "rerunFailure"
       let type = TaskVerdict.word(failed.outcome)
-      xml.add("\n      <\(name) message=\"try \(Int(failed.attempt)): \(failed.text)\" ")
+      xml.add("\n      <\(name) message=\"attempt \(Int(failed.attempt)): \(failed.text)\" ")
       xml.add("type=\"\(type)\"/>")
     }
     if verdict == .passed, record.isRestored {
@@ -139,7 +139,7 @@ package struct JUnitReport {
     guard attempt > 0, let output = output(task, most) else { return }
     let (bytes, isWhole) = output.tail(attempt: attempt)
     outputRoom -= bytes.count
-    if !isWhole { xml.add("(the last \(bytes.count) bytes; the whole is in \(output.path))\n") }
+    if !isWhole { xml.add("(the last \(bytes.count) bytes; full log: \(output.path))\n") }
     for line in LineSlices(bytes) { xml.line(line) }
   }
 

@@ -26,24 +26,24 @@ enum TaskVerdict {
     case .succeeded, .upToDate: return ("", "")
     case .failed: return (word(record.outcome), status.outcome(of: task))
     case .failedAllowed:
-      return ("allowed", "failed, which allow_failure covers: \(status.outcome(of: task))")
+      return ("allowed", "failed (allowed): \(status.outcome(of: task))")
     case .cancelled where record.why == .ended(.stopped(.cancel)) || record.attempts == 0:
       return ("cancelled", "cancelled")
     case .cancelled: return ("interrupted", status.outcome(of: task))
     case .skipped:
-      return ("skipped", "skipped: \(ReasonText.text(status.why(task), plan: status.plan))")
+      return ("skipped", "skipped: \(status.reasonText(status.why(task)))")
     case .waiting where record.isInterrupted:
-      return ("interrupted", "interrupted; a resume runs it again")
+      return ("interrupted", "interrupted; a resume re-runs it")
     case .waiting where status.awaitsNextTry(task):
-      let tries = status.triesFailed(task)
+      let last = status.triesFailed(task)
       return status.isCut(task)
-        ? ("interrupted", "interrupted before its next try; a resume runs it again; \(tries)")
-        : ("pending", "waits for its next try; \(tries)")
+        ? ("interrupted", "interrupted before its next attempt; a resume re-runs it; \(last)")
+        : ("pending", "waits for its next attempt; \(last)")
     case .waiting, .ready, .checking:
       return (
-        "pending", "not started: \(status.state == .running ? "it waits" : "the run ended before")"
+        "pending", "not started: \(status.state == .running ? "it waits" : "the run ended first")"
       )
-    case .prefetched, .running, .suspended: return ("running", "it is still running")
+    case .prefetched, .running, .suspended: return ("running", "still running")
     }
   }
 

@@ -91,7 +91,7 @@ package struct SpanReport {
       let count = status.counts.failed
       writer.error(isRun ? "\(count) \(count == 1 ? "task" : "tasks") failed" : "failed")
     } else if state == .interrupted, !isOver {
-      writer.error("the process that drove it died")
+      writer.error("the opflow process of the run died")
     }
     writer.endSpan()
   }
@@ -340,7 +340,7 @@ struct SpanAttempts {
   private mutating func message(of attempt: TaskAttempt) -> String? {
     switch attempt.end {
     case .none, .succeeded, .cancelled: return nil
-    case .lost: return "the process that drove the run died"
+    case .lost: return "the opflow process of the run died"
     case .interrupted where attempt.reason != .workerLost: return nil
     case .failed, .failedAllowed, .retried, .interrupted:
       return CleanText.string(OutcomeText.text(attempt.outcome, detail: detail(of: attempt)))

@@ -38,7 +38,7 @@ package struct StepSummary {
       let rest =
         told > 0
         ? "… and \(CountText.moreFailures(failed.count - told))"
-        : "\(CountText.failures(failed.count)), too long to be told here"
+        : "\(CountText.failures(failed.count)), too long for this summary"
       text += Array("\n\(rest)\n".utf8)
     }
     if text.count + tables.count <= room { text += tables }
@@ -69,7 +69,7 @@ package struct StepSummary {
     let state = status.history.close?.state ?? .interrupted
     if state == .succeeded { return "" }
     var lines: [String] = []
-    if state != .failed { lines.append("It was \(Self.escaped(status.stopWords)).") }
+    if state != .failed { lines.append("The run was \(Self.escaped(status.stopWords)).") }
     var (cut, unstarted): ([TaskID], [TaskID]) = ([], [])
     for task in status.plan.tasks.lazy.map({ TaskID($0) }) where status.included.contains(task) {
       switch status.state(task) {
@@ -85,24 +85,25 @@ package struct StepSummary {
         break
       }
     }
-    if !cut.isEmpty { lines.append("Cut short: \(names(cut)).") }
-    if !unstarted.isEmpty { lines.append("Never began: \(names(unstarted)).") }
-    lines.append("Resume it: \(Self.code(resumeCommand))")
+    if !cut.isEmpty { lines.append("Interrupted: \(names(cut)).") }
+    if !unstarted.isEmpty { lines.append("Not started: \(names(unstarted)).") }
+    lines.append("To continue: \(Self.code(resumeCommand))")
     return "\n" + lines.joined(separator: "\n\n") + "\n"
   }
 
   private func names(_ tasks: [TaskID]) -> String {
     let shown = tasks.prefix(Self.mostRows).map { Self.code(status.plan.nameString($0)) }
     let more = tasks.count - shown.count
-    return shown.joined(separator: ", ") + (more > 0 ? " and \(CountText.grouped(more)) more" : "")
+    let rest = more > 0 ? " … and \(CountText.grouped(more)) more" : ""
+    return shown.joined(separator: ", ") + rest
   }
 
   private func write(_ task: TaskID, into text: inout [UInt8]) {
     let record = status.history[task]
     let time = DurationText.text(microseconds: record.wallMicroseconds)
-    let tries = record.attempts > 1 ? " (try \(record.attempts))" : ""
+    let number = record.attempts > 1 ? " (attempt \(record.attempts))" : ""
     let detail = Self.escaped(status.outcome(of: task))
-    let title = "\(Self.code(status.plan.nameString(task))): \(detail) after \(time)\(tries)"
+    let title = "\(Self.code(status.plan.nameString(task))): \(detail) after \(time)\(number)"
     guard record.attempts > 0, let output = output(task, Self.mostTailBytes) else {
       text += Array("\n- \(title)\n".utf8)
       return
@@ -120,7 +121,7 @@ package struct StepSummary {
   }
 
   private var allowed: String {
-    table("Allowed to fail", "| task | how |\n| --- | --- |", RunFailures.allowed(status)) {
+    table("Failed (allowed)", "| task | outcome |\n| --- | --- |", RunFailures.allowed(status)) {
       Self.escaped(status.outcome(of: $0))
     }
   }
@@ -129,11 +130,11 @@ package struct StepSummary {
     let tasks = status.history.details.failedTries.keys
       .filter { status.included.contains($0) }.sorted { $0.index < $1.index }
     return retried("Flaky", tasks.filter { status.state($0) == .succeeded })
-      + retried("Tried again", tasks.filter { status.state($0) != .succeeded })
+      + retried("Retried", tasks.filter { status.state($0) != .succeeded })
   }
 
   private func retried(_ title: String, _ tasks: [TaskID]) -> String {
-    table(title, "| task | tries | before |\n| --- | ---: | --- |", tasks) { task in
+    table(title, "| task | attempts | last failed attempt |\n| --- | ---: | --- |", tasks) { task in
       let before = status.history.details.failedTries[task]?.last?.text ?? ""
       return "\(status.history[task].attempts) | \(Self.escaped(before))"
     }

@@ -224,11 +224,10 @@ package struct TraceReport {
   }
 
   private mutating func write(_ request: RequestRecords.Record) {
-    let about = NameList.text(request.tasks, plan: status.plan, limit: 3)
-    let name = "\(request.verb.rawValue)\(about.isEmpty ? "" : " \(about)")"
-    events.instant(
-      CleanText.string("\(name), asked by \(request.requester.text)"),
-      microseconds(request.milliseconds))
+    let names = NameList.text(request.tasks, plan: status.plan, limit: 3)
+    let text = RequestText.text(
+      request.verb, of: names, request.carried, by: request.requester, plan: status.plan)
+    events.instant(CleanText.string(text), microseconds(request.milliseconds))
   }
 }
 

@@ -141,13 +141,14 @@ final class Agent {
       if let opening {
         if opening.nextLook <= now { lookForPlan(opening, now) }
       } else if openBy <= now {
-        fail("nobody said what to work for", now)
+        fail("the coordinator named no run", now)
       }
     case .serving:
       guard var lease else { break }
       if lease.end <= now {
-        AgentMain.complain("no word of the coordinator for too long: ending all workers")
-        leave(saying: "no word of the coordinator came in time", now)
+        let why = "the coordinator sent nothing within the heartbeat timeout"
+        AgentMain.complain("\(why); ending all workers")
+        leave(saying: why, now)
         break
       }
       if let end = doubt.end, end <= now { doubt.release(into: &output) }
@@ -167,7 +168,7 @@ final class Agent {
 
   private func takeSignals(_ now: Instant) throws(Errno) {
     while let (signal, _) = try signals.next() {
-      leave(saying: "it was ended by \(SignalName.spelled(signal.rawValue))", now)
+      leave(saying: "its agent received \(SignalName.spelled(signal.rawValue))", now)
     }
   }
 
@@ -183,9 +184,9 @@ final class Agent {
     while true {
       switch input.nextAgentMessage(into: &aside) {
       case .message(let message):
-        if !apply(message, now) { return fail("the coordinator sent what makes no sense", now) }
+        if !apply(message, now) { return fail("the coordinator sent an unexpected message", now) }
       case .needsMore: return
-      case .malformed: return fail("the coordinator sent a line that is no message", now)
+      case .malformed: return fail("the coordinator sent an invalid line", now)
       }
     }
   }
@@ -201,8 +202,8 @@ final class Agent {
       guard case .waiting = phase, self.opening == nil else { return false }
       guard opening.version == AgentOpening.currentVersion else {
         fail(
-          "it speaks version \(opening.version) of the agent's protocol, this opflow version"
-            + " \(AgentOpening.currentVersion)", now)
+          "the run uses version \(opening.version) of the agent protocol, the opflow of this node"
+            + " version \(AgentOpening.currentVersion); install the same opflow on all nodes", now)
         return true
       }
       let look = OpeningReader(opening, from: now)
@@ -272,7 +273,9 @@ final class Agent {
   /// Uses the variables and arguments received so far.
   private func readyLauncher() throws(LaunchFailure) -> LocalLauncher {
     if let launcher { return launcher }
-    guard let folder, let opening else { throw LaunchFailure(detail: "there is no run") }
+    guard let folder, let opening else {
+      throw LaunchFailure(detail: "the coordinator named no run")
+    }
     do throws(Errno) {
       let launcher = try LocalLauncher(
         node: 0, watch: workerWatch, folder: folder, runID: opening.opening.run,
@@ -281,7 +284,7 @@ final class Agent {
       self.launcher = launcher
       return launcher
     } catch {
-      throw LaunchFailure(detail: "no worker can be started for \(folder.path): \(error)")
+      throw LaunchFailure(detail: "cannot start workers for \(folder.path): \(error)")
     }
   }
 
@@ -315,7 +318,7 @@ final class Agent {
       try SurvivorFiles.add(
         SurvivorNote(task: .none, attempt: 0, worker: worker, left: survivors), in: folder.path)
     } catch {
-      AgentMain.complain("process \(survivors.names) cannot be written down: \(error)")
+      AgentMain.complain("cannot record process \(survivors.names): \(error)")
     }
   }
 
@@ -505,7 +508,7 @@ struct OpeningReader {
   }
 
   func look(at now: Instant) -> Finding {
-    guard let id = RunID(opening.run) else { return .unusable("\(opening.run) is no run") }
+    guard let id = RunID(opening.run) else { return .unusable("`\(opening.run)` is not a run ID") }
     let folder = RunFolder(id: id, path: opening.folder)
     do throws(RunFolderError) {
       // Listing a folder makes a network file system drop cached names.
@@ -513,13 +516,13 @@ struct OpeningReader {
       let plan = try folder.mapPlan()
       if plan.key.description == opening.planKey { return .found(folder) }
       return now < until
-        ? .notYet : .unusable("\(folder.plan) is another plan than the run's: \(plan.key)")
+        ? .notYet : .unusable("\(folder.plan) is not the plan of the run: its key is \(plan.key)")
     } catch .plan(_, let error) {
-      return .unusable("\(folder.plan) is no plan that this opflow can use: \(error.message)")
+      return .unusable("cannot use the plan \(folder.plan): \(error.message)")
     } catch .file(_, _, let error) where now >= until {
       return .unusable(
-        "the run's folder \(folder.path) cannot be used here: \(error) (it must be on a file system"
-          + " that all machines see)")
+        "cannot use the run's folder \(folder.path) on this node: \(error); put it on a file system"
+          + " that all nodes share")
     } catch {
       return .notYet
     }

@@ -14,14 +14,14 @@ package enum AgentMain {
   /// error.
   package static func run(arguments: [String]) -> Int32 {
     guard arguments.isEmpty || arguments == [endsJob] else {
-      complain("usage: opflow agent (it is started by `opflow run --on`, not by hand)")
+      complain("usage: opflow agent (`opflow run --on` starts it; do not start it yourself)")
       return 2
     }
     do throws(Errno) {
       let agent = try Agent(endsJob: !arguments.isEmpty)
       return try agent.work() ? 0 : 1
     } catch {
-      complain("cannot go on: \(error)")
+      complain("cannot continue: \(error)")
       return 74
     }
   }
@@ -115,7 +115,8 @@ struct AbandonedJob {
     // A new coordinator does not use this job.
     let isOthers = owner != nil && (try? LockHolder.content(lock)) != owner
     guard !isHeld || isOthers else { return }
-    AgentMain.complain("who asked for job \(job) drives the run no more: ending it")
+    AgentMain.complain(
+      "the opflow process that requested Slurm job \(job) is gone; cancelling the job")
     if let complaint = SlurmProgram.cancel(job) { AgentMain.complain(complaint) }
   }
 }

@@ -210,11 +210,11 @@ enum ProgramFault: Error {
 
   var detail: String {
     switch self {
-    case .malformed: "it sent a line that is no message"
-    case .unheard: "it does not read what it is told"
-    case .unsendable(let error): "messages could not be sent to it: \(error)"
+    case .malformed: "it sent an invalid line"
+    case .unheard: "it does not read its messages"
+    case .unsendable(let error): "cannot send to it: \(error)"
     case .noSuchTask(let task):
-      "it offers task number \(task.rawValue), which the plan does not have"
+      "it offers to run task number \(task.rawValue), which is not in the plan"
     }
   }
 }

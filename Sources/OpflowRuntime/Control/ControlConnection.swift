@@ -137,7 +137,7 @@ package struct ControlConnection {
     }
   }
 
-  private static let foreignAnswer = "it was answered with something that opflow does not say"
+  private static let foreignAnswer = "the run sent an answer that this opflow does not understand"
 
   private static func readLine(
     _ socket: borrowing Descriptor, waits: () -> Void
@@ -162,7 +162,7 @@ package struct ControlConnection {
 extension RequestID {
   package static func new() -> RequestID {
     let text = "\(ProcessID.own).\(Clock.monotonicNanoseconds).\(UInt32.random(in: .min ... .max))"
-    guard let id = RequestID(text) else { preconditionFailure("a request's id is none: \(text)") }
+    guard let id = RequestID(text) else { preconditionFailure("not a request ID: \(text)") }
     return id
   }
 }
@@ -205,7 +205,7 @@ final class KeyRequests {
     } catch {
       let refused = [request] + queue
       queue = []
-      return refused.map { ($0, "\($0.verb.rawValue): the run takes no requests now: \(error)") }
+      return refused.map { ($0, "\($0.verb.rawValue): cannot connect to the run: \(error)") }
     }
   }
 

@@ -108,8 +108,10 @@ final class ControlSocket {
     } catch {
       throw ControlFault(
         detail: error == .exists
-          ? "\(path)/\(Self.name) is no socket and stays as it is: this run takes no requests"
-          : "this run takes no requests, its folder can have no socket: \(error)")
+          ? "other processes cannot control this run: \(path)/\(Self.name) is not a socket;"
+            + " remove it, then resume"
+          : "other processes cannot control this run: cannot create a socket in its folder:"
+            + " \(error)")
     }
   }
 
@@ -173,7 +175,7 @@ final class ControlSocket {
       at: now)
     guard peer.user == ProcessID.ownUser || peer.user == 0 else {
       _ = try? connection.send(
-        RequestLines.line(.refused(detail: "the run is that of another user"), to: nil))
+        RequestLines.line(.refused(detail: "the run belongs to another user"), to: nil))
       return
     }
     try watch.add(connection.rawDescriptor, .control, UInt32(lastConnection))
@@ -245,7 +247,7 @@ extension ControlSocket {
     } else if connection.hasEnded {
       forget(connection)
     } else if connection.unreadBytes >= RequestLines.longestLineBytes {
-      try dismiss(connection, "a line has \(RequestLines.longestLineBytes) bytes at most")
+      try dismiss(connection, "a request may have at most \(RequestLines.longestLineBytes) bytes")
     } else {
       boundMemory()
     }
@@ -266,7 +268,7 @@ extension ControlSocket {
         let most = halfLines.max(by: { $0.unreadBytes < $1.unreadBytes })
       else { return }
       do throws(Errno) {
-        try dismiss(most, "too much is being said at once; ask again")
+        try dismiss(most, "too many requests at once; try again")
       } catch {
         forget(most)
       }
@@ -298,7 +300,7 @@ extension ControlSocket {
     if hosts.isLeaving { return .refused(detail: ClientHello.leaving) }
     return hosts.add(connection, host.afterClient)
       ? .done(count: 1)
-      : .refused(detail: "the run is for \(Clients.most) programs already that are connected")
+      : .refused(detail: "the run already has \(Clients.most) clients, the maximum")
   }
 
   /// Returns the requests whose turn has come, after all reports of workers.
@@ -343,7 +345,7 @@ extension ControlSocket {
         Result { () throws(RequestRefusal) in
           _ = try requester("", connection, running)
           guard !hosts.contains(connection.id) else {
-            throw RequestRefusal(detail: "blocks are offered over another connection")
+            throw RequestRefusal(detail: "use another connection for external tasks")
           }
           return .demand(.hello(hello))
         }
@@ -385,20 +387,23 @@ extension ControlSocket {
     case .outside: break
     case .inside:
       throw RequestRefusal(
-        detail: "what the run started itself, and is no task of it, cannot steer it")
+        detail: "a process that opflow started for the run, but not as a task, cannot control it")
     case .worker(let worker):
       let task = running(worker)
       if task.isNone {
-        throw RequestRefusal(detail: "a process that a task left behind cannot steer the run")
+        throw RequestRefusal(
+          detail: "a process that an ended task left behind cannot control the run")
       }
       let taskName = plan.nameString(task)
       if answers {
         throw RequestRefusal(
-          detail: "\(taskName) is a task of this run, and a run does not answer its own questions")
+          detail: "`\(taskName)` is a task of this run, and tasks cannot approve or reject in their"
+            + " own run")
       }
       guard plan.flags(task).contains(.control) else {
         throw RequestRefusal(
-          detail: "\(taskName) is a task of this run, and may steer it with `control: true` only")
+          detail: "`\(taskName)` is a task of this run; to control the run, it needs"
+            + " `control: true`")
       }
       name = "task \(taskName)"
       own = task

@@ -10,24 +10,26 @@ enum FileEntry {
 
   /// Returns the paths with changed hashes, except the root.
   static func changed(from old: [String], to new: [String]) -> [String] {
-    var hashes: [Substring: Substring] = [:]
-    for entry in old { hashes[path(entry)] = hash(entry) }
+    var hashes: [PathKey: Substring] = [:]
+    for entry in old { hashes[PathKey(path(entry))] = hash(entry) }
     return new.dropFirst().filter { entry in
-      hashes[path(entry)].map { $0 != hash(entry) } ?? false
-    }.map { String(path($0)) }
+      hashes[PathKey(path(entry))].map { $0 != hash(entry) } ?? false
+    }.map(path)
   }
 
-  static func hashes(of entries: [String], from folder: String) -> [String: String] {
-    var hashes: [String: String] = [:]
+  static func hashes(of entries: [String], from folder: String) -> [PathKey: String] {
+    var hashes: [PathKey: String] = [:]
     for entry in entries {
-      let path = String(path(entry))
-      hashes[path.hasPrefix("/") ? path : "\(folder)/\(path)"] = String(hash(entry))
+      let path = path(entry)
+      hashes[PathKey(path.hasPrefix("/") ? path : "\(folder)/\(path)")] = String(hash(entry))
     }
     return hashes
   }
 
   static func hash(_ entry: String) -> Substring { entry.prefix { $0 != " " } }
-  private static func path(_ entry: String) -> Substring { entry.drop { $0 != " " }.dropFirst() }
+  private static func path(_ entry: String) -> String {
+    String(entry.drop { $0 != " " }.dropFirst())
+  }
 }
 
 extension KeptFiles {

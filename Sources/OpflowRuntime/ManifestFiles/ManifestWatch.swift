@@ -13,9 +13,9 @@ package struct ManifestWatch: ~Copyable {
   /// Tells viewers that another round may follow. A missing lock is harmless.
   private var lock: FileLock?
   /// Hashes by path and by pattern; nil for missing files.
-  private var seen: [String: String?]
+  private var seen: [PathKey: String?]
   /// Files with an unchanged status are not read.
-  private var statuses: [String: FileStatus] = [:]
+  private var statuses: [PathKey: FileStatus] = [:]
   private var patterns: [(pattern: String, folder: String)] = []
   private var inputs = InputsScan()
   private var inputsNanoseconds: Int64 = 0
@@ -43,8 +43,8 @@ package struct ManifestWatch: ~Copyable {
   mutating func follow(_ plan: Plan, _ files: [String], _ initial: [InitialState]) {
     let hashes = FileEntry.hashes(of: files, from: plan.string(plan.manifest.folder))
     patterns = plan.patternsRead
-    var known: [String: String?] = [:]
-    for path in plan.filesRead {
+    var known: [PathKey: String?] = [:]
+    for path in plan.filesRead.map(PathKey.init) {
       if let before = seen[path] {
         known.updateValue(before, forKey: path)
         continue
@@ -74,7 +74,7 @@ package struct ManifestWatch: ~Copyable {
       let now = hash(path)
       if now == before { continue }
       seen.updateValue(now, forKey: path)
-      changed.append(path)
+      changed.append(path.string)
     }
     for (pattern, folder) in patterns {
       let name = Self.name(pattern, folder)
@@ -91,7 +91,9 @@ package struct ManifestWatch: ~Copyable {
 
   var watchedFolders: [String] {
     var folders: Set<String> = []
-    for path in seen.keys where !Self.isName(path) { folders.insert(Path.parent(of: path)) }
+    for path in seen.keys where !Self.isName(path) {
+      folders.insert(Path.parent(of: path.string))
+    }
     for (_, folder) in patterns { folders.insert(folder) }
     folders.formUnion(inputs.folders)
     folders.formUnion(place?.folders ?? [])
@@ -125,22 +127,22 @@ package struct ManifestWatch: ~Copyable {
     }
   }
 
-  private mutating func hash(_ path: String) -> String? {
-    guard let status = try? Path.status(path), status.kind == .file else {
+  private mutating func hash(_ path: PathKey) -> String? {
+    guard let status = try? Path.status(path.string), status.kind == .file else {
       statuses[path] = nil
       return nil
     }
     if let before = seen[path], before != nil, statuses[path] == status { return before }
-    guard let hash = try? FileHash.planKey(path).description else { return nil }
+    guard let hash = try? FileHash.planKey(path.string).description else { return nil }
     statuses[path] = status
     return hash
   }
 
   /// Paths cannot contain NUL.
-  private static func name(_ pattern: String, _ folder: String) -> String {
-    "\0\(folder)\0\(pattern)"
+  private static func name(_ pattern: String, _ folder: String) -> PathKey {
+    PathKey("\0\(folder)\0\(pattern)")
   }
-  private static func isName(_ key: String) -> Bool { key.utf8.first == 0 }
+  private static func isName(_ key: PathKey) -> Bool { key.string.utf8.first == 0 }
 
   private static func names(_ pattern: String, _ folder: String) -> String? {
     (try? FileNames.texts(fitting: pattern, in: folder).get()).map {

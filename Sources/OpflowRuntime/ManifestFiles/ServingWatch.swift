@@ -196,10 +196,10 @@ package enum ChangeOutlook: Sendable {
   case obstacle(String, passes: Bool)
 }
 
-/// Checks a run's files in a thread, since opening a file may block for long (file leases, dead
+/// Checks a run's files in a thread, since opening a file may block for long (`F_SETLEASE`, dead
 /// servers).
 ///
-/// SAFETY: from `submit` until `takeDone` only the thread uses it, otherwise only its owner.
+/// SAFETY: from `submit` until `takeDone` only the thread uses it, else only its owner.
 package final class ChangeScan: @unchecked Sendable {
   enum Finding {
     case nothing

@@ -86,14 +86,16 @@ package final class AllocationKeeper {
     }
     nextQuestionAt = now
     signals = try rethrowing(SignalDescriptor([.terminate, .interrupt, .hangup])) {
-      LaunchFailure(detail: "signals cannot be heard: \($0)")
+      LaunchFailure(detail: "cannot receive signals: \($0)")
     }
     guard salloc == nil else { return }
     guard let job = Environment.value("SLURM_JOB_ID").flatMap({ Int64($0) }),
       let nodes = Environment.value("SLURM_JOB_NODELIST"),
       let cpus = Environment.value("SLURM_JOB_CPUS_PER_NODE")
     else {
-      throw LaunchFailure(detail: "this is no allocation: SLURM_JOB_ID and the like are not set")
+      throw LaunchFailure(
+        detail: "not in a Slurm allocation: SLURM_JOB_ID, SLURM_JOB_NODELIST or"
+          + " SLURM_JOB_CPUS_PER_NODE is not set")
     }
     self.job = job
     facts = (nodes, cpus)
@@ -160,7 +162,7 @@ package final class AllocationKeeper {
     }
     if facts == nil, let queue, now >= queue.deadline {
       let why = reason.map { " (\($0))" } ?? ""
-      end("no allocation came within \(queue.milliseconds / 1000) s\(why)")
+      end("Slurm granted no allocation within \(queue.milliseconds / 1000) s\(why)")
     }
   }
 
@@ -211,8 +213,8 @@ package final class AllocationKeeper {
     if ended.error { wait.clear(Slot.salloc + 1) }
     guard wait.isReady(Slot.salloc + 2) else { return }
     salloc.takeEnd()
-    let why = salloc.complaint ?? "salloc ended without a word"
-    end(facts == nil ? "Slurm gives no allocation: \(why)" : "the allocation has ended: \(why)")
+    let why = salloc.complaint ?? "`salloc` ended without an error message"
+    end(facts == nil ? "Slurm granted no allocation: \(why)" : "the allocation has ended: \(why)")
   }
 
   private func end(_ complaint: String) {

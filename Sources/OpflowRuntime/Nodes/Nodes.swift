@@ -88,9 +88,9 @@ final class Nodes {
     guard place.failures < Self.mostFailures, place.losses < Self.mostLosses else {
       let why =
         place.failures < Self.mostFailures
-        ? "\(place.plan.name) is not used any more, since it was lost \(place.losses) times: "
+        ? "opflow no longer uses node \(place.plan.name), which was lost \(place.losses) times: "
           + "\(complaint)"
-        : "\(place.plan.name) could not be reached, tried \(place.failures) times: \(complaint)"
+        : "cannot reach node \(place.plan.name), tried \(place.failures) times: \(complaint)"
       places[index].state = .givenUp(why)
       return why
     }
@@ -100,7 +100,7 @@ final class Nodes {
     return nil
   }
 
-  static let overText = "the time of the allocation is over"
+  static let overText = "the time of the allocation has run out"
 
   func close(_ index: Int, complaint: String) -> [(RelayLauncher, NodeID)] {
     allocations[index].isOver = true
@@ -150,8 +150,9 @@ final class Nodes {
       switch place.state {
       case .waiting, .connecting:
         if place.losses > 0 || place.complaint.isEmpty && place.awaited == nil { return nil }
-        let why = place.complaint.isEmpty ? "it had not answered by the end" : place.complaint
-        return "\(place.plan.name) did not join the run: \(why)"
+        let why =
+          place.complaint.isEmpty ? "it did not answer before the run ended" : place.complaint
+        return "node \(place.plan.name) did not join the run: \(why)"
       case .joined, .lost, .givenUp: return nil
       }
     }
@@ -200,10 +201,10 @@ final class Nodes {
     for case .givenUp(let complaint) in places.map(\.state) where !all.contains(complaint) {
       all.append(complaint)
     }
-    if all.isEmpty { return "no other machine was named" }
+    if all.isEmpty { return "`--on` names no node" }
     let more = all.count - Self.mostComplaints
     return all.prefix(Self.mostComplaints).joined(separator: "; ")
-      + (more > 0 ? "; and \(more) more" : "")
+      + (more > 0 ? "; … and \(more) more" : "")
   }
 
   private static let mostComplaints = 3
@@ -296,7 +297,7 @@ extension TransportPlan {
   }
 
   init(command: String) {
-    self.init(name: "the machine behind `\(command)`", words: ["/bin/sh", "-c", command])
+    self.init(name: "`\(command)`", words: ["/bin/sh", "-c", command])
   }
 
   /// Without prompts, and with timeouts that soon detect a missing machine.
@@ -325,8 +326,8 @@ package struct LeaseSetting: Equatable {
     }
     guard let given = WrittenDuration.milliseconds(text), (100...3_600_000).contains(given) else {
       throw LeaseFault(
-        message: "\(Self.variable) takes a duration from 100ms to 1h, such as 20s, not "
-          + "`\(CleanText.string(text))`")
+        message: "\(Self.variable): `\(CleanText.string(text))` is not a valid heartbeat timeout; "
+          + "use a duration from 100ms to 1h, such as 20s")
     }
     milliseconds = Int64(given)
   }

@@ -59,7 +59,7 @@ final class SlurmAllocation {
       try watch.add(input.rawValue, owner, place)
       self.reports = consume input
     } catch {
-      throw LaunchFailure(detail: "an allocation's keeper could not be started: \(error)")
+      throw LaunchFailure(detail: "cannot start the process that holds the allocation: \(error)")
     }
   }
 
@@ -67,9 +67,12 @@ final class SlurmAllocation {
     while !isOver {
       switch lines.nextOfKeeper() {
       case .needsMore:
-        guard let hasMore = read() else { return end("its keeper has ended") }
+        guard let hasMore = read() else {
+          return end("the process that holds the allocation has ended")
+        }
         if !hasMore { return nil }
-      case .malformed: return end("its keeper sent a line that is no message")
+      case .malformed:
+        return end("the process that holds the allocation sent an invalid line")
       case .message(.pending(let job, let reason)): return .pending(job: job, reason: reason)
       case .message(.granted(let job, let left)): return .granted(job, secondsLeft: left)
       case .message(.left(let seconds)): return .left(seconds: seconds)

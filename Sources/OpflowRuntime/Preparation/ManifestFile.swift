@@ -221,7 +221,7 @@ package struct ManifestFile {
   private static func expectTrusted(_ path: String, of manifest: String) throws(NamedFileFault) {
     let writers = TrustedWriters.own.including(writersOf: manifest)
     guard let foreign = writers.doubt(path) else { return }
-    throw .failed("\(foreign). If you trust it, name it without the `?`")
+    throw .failed("\(foreign); if you trust it, name it without the `?`")
   }
 
   private static func copy(_ bytes: [UInt8], of path: String) -> NamedFile {
@@ -340,7 +340,7 @@ enum FurtherFile {
     case .device: "a device"
     case .fifo: "a FIFO"
     case .socket: "a socket"
-    case .other: "something else"
+    case .other: "a special file"
     }
   }
 }

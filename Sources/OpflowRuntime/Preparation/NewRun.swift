@@ -84,8 +84,8 @@ package struct NewRun: Preparation {
     throw .selection(
       .noArguments(
         task: plan.nameString(arguments.task),
-        why: "one of them holds a secret, and they are written down; list it under the task's"
-          + " `secrets`, and read it from the environment"))
+        why: "one of them contains a secret, and opflow stores arguments; list the secret under"
+          + " `secrets` of the task, and read it from the environment"))
   }
 
   /// Creates the run, which this process then holds and which can be resumed.

@@ -31,6 +31,8 @@ package enum PreparationError: Error {
   /// Workers of an earlier session are, or may be, alive on these machines.
   case workersElsewhere([String])
   case noProgram(String, for: String)
+  /// Slurm's controller does not answer; the output of `scontrol ping`.
+  case noController(String)
   case taskAround(String)
   case survivors([Orphans.Survivor])
   case tooFewDevices(task: String, wanted: Int, there: Int)

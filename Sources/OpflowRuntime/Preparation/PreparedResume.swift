@@ -126,7 +126,7 @@ package struct PreparedResume: Preparation {
     }
     let changed = FileEntry.changed(from: history.files, to: found.files)
     if !changed.isEmpty {
-      warnings.append("changed since the run was driven last: \(CleanText.list(changed))")
+      warnings.append("changed since the last session: \(CleanText.list(changed))")
     }
     self.warnings = warnings
   }
@@ -281,12 +281,12 @@ package struct PreparedResume: Preparation {
     session.request.warnings = warnings
     if let unremoved {
       session.request.warnings.append(
-        "what lost tasks left in \(folder.values) cannot be removed: \(unremoved)")
+        "cannot remove the files of lost tasks in \(folder.values): \(unremoved)")
     }
     if let left, !left.isEmpty {
       session.request.warnings.append(
-        "workers of an earlier drive may still run on \(left.joined(separator: ", ")): taken for "
-          + "gone")
+        "workers of an earlier session may still run on \(left.joined(separator: ", ")); opflow "
+          + "treats them as gone")
     }
     for survivor in survivors {
       session.request.warnings.append(
@@ -295,7 +295,7 @@ package struct PreparedResume: Preparation {
     if left == nil {
       for machine in Orphans.machinesBeyondReach(of: history.workers) {
         session.request.warnings.append(
-          "an earlier drive had workers on \(machine), which cannot be looked at from here")
+          "an earlier session had workers on \(machine), which opflow cannot check from here")
       }
     }
     return session

@@ -196,7 +196,7 @@ enum MemoryLimits {
     do throws(MemoryDelegation.Obstacle) {
       return try MemoryDelegation.begin()
     } catch {
-      warn("`memory_limit` is not kept: \(error.detail); \(MemoryPolicy.remedy)")
+      warn("`memory_limit` is not enforced: \(error.detail); \(MemoryPolicy.remedy)")
       return nil
     }
   }

@@ -106,8 +106,8 @@ struct RegrownPlan {
     if let task = plan.task(named: name) { return task }
     let problem = Diagnostic(
       severity: .error, file: manifest.displayPath, line: 1, column: 1,
-      message: "unknown task `\(name)`, which added this to the run",
-      help: "put it back into the manifest that the run began with, or begin a new run",
+      message: "unknown task `\(name)`, which added these tasks to the run",
+      help: "put it back into the manifest that the run began with, or start a new run",
       sourceLine: String(
         decoding: manifest.bytes.prefix { $0 != Field.lineFeed }.prefix(100), as: UTF8.self))
     throw .diagnostics(ManifestError(diagnostics: [problem], errorCount: 1))

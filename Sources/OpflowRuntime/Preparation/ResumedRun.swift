@@ -117,7 +117,9 @@ package struct ResumedRun {
       }
     }
     if !gone.isEmpty {
-      warnings.append("gone, and taken as the run was driven with last: \(CleanText.list(gone))")
+      warnings.append(
+        "some files are missing; opflow uses the copies of the last session:"
+          + " \(CleanText.list(gone))")
     }
     self.warnings = warnings
     self.early = early
@@ -255,8 +257,8 @@ package struct RunManifest {
       source = found
       if let recorded, let moved, recorded != moved {
         warning =
-          "the run began with \(CleanText.string(recorded)), which is still there; its state folder"
-          + " is elsewhere now, and \(CleanText.string(moved)) beside it is used"
+          "the state folder was moved: opflow uses \(CleanText.string(moved)), not"
+          + " \(CleanText.string(recorded)), with which the run began and which still exists"
       } else {
         warning = nil
       }

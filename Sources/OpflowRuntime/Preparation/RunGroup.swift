@@ -6,7 +6,7 @@ internal import OpflowSystem
 /// only one may be live at a time.
 ///
 /// A run is live while its lock is held, so runs that do not wait need no other lock, and a killed
-/// run lets the next one in. Waiting runs take turns: the first holds the gate, a lock in the state
+/// run lets the next one in. Waiting runs take turns: the first holds the turn, a lock in the state
 /// folder, until its own run is live.
 package struct ConcurrencyGroup: Sendable {
   private let state: StateFolder
@@ -95,7 +95,7 @@ package struct ConcurrencyGroup: Sendable {
     but own: RunID? = nil, _ waiting: (Obstacle) -> Void
   ) throws(RunFolderError) -> ConcurrencyGate {
     if ifRunning == .allow { return ConcurrencyGate(lock: nil) }
-    // Before the gate, whose holder may wait for the run that contains this process.
+    // Before the turn, whose holder may wait for the run that contains this process.
     try expectNobody(but: own)
     let path = try gatePath()
     let gate: ConcurrencyGate
@@ -126,7 +126,7 @@ package struct ConcurrencyGroup: Sendable {
     return members.first
   }
 
-  /// Another process holds the gate: names its run once that has begun, or else the process.
+  /// Another process holds the turn: names its run once that has begun, or else the process.
   private func first(at path: String, but own: RunID?) throws(RunFolderError) -> RunFolderError {
     var holder = LockHolder.read(path)
     let deadline = Clock.monotonicNanoseconds + Self.patienceNanoseconds
@@ -146,7 +146,7 @@ package struct ConcurrencyGroup: Sendable {
 
   private func gatePath() throws(RunFolderError) -> String {
     let folder = state.locksFolder
-    try doing("make", folder) { () throws(Errno) in
+    try doing("create", folder) { () throws(Errno) in
       _ = try Path.makeDirectories(folder, mode: 0o700)
     }
     // Different endings keep the two kinds of names apart.
@@ -169,7 +169,7 @@ package struct ConcurrencyGroup: Sendable {
 extension StateFolder {
   var locksFolder: String { path + "/locks" }
 
-  /// Removes gates, which are created again on demand.
+  /// Removes free lock files, which are created again on demand.
   package func removeFreeGates() {
     guard let names = try? Path.names(in: locksFolder) else { return }
     for name in names where ConcurrencyGroup.isGate(name) {

@@ -71,8 +71,11 @@ package struct RunRequest: Equatable, Sendable {
 extension RunRequest {
   package func expectPrograms() throws(PreparationError) {
     for request in on {
-      guard let program = request.program, !Program.isInPath(program) else { continue }
-      throw .noProgram(program, for: request.text)
+      guard let program = request.program else { continue }
+      guard Program.isInPath(program) else { throw .noProgram(program, for: request.text) }
+      if program == "salloc", let complaint = SlurmProgram.complaintOfController() {
+        throw .noController(complaint)
+      }
     }
   }
 }

@@ -13,10 +13,10 @@ package enum LimitedCommand {
     package var fault: String? {
       switch self {
       case .exit(0): nil
-      case .exit(let code): "ended with exit \(code)"
-      case .signal(let number): "was ended by signal \(number)"
-      case .tookTooLong(let seconds): "was killed, since it took more than \(seconds)s"
-      case .stopped: "was killed, by a signal to opflow"
+      case .exit(let code): "exited with code \(code)"
+      case .signal(let number): "was killed by signal \(number)"
+      case .tookTooLong(let seconds): "was killed because it took longer than \(seconds)s"
+      case .stopped: "was killed because opflow received a signal"
       }
     }
   }
@@ -79,10 +79,9 @@ package enum GraphvizError: Error, Equatable, Sendable {
   package var message: String {
     switch self {
     case .missing:
-      "svg is drawn by Graphviz, and there is no `dot` in a folder of PATH: install Graphviz"
-        + " (the package `graphviz`), or take `--format mermaid`, which pages of GitHub and GitLab "
-        + "draw"
-    case .unusable(let why): "Graphviz did not draw the graph: `dot` \(why)"
+      "svg needs Graphviz, and `dot` was not found in PATH; install the package `graphviz`, or use"
+        + " `--format mermaid`, which GitHub and GitLab render"
+    case .unusable(let why): "Graphviz could not draw the graph: `dot` \(why)"
     }
   }
 }
@@ -99,13 +98,13 @@ package enum Graphviz {
     do throws(Errno) {
       (end, drawn, complaints) = try run(program, graph)
     } catch {
-      throw .unusable("could not be run: \(error)")
+      throw .unusable("cannot be started: \(error)")
     }
     if let fault = end.fault {
       let isTooMuch = if case .tookTooLong = end { true } else { false }
-      throw .unusable(fault + (isTooMuch ? "; without -v it has less to draw" : complaints))
+      throw .unusable(fault + (isTooMuch ? "; without -v the graph is smaller" : complaints))
     }
-    if drawn.isEmpty { throw .unusable("wrote nothing" + complaints) }
+    if drawn.isEmpty { throw .unusable("printed nothing" + complaints) }
     return drawn
   }
 

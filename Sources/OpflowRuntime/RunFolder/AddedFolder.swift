@@ -34,14 +34,14 @@ package struct AddedFolder: Sendable {
   /// Syncs the folder before the journal refers to it.
   func write(segment bytes: [UInt8], _ source: Source, _ kept: KeptFiles) throws(RunFolderError) {
     var isNew = true
-    try doing("make", run.added) { () throws(Errno) in
+    try doing("create", run.added) { () throws(Errno) in
       do throws(Errno) {
         try Path.makeDirectory(run.added)
       } catch .exists {
         isNew = false
       }
     }
-    try doing("make", path, Path.makeDirectory(path))
+    try doing("create", path, Path.makeDirectory(path))
     // A resume compiles the segment again.
     try Self.put(bytes, at: segment, isSynced: false)
     switch source {
@@ -69,7 +69,7 @@ package struct AddedFolder: Sendable {
   // MARK: - For the session
 
   func segment(of request: AddRequest) throws(RequestRefusal) -> Plan {
-    if let carried = request.carried { return try Self.open(carried.segment, "what is added") }
+    if let carried = request.carried { return try Self.open(carried.segment, "the addition") }
     return try Self.open(try read("plan"), segment)
   }
 
@@ -102,8 +102,8 @@ package struct AddedFolder: Sendable {
       return plan
     } catch {
       throw RequestRefusal(
-        detail: "\(name) is no segment that can be added: \(error.message); the opflow that adds"
-          + " and the one that drives the run must be the same")
+        detail: "opflow cannot add \(name): \(error.message); the opflow that adds tasks and the"
+          + " opflow of the run must have the same version")
     }
   }
 

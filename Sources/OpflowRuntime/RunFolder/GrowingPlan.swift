@@ -187,22 +187,22 @@ enum GrowthFault: Error {
   func detail(in folder: RunFolder) -> String {
     switch self {
     case .unfit(.taken(let task)):
-      "\(AddRequest.outdated): it has a task \(CleanText.string(task)) by now"
+      "\(AddRequest.outdated): it now has a task `\(CleanText.string(task))`"
     case .unfit(.unknownNeed(let task, let need)):
-      "\(AddRequest.outdated): it has no task \(CleanText.string(need)), which"
-        + " \(CleanText.string(task)) needs"
+      "\(AddRequest.outdated): it has no task `\(CleanText.string(need))`, which"
+        + " `\(CleanText.string(task))` needs"
     case .unfit(.unfitNeed(let task, let need)):
-      "\(AddRequest.outdated): \(CleanText.string(task)) cannot need \(CleanText.string(need))"
-        + " so"
-    case .unfit(.resources): "\(AddRequest.outdated): its resources are others"
-    case .unfit(.secrets): "secrets of a run stand in its first manifest"
-    case .unfit(.tooLarge): "the run has as many tasks as it can have"
+      "\(AddRequest.outdated): `\(CleanText.string(task))` cannot need"
+        + " `\(CleanText.string(need))` in this way"
+    case .unfit(.resources): "\(AddRequest.outdated): it has different `resources`"
+    case .unfit(.secrets): "the secrets of a run must be in its first manifest"
+    case .unfit(.tooLarge): "the run has reached the maximum number of tasks"
     case .file(let error): "\(AddRequest.unwritable) \(folder.plan): \(error)"
     case .unsound(let error):
-      "\(folder.plan) cannot be used after that: \(error.message); a resume makes it anew"
+      "\(folder.plan) is unusable after this: \(error.message); `opflow resume` rebuilds it"
     case .lost:
-      "\(folder.plan) could not be written before; a resume makes it anew, and then more can be "
-        + "added"
+      "an earlier write of \(folder.plan) failed; `opflow resume` rebuilds it, and then you can add"
+        + " tasks"
     }
   }
 }

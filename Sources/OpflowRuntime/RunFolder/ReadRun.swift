@@ -52,7 +52,9 @@ package struct ReadRun {
 extension JournalRecovery {
   func warnings(path: String) -> [String] {
     var warnings = damage.prefix(5).map { "\(path): \($0.message)" }
-    if damage.count > 5 { warnings.append("\(path): \(damage.count - 5) more places are damaged") }
+    if damage.count > 5 {
+      warnings.append("\(path): … and \(damage.count - 5) more damaged places")
+    }
     return warnings
   }
 }
@@ -163,13 +165,13 @@ package struct RunPoller: ~Copyable {
     poll.set(1, owner?.rawValue ?? -1)
     for (slot, other) in others.enumerated() { poll.set(2 + slot, other) }
     let patience = owner == nil ? Self.pauseNanoseconds : Self.patienceNanoseconds
-    let isAny = try doing("wait for", folder.path, poll.wait(nanoseconds: min(most, patience)))
+    let isAny = try doing("watch", folder.path, poll.wait(nanoseconds: min(most, patience)))
     guard isAny else { return }
-    if poll.isReady(0) { try doing("wait for", folder.path, files?.takeChanges()) }
+    if poll.isReady(0) { try doing("watch", folder.path, files?.takeChanges()) }
     if poll.isReady(1) { owner = nil }
   }
 
-  /// The process ID may be reused before it is opened, so the holder is checked again.
+  /// The process ID may be another process's before it is opened, so the holder is checked again.
   private static func owner(of folder: RunFolder) -> Descriptor? {
     guard let holder = RunFolderLock.holder(folder), let pid = holder.localPID,
       let found = try? ProcessTree.open(pid),
@@ -189,8 +191,9 @@ package struct RunLogs {
   }
 
   package func path(of task: TaskID, in plan: Plan) -> String? {
-    let name = LogName.of(plan.nameBytes(task))
-    return names.contains(name) ? "\(folder)/\(name)" : nil
+    let id = plan.nameBytes(task)
+    let name = [LogName.of(id), LogName.older(id)].compactMap { $0 }.first(where: names.contains)
+    return name.map { "\(folder)/\($0)" }
   }
 }
 

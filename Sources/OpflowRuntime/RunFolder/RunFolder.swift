@@ -95,7 +95,7 @@ package struct RunFolder: Equatable, Sendable {
   package func makeUnread() throws(RunFolderError) { try makeFolder(unread) }
 
   private func makeFolder(_ folder: String) throws(RunFolderError) {
-    try doing("make", folder) { () throws(Errno) in
+    try doing("create", folder) { () throws(Errno) in
       do throws(Errno) {
         try Path.makeDirectory(folder, mode: 0o700)
       } catch .exists {
@@ -112,9 +112,9 @@ package struct RunFolder: Equatable, Sendable {
       let file = try File.open(cache, [.writeOnly, .create, .exclusive, .noFollow], mode: 0o600)
       try file.writeAll(setting.file)
       guard case .shared(let path, false, _) = setting, !Path.isDirectory(path) else { return [] }
-      return ["no results come from the cache \(path): it is no folder"]
+      return ["opflow does not use the cache \(path): it is not a folder"]
     } catch {
-      return ["no results come from a cache: cannot write \(cache): \(error)"]
+      return ["opflow does not use the cache: cannot write \(cache): \(error)"]
     }
   }
 
@@ -316,13 +316,12 @@ extension RunFolder {
 /// relative to it, so that a moved project finds its copies.
 struct KeptFiles: Sendable {
   private(set) var files: [(path: String, bytes: [UInt8])] = []
-  /// By the bytes of the path: Unicode equivalence makes equal strings of different file names.
-  private var places: [[UInt8]: [Int]] = [:]
+  private var places: [PathKey: [Int]] = [:]
 
   init() {}
 
   mutating func add(_ file: (path: String, bytes: [UInt8])) {
-    let path = Array(file.path.utf8)
+    let path = PathKey(file.path)
     if places[path, default: []].contains(where: { files[$0].bytes == file.bytes }) { return }
     places[path, default: []].append(files.count)
     files.append(file)
@@ -334,7 +333,7 @@ struct KeptFiles: Sendable {
 
   /// Returns the first copy of an absolute path.
   func bytes(of path: String, from folder: String) -> [UInt8]? {
-    places[Array(Self.relative(path, to: folder).utf8)]?.first.map { files[$0].bytes }
+    places[PathKey(Self.relative(path, to: folder))]?.first.map { files[$0].bytes }
   }
 
   static func relative(_ path: String, to folder: String) -> String {
@@ -422,7 +421,7 @@ package enum JournalCleanCopy {
     var number = 1
     while true {
       let name = number == 1 ? "\(journal).damaged" : "\(journal).damaged-\(number)"
-      let isTaken = try doing("keep the old journal as", name) { () throws(Errno) -> Bool in
+      let isTaken = try doing("save the old journal as", name) { () throws(Errno) -> Bool in
         do throws(Errno) {
           try Path.link(journal, to: name)
           return false

@@ -31,50 +31,49 @@ package enum RunFolderError: Error, Equatable, Sendable {
   package var message: String {
     switch self {
     case .file(let doing, let path, let error): "cannot \(doing) \(path): \(error)"
-    case .journal(let path, let error): "\(path): \(error.message). Start anew with `opflow run`"
+    case .journal(let path, let error):
+      "\(path): \(error.message); start a new run with `opflow run`"
     case .plan(let path, let error):
-      "\(path): this is no plan that opflow can use: \(error.message)."
-        + " A resume makes it anew from the manifest"
+      "\(path): opflow cannot use this plan: \(error.message);"
+        + " `opflow resume` rebuilds it from the manifest"
     case .held(let run, let holder?):
-      "run \(run) is held by \(holder). Wait for it, or stop it "
+      "run \(run) is in use by \(holder); wait for it, or stop it "
         + (holder.localPID.map { "with `kill \($0)`" } ?? "there")
     case .heldElsewhere(let run, let holder):
-      "run \(run) is still held by \(holder). Stop it there; where that machine is gone,"
-        + " `opflow resume \(run) --take-over` goes on without it"
-    case .held(let run, nil): "run \(run) is held by another process"
-    case .noRuns(let folder): "no runs in \(folder). Start one with `opflow run FILE`"
+      "run \(run) is still in use by \(holder); stop it there, or, if that machine is gone,"
+        + " take over the run with `opflow resume \(run) --take-over`"
+    case .held(let run, nil): "run \(run) is in use by another process; wait for it to end"
+    case .noRuns(let folder): "no runs in \(folder); start one with `opflow run FILE`"
     case .live(let run, let group, let holder):
-      "run \(run) \(group) is live, and is held by "
-        + (holder?.description ?? "another process")
-        + "; `--if-running wait` waits for it, `--if-running allow` runs beside it"
+      "run \(run) \(group) is live" + (holder.map { " (\($0))" } ?? "")
+        + "; `--if-running wait` waits for it, `--if-running allow` starts a run beside it"
     case .beginning(let group, let holder):
-      "\(holder?.description ?? "another process") begins a run \(group);"
-        + " `--if-running wait` waits for it, `--if-running allow` runs beside it"
+      "\(holder?.description ?? "another process") is starting a run \(group);"
+        + " `--if-running wait` waits for it, `--if-running allow` starts a run beside it"
     case .aroundItself(let run, let group):
-      "this is a task of run \(run) \(group): to wait for it would never end."
-        + " `--if-running allow` runs beside it; so does a manifest of another `concurrency`"
+      "this command was started by a task of run \(run) \(group), so waiting for that run would"
+        + " never end; use `--if-running allow`, or a manifest with another `concurrency`"
     case .foreign(let file, let state):
-      "\(CleanText.string(file.description)): opflow does not use a state folder that it found and "
-        + "that others may have written. If you trust it, name it: `--state-dir "
-        + "\(CleanText.string(state))`"
+      "\(CleanText.string(file.description)), so opflow does not use the state folder that it"
+        + " found; if you trust it, name it: `--state-dir \(CleanText.string(state))`"
     case .foreignManifest(let file, let path):
       "\(CleanText.string(file.description)), and \(CleanText.string(path)) has changed since the "
-        + "run began. If you trust it, name it: `opflow run --resume -f \(CleanText.string(path))`"
+        + "run began; if you trust it, name it: `opflow run --resume -f \(CleanText.string(path))`"
     case .link(let path):
-      "\(path) is a symbolic link: what is behind it may be another's, and nothing of it is "
-        + "removed. --state-dir names the folder that holds the runs themselves"
+      "\(path) is a symbolic link, and opflow does not remove runs through links; name the real "
+        + "state folder with `--state-dir`"
     case .removed(let run):
-      "run \(run) is here no more: its folder was just removed, by `opflow clean`, the end of a "
-        + "later run (`keep_runs`) or by hand"
+      "run \(run) no longer exists; `opflow clean`, the `keep_runs` of a later run or a user has "
+        + "just removed its folder"
     case .noSuchRun(let name) where RunID(name) != nil:
-      "run \(name) is not here; `opflow clean` and the end of a later run (`keep_runs`) remove old "
-        + "ones. `opflow runs` lists those that are"
-    case .noSuchRun(let name):
-      "no run is named `\(name)` or begins like it, and no run is of a manifest there."
-        + " `opflow runs` lists them"
+      "no run with ID `\(name)`; `opflow runs` lists all runs (`opflow clean` and `keep_runs`"
+        + " remove old ones)"
+    case .noSuchRun(let name) where name.contains("/") || name.contains("."):
+      "no runs of a manifest `\(name)`; `opflow runs` lists all runs"
+    case .noSuchRun(let name): "no run with ID `\(name)`; `opflow runs` lists all runs"
     case .ambiguous(let name, let runs):
-      "`\(name)` is the beginning of \(runs.count) runs: "
-        + runs.prefix(5).joined(separator: ", ") + (runs.count > 5 ? ", …" : "")
+      "\(runs.count) run IDs start with `\(name)`: " + runs.prefix(5).joined(separator: ", ")
+        + (runs.count > 5 ? ", … and \(runs.count - 5) more" : "") + "; type more of the ID"
     }
   }
 }

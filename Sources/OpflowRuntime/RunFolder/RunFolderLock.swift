@@ -76,7 +76,7 @@ package struct RunFolderLock: ~Copyable {
   static let intervalMilliseconds: Int32 = 500
 
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
-    try doing("look at", folder.lock, FileLock.isHeld(folder.lock))
+    try doing("check", folder.lock, FileLock.isHeld(folder.lock))
       || namedElsewhere(folder) != nil
   }
 
@@ -98,7 +98,7 @@ package struct RunFolderLock: ~Copyable {
 
 extension Descriptor {
   borrowing func isStill(at path: String) throws(RunFolderError) -> Bool {
-    let own = try doing("look at", path, status())
+    let own = try doing("check", path, status())
     return (try? Path.status(path))?.identity == own.identity
   }
 }
@@ -309,7 +309,7 @@ package final class ClientsLock {
   }
 
   package static func isHeld(_ folder: RunFolder) throws(RunFolderError) -> Bool {
-    try doing("look at", folder.clientsLock, SharedLock.isHeld(folder.clientsLock))
+    try doing("check", folder.clientsLock, SharedLock.isHeld(folder.clientsLock))
   }
 }
 
@@ -375,7 +375,7 @@ package struct StateFolderLock: ~Copyable {
   }
 
   private static func makeFolder(_ path: String) throws(RunFolderError) {
-    try doing("make", path) { () throws(Errno) in
+    try doing("create", path) { () throws(Errno) in
       for folder in try Path.makeDirectories(path, mode: 0o700) {
         try Path.syncFolder(Path.parent(of: folder))
       }

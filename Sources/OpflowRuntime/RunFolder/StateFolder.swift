@@ -115,7 +115,7 @@ package struct StateFolder: Equatable, Sendable {
 
   /// Creates a run and missing parents, accessible only to their owner.
   package func makeRun(nowMilliseconds: Int64, random: UInt16) throws(RunFolderError) -> RunFolder {
-    var made = try doing("make", runsFolder, Path.makeDirectories(runsFolder, mode: 0o700))
+    var made = try doing("create", runsFolder, Path.makeDirectories(runsFolder, mode: 0o700))
     // In a folder like `/tmp` another user may have created the state folder first.
     try expectTrusted()
     // The state folder itself may exist already, for its lock.
@@ -124,7 +124,7 @@ package struct StateFolder: Equatable, Sendable {
     while true {
       let id = RunID.next(after: newest, nowMilliseconds: nowMilliseconds, random: random)
       let run = folder(of: id)
-      let isNew = try doing("make", run.path) { () throws(Errno) -> Bool in
+      let isNew = try doing("create", run.path) { () throws(Errno) -> Bool in
         do throws(Errno) {
           try Path.makeDirectory(run.path, mode: 0o700)
           return true

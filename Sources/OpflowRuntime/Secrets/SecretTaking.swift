@@ -1,7 +1,6 @@
 internal import OpflowBase
 internal import OpflowPlan
 internal import OpflowSystem
-internal import OpflowViews
 internal import OpflowWorker
 
 /// Reads secrets from the sources in the manifest, once per session, before anything starts.
@@ -94,8 +93,8 @@ struct SecretTaking {
       if !value.isEmpty { return value }
       throw SecretFault(
         spec, "is not set",
-        help: "set `\(name)` in the environment of opflow, or say under `secrets` at the top where"
-          + " it comes from")
+        help: "set `\(name)` in the environment of opflow, or give its source under `secrets` at"
+          + " the top level")
     case .file(let path): return try readFile(path, spec)
     case .command(let words): return try readCommand(words, spec)
     }
@@ -112,7 +111,9 @@ struct SecretTaking {
     } catch {
       throw SecretFault(spec, "cannot be read: \(path): \(error)")
     }
-    guard let bytes else { throw SecretFault(spec, "cannot be read: \(path) is no file") }
+    guard let bytes else {
+      throw SecretFault(spec, "cannot be read: \(path) is not a regular file")
+    }
     return Self.withoutLineEnd(bytes)
   }
 
@@ -125,8 +126,7 @@ struct SecretTaking {
     if PrintingCommand.isAround(words, in: plan.string(plan.manifest.folder)) {
       throw SecretFault(
         spec,
-        "cannot be had: `\(name)` runs this command and would run again within itself, without"
-          + " end")
+        "cannot be read: this opflow runs inside `\(name)` and would start it again, without end")
     }
     let end: PrintingCommand.End
     let left: String
@@ -139,19 +139,19 @@ struct SecretTaking {
       note(printed: value, spec)
       left = command.leftText
     } catch {
-      throw SecretFault(spec, "cannot be had: `\(name)` cannot be run: \(error)")
+      throw SecretFault(spec, "cannot be read: `\(name)` cannot be started: \(error)")
     }
     switch end {
     case .exit(0): return Self.withoutLineEnd(value)
     case .exit(let code):
-      throw SecretFault(spec, "cannot be had: `\(name)` ended with exit code \(code)")
+      throw SecretFault(spec, "cannot be read: `\(name)` exited with code \(code)")
     case .signal(let number):
-      let signal = OutcomeText.text(Outcome(status: .signal(number)))
-      throw SecretFault(spec, "cannot be had: `\(name)` was ended by \(signal)")
+      let signal = SignalName.spelled(number)
+      throw SecretFault(spec, "cannot be read: `\(name)` was killed by \(signal)")
     case .printedTooMuch: throw Self.tooLong(spec)
     case .tookTooLong:
       throw SecretFault(
-        spec, "cannot be had: `\(name)` took longer than \(Self.patienceSeconds) seconds\(left)")
+        spec, "cannot be read: `\(name)` took longer than \(Self.patienceSeconds) seconds\(left)")
     }
   }
 
@@ -173,17 +173,16 @@ struct SecretTaking {
     if bytes.count < SecretValue.shortestBytes {
       throw SecretFault(
         spec, "has fewer than \(SecretValue.shortestBytes) bytes",
-        help: "what is so short cannot be kept out of what tasks print; set it under `env`")
+        help: "opflow cannot mask so short a value in the output of tasks; set it under `env`")
     }
     if bytes.contains(0) {
-      throw SecretFault(spec, "holds a NUL, which no environment can", help: "encode it")
+      throw SecretFault(spec, "contains a NUL byte, which no variable can", help: "encode it")
     }
     totalBytes += bytes.count
     if totalBytes > SecretValue.longestTotalBytes {
       throw SecretFault(
         spec,
-        "is one too many: together secrets have at most"
-          + " \(SecretValue.longestTotalBytes >> 20) MiB")
+        "exceeds the limit of all secrets together, \(SecretValue.longestTotalBytes >> 20) MiB")
     }
   }
 
@@ -231,7 +230,7 @@ package struct SecretFaults: Error {
   static func warning(_ missing: [String]) -> String? {
     missing.isEmpty
       ? nil
-      : "secrets that are not there, and without which it does not start: "
+      : "missing secrets, without which the run does not start: "
         + missing.joined(separator: ", ")
   }
 }

@@ -18,16 +18,15 @@ struct WrittenSecrets {
 
   static func warnings(_ secrets: [SecretValue], in plan: Plan, copies: [Copy]) -> [String] {
     places(secrets, plan, copies).map { name, place in
-      "the value of the secret `\(name)` stands in \(place), which is written down and shown: have "
-        + "it in `secrets` alone"
+      "the value of the secret `\(name)` appears in \(place), which opflow stores and shows; keep "
+        + "it only in the source that `secrets` names"
     }
   }
 
   static func refusal(_ secrets: [SecretValue], of segment: Plan, copies: [Copy]) -> String? {
     places(secrets, segment, copies).first.map { name, place in
-      "the value of the secret `\(name)` stands in \(place), which would be written down and "
-        + "shown: list the secret under `secrets` of the task, and read it from the environment "
-        + "there"
+      "the value of the secret `\(name)` appears in \(place), which opflow would store and show; "
+        + "list the secret under `secrets` of the task, and read it from the environment there"
     }
   }
 
@@ -49,7 +48,7 @@ struct WrittenSecrets {
   }
 
   private static func more(_ count: Int) -> String {
-    count == 0 ? "" : count == 1 ? ", and in another task" : ", and in \(count) other tasks"
+    count == 0 ? "" : count == 1 ? " and in another task" : " and in \(count) other tasks"
   }
 
   private init(plan: Plan, masker: Masker, single: [(name: String, masker: Masker)]) {
@@ -65,13 +64,13 @@ struct WrittenSecrets {
     searchTop()
     // The plan contains it somewhere: report it in any case.
     for (name, masker) in single where places[name] == nil && masker.finds(plan.allTexts) {
-      places[name] = ("the plan that the manifest gives", .none, 0)
+      places[name] = ("the compiled plan", .none, 0)
     }
   }
 
   private mutating func search(_ task: TaskID) {
     let record = plan.record(task)
-    search([plan.nameString(task)], of: task) { "the id `\($0)`" }
+    search([plan.nameString(task)], of: task) { "the ID `\($0)`" }
     let action = plan.kind(task) == .approve ? "approve" : "run"
     search(record.script, of: task, action)
     for word in plan.words(task) { search(word, of: task, "run") }

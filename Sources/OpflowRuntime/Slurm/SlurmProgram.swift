@@ -30,7 +30,7 @@ final class SlurmProgram {
         error: pipe.write.rawValue, options: .diesWithParent)
       output = pipe.takeRead()
     } catch {
-      throw LaunchFailure(detail: "\(name) cannot be started: \(error)")
+      throw LaunchFailure(detail: "cannot start `\(name)`: \(error)")
     }
     deadline = Self.now.advanced(byMilliseconds: Self.patienceMilliseconds)
   }
@@ -48,11 +48,13 @@ final class SlurmProgram {
       guard now >= deadline else { return nil }
       process.kill()
       _ = end()
-      return Answer(hasSucceeded: false, lines: ["\(name) did not answer"])
+      let seconds = Self.patienceMilliseconds / 1_000
+      return Answer(
+        hasSucceeded: false, lines: ["`\(name)` did not answer within \(seconds) s"])
     } catch {
       process.kill()
       _ = end()
-      return Answer(hasSucceeded: false, lines: ["\(name) cannot be read: \(error)"])
+      return Answer(hasSucceeded: false, lines: ["cannot read the output of `\(name)`: \(error)"])
     }
   }
 
@@ -88,6 +90,18 @@ final class SlurmProgram {
 }
 
 extension SlurmProgram {
+  /// Returns the output of `scontrol ping` if no controller answers; nil if one does, or if there
+  /// is no `scontrol`.
+  static func complaintOfController() -> String? {
+    guard Program.isInPath("scontrol"), let ping = try? SlurmProgram(["scontrol", "ping"]) else {
+      return nil
+    }
+    let answer = ping.answer()
+    // One line for each controller, such as `Slurmctld(backup) at n2 is UP`.
+    if answer.hasSucceeded || answer.lines.contains(where: { $0.hasSuffix(" UP") }) { return nil }
+    return answer.lines.joined(separator: "; ")
+  }
+
   private static let cancelMilliseconds: Int64 = 120_000
 
   /// Returns nil once Slurm has accepted the cancellation or does not know the job; else why the
@@ -106,7 +120,8 @@ extension SlurmProgram {
       }
       Clock.sleep(milliseconds: 1_000)
       if now >= end {
-        return "job \(job) could not be cancelled: \(answer.lines.joined(separator: "; "))"
+        return "cannot cancel Slurm job \(job): \(answer.lines.joined(separator: "; "));"
+          + " cancel it with `scancel \(job)`"
       }
     }
   }

@@ -3,7 +3,6 @@ internal import OpflowEngine
 internal import OpflowJournal
 internal import OpflowPlan
 internal import OpflowSystem
-internal import OpflowViews
 internal import OpflowWire
 internal import OpflowWorker
 
@@ -77,7 +76,7 @@ final class LocalLauncher: Launcher {
       }
     } catch {
       throw LaunchFailure(
-        detail: "no worker could be watched: \(error)", isShortage: error.isShortage)
+        detail: "cannot watch a worker: \(error)", isShortage: error.isShortage)
     }
     // The first worker needs time to start, so this costs nothing.
     if workers.isEmpty { groups.removeAbandoned() }
@@ -93,7 +92,7 @@ final class LocalLauncher: Launcher {
     try watch.add(worker.child.process.descriptor.rawValue, .node(node), Place.process.of(id))
   }
 
-  private static let unstartable = "no worker could be started"
+  private static let unstartable = "cannot start a worker"
 
   private func child(_ kind: WorkerKind) throws(LaunchFailure) -> WorkerChild {
     if kind == .command, let waiting = ahead.take() { return waiting }
@@ -193,7 +192,7 @@ final class LocalLauncher: Launcher {
     } catch .wouldBlock {
       return nil
     } catch {
-      return .silent(worker.link, complaint: "its reports could not be read: \(error)")
+      return .silent(worker.link, complaint: "cannot read from it: \(error)")
     }
   }
 
@@ -216,10 +215,10 @@ final class LocalLauncher: Launcher {
         complaint =
           worker.isUnheard && number == Signal.kill.rawValue
           ? WorkerLink.unsendable(.brokenPipe)
-          : "it was ended by \(OutcomeText.text(Outcome(status: .signal(number))))"
+          : "it was killed by \(SignalName.spelled(number))"
       }
     } catch {
-      warnings.append("worker \(worker.pid) could not be reaped: \(error)")
+      warnings.append("cannot reap worker \(worker.pid): \(error)")
     }
     return .gone(
       worker.link, complaint: complaint, warnings: warnings,
@@ -264,8 +263,8 @@ final class LocalLauncher: Launcher {
   func giveUp(_ link: WorkerLink) -> [String] {
     guard let worker = workers[link.id.index] else { return [] }
     unkillable.insert(worker.pid)
-    let survivors = forget(worker).map { "process \($0.names), left by it, could not be ended" }
-    return ["worker \(worker.pid) could not be ended"] + [survivors].compactMap { $0 }
+    let survivors = forget(worker).map { "cannot end process \($0.names), which it left behind" }
+    return ["cannot end worker \(worker.pid)"] + [survivors].compactMap { $0 }
   }
 
   /// The children of this process except orphans of a worker that just ended.
@@ -473,7 +472,7 @@ enum WorkerProgram {
     switch kind {
     case .command, .terminal, .check, .service: return "/proc/self/exe"
     case .download: return downloader(of: (try? Path.real("/proc/self/exe")) ?? "/proc/self/exe")
-    case .block: preconditionFailure("a program that has blocks comes by itself")
+    case .block: preconditionFailure("clients with external tasks start by themselves")
     }
   }
 
@@ -496,13 +495,13 @@ enum WorkerProgram {
   }
 
   static func complaint(_ error: ProgramError, of kind: WorkerKind) -> String {
-    guard error.step == .execute else { return "no worker could be started: \(error.errno)" }
+    guard error.step == .execute else { return "cannot start a worker: \(error.errno)" }
     let hint =
       switch kind {
       case .command, .terminal, .check, .service, .block: ""
-      case .download: " (it must lie beside opflow, or in ../libexec/opflow from there)"
+      case .download: "; install it beside opflow, or in ../libexec/opflow from there"
       }
-    return "\(path(for: kind)) cannot be executed: \(error.errno)\(hint)"
+    return "cannot execute \(path(for: kind)): \(error.errno)\(hint)"
   }
 }
 

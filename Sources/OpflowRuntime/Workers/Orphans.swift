@@ -251,7 +251,7 @@ package enum Orphans {
     while Clock.monotonicNanoseconds < deadline, isLocked(lock) { pause(nanoseconds: interval) }
   }
 
-  /// After an error there is no lock to wait for.
+  /// An error counts as unlocked.
   private static func isLocked(_ path: String) -> Bool {
     do throws(Errno) {
       guard let lock = try FileLock.tryLock(path, .exclusive) else { return true }
@@ -292,8 +292,8 @@ package enum Orphans {
     return ancestors
   }
 
-  /// A worker leads its session, and its tasks stay in it. The session's number may be reused
-  /// later: then the leader's start time differs, or, without a leader, the scheduling group.
+  /// A worker leads its session, and its tasks stay in it. The session's number may be used
+  /// again later: then the leader's start time differs, or, without a leader, the scheduling group.
   private static func isInSession(of workers: [WorkerEntry], _ status: ProcessStatus) -> Bool {
     for worker in workers where worker.pid == status.session && worker.startTime > 0 {
       if status.startTime < worker.startTime { continue }
@@ -328,7 +328,7 @@ package enum Orphans {
     var killed: Set<Survivor> = []
     for pid in candidates {
       // Opened before the check: the descriptor refers to the checked process even if its number is
-      // reused.
+      // used again.
       guard let descriptor = (try? ProcessTree.open(pid)) ?? nil,
         let status = ProcessStatus.read(pid), !status.isZombie, isPrey(status)
       else { continue }

@@ -99,10 +99,11 @@ final class RelayLauncher: Launcher {
   /// Called first. Returns an error if something cannot be sent.
   func open(_ opening: AgentOpening, variables: [String], arguments: TaskArguments?) -> String? {
     guard RelayLines.open(opening, into: &outbox) else {
-      return "the path of the run's folder is too long for other machines: \(opening.folder)"
+      return "the path of the run's folder is too long to send to a node: \(opening.folder)"
     }
     for variable in variables where !RelayLines.variable(variable, into: &outbox) {
-      return "a variable is too long for other machines: \(variable.prefix { $0 != "=" })"
+      let name = variable.prefix { $0 != "=" }
+      return "the environment variable \(name) is too long to send to a node"
     }
     if let arguments { RelayLines.arguments(arguments, into: &outbox) }
     flush()
@@ -111,7 +112,9 @@ final class RelayLauncher: Launcher {
 
   func launch(_ worker: WorkerID, _ kind: WorkerKind) throws(LaunchFailure) -> WorkerLink {
     if let loss { throw LaunchFailure(detail: loss.complaint) }
-    if kind == .terminal { throw LaunchFailure(detail: "\(name) has no terminal of this run") }
+    if kind == .terminal {
+      throw LaunchFailure(detail: "node \(name) cannot use the terminal of this run")
+    }
     let link = WorkerLink(
       id: worker, kind: kind, node: number, entry: nil, inbox: inbox, isNumbered: true)
     workers[worker] = link
@@ -152,7 +155,7 @@ final class RelayLauncher: Launcher {
         closeOutput()
         awaitExit()
       } else {
-        lose("its stream could not be written: \(writeFailure)")
+        lose("cannot send to it: \(writeFailure)")
       }
     }
     return nil
@@ -164,13 +167,13 @@ final class RelayLauncher: Launcher {
     switch lines.nextRelayed(into: &inbox.lines) {
     case .message(.line(let worker)):
       if let link = workers[worker] { return .spoke(link) }
-      lose("\(name) passed on a line of worker number \(worker.rawValue), which is not there")
+      lose("it sent a line of worker \(worker.rawValue), which does not exist")
     case .message(.gone(let worker, let complaint)):
       if let link = workers.removeValue(forKey: worker) {
         let survivors = survivors.removeValue(forKey: worker)
         return .gone(link, complaint: complaint, warnings: [], survivors: survivors)
       }
-      lose("\(name) told the end of worker number \(worker.rawValue), which is not there")
+      lose("it reported the end of worker \(worker.rawValue), which does not exist")
     case .message(.survived(let worker, let left)):
       if workers[worker] != nil { survivors[worker] = left }
       return .heard
@@ -182,9 +185,9 @@ final class RelayLauncher: Launcher {
     case .message(.leaving(let detail)): return .leaving(self, detail)
     case .message(.bye):
       saidBye = true
-      lose("its agent left")
+      lose("its agent exited")
     case .message(.hello), .message(.refused), .malformed:
-      lose("\(name) sent a line that is no message")
+      lose("it sent an invalid line")
     case .needsMore: wasRead = false
     }
     return nil
@@ -199,12 +202,12 @@ final class RelayLauncher: Launcher {
       return .joined(self, hello)
     case .message(.refused(let detail)): lose("its agent cannot work for this run: \(detail)")
     case .message: return .heard
-    case .malformed: lose("\(name) sent a line that is no message")
+    case .malformed: lose("it sent an invalid line")
     case .needsMore:
       wasRead = false
       if preambleBytes > Self.mostForeignBytes {
         let size = SizeText.text(bytes: UInt64(Self.mostForeignBytes))
-        lose("the first \(size) of its output had no hello of an agent")
+        lose("the first \(size) of its output contain no greeting of an opflow agent")
       }
     }
     return nil
@@ -219,7 +222,7 @@ final class RelayLauncher: Launcher {
     } catch .wouldBlock {
       return false
     } catch {
-      lose("its stream could not be read: \(error)")
+      lose("cannot read from it: \(error)")
       return false
     }
   }
@@ -269,7 +272,7 @@ final class RelayLauncher: Launcher {
   }
 
   private func endOfStream() {
-    if hello != nil { return lose("its stream ended") }
+    if hello != nil { return lose("its connection was closed") }
     close()
     awaitExit()
   }
@@ -287,8 +290,8 @@ final class RelayLauncher: Launcher {
 
   private var wordless: String {
     transport?.end()
-    let end = transport?.exitCode.map { " with exit \($0)" } ?? ""
-    return "the command that leads there ended\(end) before an agent answered"
+    let end = transport?.exitCode.map { " (exit \($0))" } ?? ""
+    return "the command that connects to it ended\(end) before an agent answered"
   }
 
   // MARK: - Ending
@@ -331,7 +334,7 @@ final class RelayLauncher: Launcher {
 
   /// After a loss, the agent has ended the worker by now.
   func giveUp(_ link: WorkerLink) -> [String] {
-    loss == nil ? ["worker number \(link.id.rawValue) of \(name) could not be ended"] : []
+    loss == nil ? ["cannot end worker \(link.id.rawValue) on node \(name)"] : []
   }
 
   /// Services on nodes never outlive a session.
@@ -396,7 +399,7 @@ final class NodeTransport {
     _ body: (NodeTransport, consuming Descriptor, consuming Descriptor) throws(Errno) -> Result
   ) throws(LaunchFailure) -> Result {
     let name = words.first ?? ""
-    let detail = "`\(name)` cannot be started"
+    let detail = "cannot start `\(name)`"
     let messages = try LaunchFailure.naming(detail, Pipe())
     let reports = try LaunchFailure.naming(detail, Pipe())
     let start = try LaunchFailure.naming(detail, complaints.end())
@@ -411,7 +414,7 @@ final class NodeTransport {
     } catch {
       transport.end()
       throw LaunchFailure(
-        detail: "the stream of `\(name)` cannot be watched: \(error)", isShortage: error.isShortage)
+        detail: "cannot watch the output of `\(name)`: \(error)", isShortage: error.isShortage)
     }
   }
 

@@ -18,7 +18,7 @@ internal import OpflowWire
 /// - *forgotten* when the launcher reports that all processes of the worker are gone, or after the
 ///   time limit (`giveUpAt`). Only this reaches the engine (`workerLost`).
 ///
-/// Worker numbers are never reused, and a lost worker does not return. Projects that let workers
+/// Worker numbers are used once, and a lost worker does not return. Projects that let workers
 /// return had
 ///
 /// - a worker that came back because the message to close was lost with its channel
@@ -123,7 +123,7 @@ final class Inbox {
 }
 
 extension WorkerLink {
-  static func unsendable(_ error: Errno) -> String { "messages could not be sent to it: \(error)" }
+  static func unsendable(_ error: Errno) -> String { "cannot send to it: \(error)" }
 }
 
 extension WorkerEntry {

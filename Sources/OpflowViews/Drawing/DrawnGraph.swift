@@ -24,7 +24,7 @@ package struct DrawnGraph {
     var title: String {
       switch kind {
       case .task: name
-      case .matrixGroup: "\(name) (\(taskCount) legs)"
+      case .matrixGroup: "\(name) (\(taskCount) tasks)"
       case .group: "\(name)/ (\(taskCount) tasks)"
       case .rest: "… and \(taskCount) more tasks"
       }
@@ -56,12 +56,12 @@ package struct DrawnGraph {
 
   package var foldingNote: String? {
     if folding.isEmpty { return nil }
-    return "\(sizeText) are too much for a picture: folded are \(folding); -v folds nothing"
+    return "\(sizeText) are too many for a picture; collapsed: \(folding); -v shows everything"
   }
 
   var sizeText: String {
     let tasks = taskCount == 1 ? "1 task" : "\(taskCount) tasks"
-    let needs = needCount == 1 ? "1 need" : "\(needCount) needs"
+    let needs = needCount == 1 ? "1 dependency" : "\(needCount) dependencies"
     return "\(tasks), \(needs)"
   }
 }
@@ -150,7 +150,7 @@ enum GraphShade: String, CaseIterable {
     switch self {
     case .good: ("✔", "succeeded or up to date", .green, "#c9ecdf", "#006d4e")
     case .bad: ("✘", "failed", .red, "#f3a683", "#7a2d00")
-    case .odd: ("!", "cancelled, or allowed to fail", .yellow, "#f7eeb0", "#6b5d00")
+    case .odd: ("!", "cancelled or failed (allowed)", .yellow, "#f7eeb0", "#6b5d00")
     case .live: ("▶", "running", .cyan, "#bfe1f6", "#00517c")
     case .waits: ("·", "pending", .dim, "#ffffff", "#555555")
     case .skipped: ("–", "skipped", .dim, "#e6e6e6", "#777777")
@@ -171,12 +171,13 @@ extension DrawnGraph.Node {
     guard let counts else { return nil }
     let all = MatrixGroupStatus(name: name, counts: counts)
     if taskCount > 1, !all.words.isEmpty { return (GraphShade(all.state), all.words) }
+    if counts.asking > 0 { return (GraphShade(all.state), "waiting for approval") }
     return (GraphShade(all.state), all.state == .upToDate ? "up to date" : all.state.shown)
   }
 
   var note: String {
     [
-      kind == .task(.download) ? "download" : nil, kind == .task(.approve) ? "asks" : nil,
+      kind == .task(.download) ? "download" : nil, kind == .task(.approve) ? "approval" : nil,
       isFinally ? "finally" : nil, isManual ? "manual" : nil,
     ].compactMap { $0 }.joined(separator: ", ")
   }

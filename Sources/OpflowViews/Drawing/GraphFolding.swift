@@ -52,11 +52,11 @@ package struct GraphFolding {
     }
     for depth in [Depth.files, .folders] where !folding.fits(limits) { folding.fold(depth) }
     let kinds = folding.nodes.map(\.kind)
-    if kinds.contains(.matrixGroup) { words.append("families") }
-    if kinds.contains(.group) { words.append("tasks whose ids begin alike up to a `/`") }
+    if kinds.contains(.matrixGroup) { words.append("matrices") }
+    if kinds.contains(.group) { words.append("tasks whose IDs have the same part before a `/`") }
     if !folding.fits(limits), limits.gathersRest {
       folding.gatherRest(limits)
-      words.append("what had no room")
+      words.append("tasks beyond the size limit")
     }
     return folding.graph(needCount, words.joined(separator: ", "))
   }
@@ -135,7 +135,7 @@ package struct GraphFolding {
     if flags.contains(.manual) { nodes[Int(number)].isManual = true }
     guard let status else { return }
     nodes[Int(number)].counts = nodes[Int(number)].counts ?? TaskCounts()
-    nodes[Int(number)].counts?.add(status.state(task))
+    nodes[Int(number)].counts?.add(status.state(task), asks: plan.kind(task) == .approve)
   }
 
   // MARK: - Edges

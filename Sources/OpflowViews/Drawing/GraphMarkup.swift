@@ -8,11 +8,11 @@ package enum GraphDot {
     let name = GraphLabel.dot(graph.name)
     // Names do not contain line feeds.
     text.add("// \(name): \(graph.sizeText)\n")
-    if !graph.folding.isEmpty { text.add("// folded: \(graph.folding); -v folds nothing\n") }
+    if !graph.folding.isEmpty { text.add("// collapsed: \(graph.folding); -v shows everything\n") }
     text.add("digraph \"\(name)\" {\n  rankdir=LR;\n")
     var label = name
     if let run = graph.run { label += "\\nrun \(GraphLabel.dot(run.id)): \(run.state.rawValue)" }
-    if !graph.folding.isEmpty { label += "\\nfolded: \(graph.folding)" }
+    if !graph.folding.isEmpty { label += "\\ncollapsed: \(graph.folding)" }
     text.add("  label=\"\(label)\"; labelloc=t; fontname=\"sans-serif\";\n")
     text.add("  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", ")
     text.add("fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n")
@@ -79,7 +79,7 @@ package enum GraphMermaid {
     var text = TextBuffer()
     text.add("flowchart LR\n")
     text.add("%% \(GraphLabel.mermaid(graph.name)) - \(graph.sizeText)\n")
-    if !graph.folding.isEmpty { text.add("%% folded - \(graph.folding), -v folds nothing\n") }
+    if !graph.folding.isEmpty { text.add("%% collapsed - \(graph.folding), -v shows everything\n") }
     for (number, node) in graph.nodes.enumerated() { add(node, number, to: &text) }
     for edge in graph.edges {
       let condition = edge.conditions.text

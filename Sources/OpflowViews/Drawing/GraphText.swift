@@ -82,7 +82,7 @@ package struct GraphText {
     if let run = graph.run { text.add("; run \(run.id) \(palette.painted(run.state.rawValue))") }
     text.endLine()
     if !graph.folding.isEmpty {
-      text.add(palette.dim("folded: \(graph.folding) (-v folds nothing)") + "\n")
+      text.add(palette.dim("collapsed: \(graph.folding); -v shows everything") + "\n")
     }
     text.endLine()
   }
@@ -198,7 +198,7 @@ package struct GraphText {
     if shown.count < nodes.count {
       let rest = Set(nodes).subtracting(shown).reduce(0) { $0 + graph.nodes[$1].taskCount }
       shownTasks += rest
-      items.append(Item(" ", StyledLine("and \(rest) more", .dim)))
+      items.append(Item(" ", StyledLine("… and \(rest) more", .dim)))
     }
     write(items + after, first: first, others: others)
   }
@@ -232,7 +232,7 @@ package struct GraphText {
       items.append(Item(index == 0 ? "  " : ", ", line))
     }
     if needs.count > most {
-      items.append(Item(" ", StyledLine("and \(needs.count - most) more", .dim)))
+      items.append(Item(" ", StyledLine("… and \(needs.count - most) more", .dim)))
     }
     return items
   }
@@ -265,8 +265,7 @@ package struct GraphText {
     var notes: [String] = []
     switch node.kind {
     case .task: break
-    case .matrixGroup: notes.append("\(node.taskCount) legs")
-    case .group, .rest: notes.append("\(node.taskCount) tasks")
+    case .matrixGroup, .group, .rest: notes.append("\(node.taskCount) tasks")
     }
     if !node.note.isEmpty { notes.append(node.note) }
     if let status, node.taskCount > 1 { notes.append(status.words) }

@@ -27,15 +27,17 @@ package struct ClientRequest: Equatable, Sendable {
     let namesTasks = !tasks.isEmpty || !among.isEmpty
     switch verb.row.about {
     case .either: break
-    case .run: if namesTasks { return "`\(verb.rawValue)` is about the whole run" }
-    case .tasks: if !namesTasks { return "`\(verb.rawValue)` names no task" }
+    case .run: if namesTasks { return "`\(verb.rawValue)` takes no tasks" }
+    case .tasks: if !namesTasks { return "`\(verb.rawValue)` needs a task" }
     }
-    if planKey.isEmpty { return "it names no plan" }
+    if planKey.isEmpty { return "the request has no plan" }
     if by.utf8.count > Self.longestNameBytes {
-      return "`by` has \(by.utf8.count) bytes, and may have \(Self.longestNameBytes)"
+      return "`by` has \(by.utf8.count) bytes; the limit is \(Self.longestNameBytes)"
     }
-    if !(0...Self.mostAttempts).contains(expects) { return "`expects` is no number of a try" }
-    if expects > 0, !namesTasks { return "`expects` is about tasks, and it names none" }
+    if !(0...Self.mostAttempts).contains(expects) {
+      return "`expects` is not a valid attempt number"
+    }
+    if expects > 0, !namesTasks { return "`expects` needs a task" }
     return carried.fault(of: verb)
   }
 
@@ -47,12 +49,12 @@ package struct ClientRequest: Equatable, Sendable {
     guard planKey == key else {
       throw RequestRefusal(
         detail:
-          "the request is about plan \(planKey), and the run is of plan \(key) by now; ask again")
+          "the request is for plan \(planKey), but the run now has plan \(key); send it again")
     }
     let last = max(tasks.last, among.last)
     guard last.index < plan.taskCount else {
       throw RequestRefusal(
-        detail: "the plan has \(plan.taskCount) tasks, and no task number \(last.rawValue)")
+        detail: "there is no task number \(last.rawValue); the plan has \(plan.taskCount) tasks")
     }
     let value = try carried.value(verb.row.carries, of: plan)
     var request = ControlRequest(id: id, requester: requester, verb: verb, value: value)
@@ -93,12 +95,12 @@ package struct AddRequest: Equatable, Sendable {
   package static let unwritable = "cannot write"
 
   var fault: String? {
-    if id.text.hasPrefix(".") { return "the id of what is added begins with a point" }
-    if planKey.isEmpty { return "it names no plan" }
-    if manifestPath.isEmpty || folder.isEmpty { return "it does not say what is added" }
+    if id.text.hasPrefix(".") { return "the ID of an addition must not start with a dot" }
+    if planKey.isEmpty { return "the request has no plan" }
+    if manifestPath.isEmpty || folder.isEmpty { return "the request has no manifest" }
     if let fault = carried?.fault { return fault }
     if by.utf8.count > ClientRequest.longestNameBytes {
-      return "`by` has \(by.utf8.count) bytes, and may have \(ClientRequest.longestNameBytes)"
+      return "`by` has \(by.utf8.count) bytes; the limit is \(ClientRequest.longestNameBytes)"
     }
     return nil
   }
@@ -110,23 +112,24 @@ extension AddRequest {
     let key = plan.key.description
     guard planKey == key else {
       throw RequestRefusal(
-        detail: "\(Self.outdated): its plan was \(planKey), and is \(key) by now")
+        detail: "\(Self.outdated): its plan was \(planKey) and is now \(key)")
     }
     guard generator.index < plan.taskCount else {
       throw RequestRefusal(
-        detail: "the plan has \(plan.taskCount) tasks, and no task number \(generator.rawValue)")
+        detail: "there is no task number \(generator.rawValue);"
+          + " the plan has \(plan.taskCount) tasks")
     }
     // The task's additions would be lost when it runs again.
     guard task.isNone || task == generator else {
       throw RequestRefusal(
         detail:
-          "\(plan.nameString(task)) is a task of this run, and what it adds is to wait for its"
-          + " end: add it to its own run, with OPFLOW_RUN and OPFLOW_TASK as the task has them")
+          "\(plan.nameString(task)) is a task of this run, and tasks that it adds must start after"
+          + " it; keep its OPFLOW_RUN and OPFLOW_TASK in the environment of `opflow add`")
     }
     guard generator.isNone || plan.flags(generator).contains(.control) else {
       throw RequestRefusal(
-        detail: "\(plan.nameString(generator)) is a task of this run, and may steer it with"
-          + " `control: true` only")
+        detail: "\(plan.nameString(generator)) is a task of this run; to control the run it needs"
+          + " `control: true`")
     }
   }
 }
@@ -168,8 +171,8 @@ package struct CarriedAddition: Equatable, Sendable {
   }
 
   var fault: String? {
-    if copy.isEmpty || segment.isEmpty { return "it carries a part of what is added only" }
-    return isShort ? nil : "what it carries is too long"
+    if copy.isEmpty || segment.isEmpty { return "the addition is incomplete" }
+    return isShort ? nil : "the addition is too long"
   }
 }
 

@@ -55,11 +55,11 @@ package enum RequestLines {
     var fields = MessageFields(line)
     let words: [StaticString] = ["order", "add", "host"]
     guard let word = fields.next(), words.contains(where: { word.equals($0) }) else {
-      throw UnreadableRequest(nil, "it begins with none of `order`, `add` and `host`")
+      throw UnreadableRequest(nil, "a request must start with `order`, `add` or `host`")
     }
     guard let id = fields.next().flatMap({ RequestID(String(decoding: $0, as: UTF8.self)) }) else {
       throw UnreadableRequest(
-        nil, "a request's id has 1 to 64 letters, digits, points, dashes and underscores")
+        nil, "a request ID has 1 to 64 letters, digits, dots, dashes and underscores")
     }
     switch word {
     case "order": return .request(try clientRequest(id, &fields))
@@ -72,10 +72,10 @@ package enum RequestLines {
     _ id: RequestID, _ fields: inout MessageFields
   ) throws(UnreadableRequest) -> ClientRequest {
     guard let verb = fields.next().flatMap({ Field.text($0) }) else {
-      throw UnreadableRequest(id, "it does not say what is to be done")
+      throw UnreadableRequest(id, "the request has no command")
     }
     guard let verb = ControlAction(rawValue: verb) else {
-      throw UnreadableRequest(id, "`\(brief(verb))` is nothing that can be asked of a run")
+      throw UnreadableRequest(id, "`\(brief(verb))` is not a valid command")
     }
     var request = ClientRequest(id: id, verb: verb, planKey: "")
     try forEachField(of: id, &fields) { request.list(&$0) }
@@ -89,27 +89,27 @@ package enum RequestLines {
     var seen: Set<Key> = []
     while let bytes = fields.next() {
       guard let field = LineField(bytes) else {
-        throw UnreadableRequest(id, "`\(brief(bytes))` is no `KEY=VALUE`")
+        throw UnreadableRequest(id, "`\(brief(bytes))` is not a valid field; use `KEY=VALUE`")
       }
       let pass = FieldPass.read(field, list)
       guard let key = field.key, pass.isKnown else {
-        throw UnreadableRequest(id, "a request has no `\(brief(field.name))`")
+        throw UnreadableRequest(id, "`\(brief(field.name))` is not a valid key of a request")
       }
       guard seen.insert(key).inserted || key == .file else {
-        throw UnreadableRequest(id, "`\(key.name)` stands twice")
+        throw UnreadableRequest(id, "`\(key.name)` occurs twice")
       }
       guard pass.isValid, !field.value.isEmpty else {
         throw UnreadableRequest(
-          id, "`\(key.name)` is \(meaning(of: key)), not `\(brief(field.value))`")
+          id, "`\(key.name)` must be \(meaning(of: key)), not `\(brief(field.value))`")
       }
     }
   }
 
   private static func meaning(of key: Key) -> String {
     switch key {
-    case .tasks, .among: "ascending numbers of tasks, such as 0-4,7"
+    case .tasks, .among: "ascending task numbers, such as 0-4,7"
     case .value, .expects: "a whole number"
-    default: "text that is not empty"
+    default: "a string that is not empty"
     }
   }
 
@@ -154,7 +154,7 @@ package enum RequestLines {
       let afterClient = AfterClient(rawValue: word), fields.next() == nil
     else {
       let words = AfterClient.allCases.map { "`\($0.rawValue)`" }.joined(separator: " or ")
-      throw UnreadableRequest(id, "behind a host's id stands \(words), and no more")
+      throw UnreadableRequest(id, "only \(words) can follow the ID of a client")
     }
     return ClientHello(id: id, afterClient: afterClient)
   }
@@ -295,7 +295,7 @@ package struct TaskRanges: Equatable, Sendable {
       ranges.append(range)
       return
     }
-    precondition(range.lowerBound > last.upperBound, "tasks stand in ascending order")
+    precondition(range.lowerBound > last.upperBound, "tasks are in ascending order")
     if range.lowerBound == last.upperBound + 1 {
       ranges[ranges.count - 1] = last.lowerBound...range.upperBound
     } else {

@@ -44,7 +44,7 @@ package struct ResultCache {
   /// `path` is relative to the cache folder; nil for the folder itself.
   func unwritten(_ error: Errno, _ path: String? = nil) -> CacheFault {
     CacheFault(
-      detail: "a result cannot be written to \(folder)\(path.map { "/" + $0 } ?? ""): \(error)")
+      detail: "cannot write a result to \(folder)\(path.map { "/" + $0 } ?? ""): \(error)")
   }
 
   // MARK: - Reading
@@ -145,7 +145,7 @@ package struct ResultCache {
       try count(added, in: draft.store)
     } catch {
       throw CacheFault(
-        detail: "how much it holds cannot be written to \(folder)/\(Self.size): \(error)")
+        detail: "cannot write its size to \(folder)/\(Self.size): \(error)")
     }
   }
 

@@ -81,13 +81,14 @@ final class ResultKeeping {
   private func begin(_ source: Source) throws(CacheFault) {
     switch source {
     case .project(let file):
-      try reading(file.name) { () throws(Errno) in try begin(file) }
+      try reading("`\(file.name)`") { () throws(Errno) in try begin(file) }
       if let badLink {
         throw CacheFault(
-          detail: "the link `\(file.name)` leads \(badLink), and is not kept", isOfProject: true)
+          detail: "the result is not cached; the link `\(file.name)` leads \(badLink)",
+          isOfProject: true)
       }
     case .target(let link, let path):
-      try reading(link.name) { () throws(Errno) in try beginContent(of: path, source) }
+      try reading("`\(link.name)`") { () throws(Errno) in try beginContent(of: path, source) }
     case .value(let value):
       do throws(Errno) {
         try write(value.bytes)
@@ -183,7 +184,7 @@ final class ResultKeeping {
     }
     if got > 0 {
       guard cache.hasRoom(for: bytes + Int64(got)) else {
-        throw CacheFault(detail: "a result is larger than the cache may be, and is not kept")
+        throw CacheFault(detail: "a result is not cached; it is larger than the limit of the cache")
       }
       do throws(Errno) {
         try chunk.withUnsafeBufferPointer { chunk throws(Errno) in
@@ -209,7 +210,7 @@ final class ResultKeeping {
     switch copying.source {
     case .project(let file):
       guard digest.high == file.seen.content else {
-        throw CacheFault(detail: "`\(file.name)` changed while it was kept")
+        throw CacheFault(detail: "the result is not cached; `\(file.name)` changed meanwhile")
       }
       (kind, name) = (file.seen.kind == .executable ? .executable : .file, file.path)
     case .target(let link, _): (kind, name) = (.target, link.path)
@@ -238,8 +239,8 @@ final class ResultKeeping {
 
   private static func name(_ source: Source) -> String {
     switch source {
-    case .project(let file): file.name
-    case .target(let link, _): link.name
+    case .project(let file): "`\(file.name)`"
+    case .target(let link, _): "`\(link.name)`"
     case .value(let value): "the value \(value.name)"
     case .output: "its log"
     }
@@ -253,8 +254,8 @@ final class ResultKeeping {
     } catch {
       throw CacheFault(
         detail: error == .tooManyLinks
-          ? "`\(name)` is not kept, since its path leads through a link"
-          : "`\(name)` cannot be kept: \(error)", isOfProject: error == .tooManyLinks)
+          ? "the result is not cached; the path \(name) leads through a link"
+          : "cannot cache \(name): \(error)", isOfProject: error == .tooManyLinks)
     }
   }
 }

@@ -61,7 +61,7 @@ final class ResultRestoring {
       try Path.makeDirectories(stage)
     } catch {
       throw CacheFault(
-        detail: "the result \(cache.place(of: key)) cannot be brought back: \(error)")
+        detail: "cannot restore the cached result \(cache.place(of: key)): \(error)")
     }
   }
 
@@ -113,9 +113,9 @@ final class ResultRestoring {
         } catch {
           let why =
             error == .damaged
-            ? "it is damaged" + (badLink.map { ": its link `\($0)` leads elsewhere" } ?? "")
+            ? "it is damaged" + (badLink.map { "; its link `\($0)` leads elsewhere" } ?? "")
             : "\(error)"
-          throw CacheFault(detail: "the result \(entryPlace) cannot be brought back: \(why)")
+          throw CacheFault(detail: "cannot restore the cached result \(entryPlace): \(why)")
         }
       } else if checked < entry.items.count {
         let item = entry.items[checked]
@@ -139,8 +139,8 @@ final class ResultRestoring {
       if item.kind == .link ? Path.exists(path) : (try? digest(path)) == item.digest { continue }
       throw CacheFault(
         detail: item.kind == .link
-          ? "the target of its link `\(name)` is missing, so that nothing is brought back"
-          : "the target of its link `\(name)` has changed, so that nothing is brought back",
+          ? "cannot restore the cached result; the target of its link `\(name)` is missing"
+          : "cannot restore the cached result; the target of its link `\(name)` changed",
         isOfProject: true)
     }
   }
@@ -263,7 +263,7 @@ final class ResultPlacing {
     }
   }
 
-  // MARK: - What stands there
+  // MARK: - Existing files
 
   /// Throws if another file is in the item's place.
   func check(_ item: CacheEntry.Item) throws(CacheFault) {
@@ -297,8 +297,8 @@ final class ResultPlacing {
 
   private static func inTheWay(_ path: [UInt8]) -> CacheFault {
     CacheFault(
-      detail: "`\(NameCharacters.text(path))` is not what the task left there, so that nothing is "
-        + "brought back over it", isOfProject: true)
+      detail: "cannot restore the cached result; `\(NameCharacters.text(path))` is not as the task"
+        + " left it, and opflow does not overwrite it", isOfProject: true)
   }
 
   private func status(_ path: [UInt8]) throws(CacheFault) -> FileStatus? {
@@ -314,8 +314,8 @@ final class ResultPlacing {
       let name = NameCharacters.text(path)
       throw CacheFault(
         detail: error == .tooManyLinks
-          ? "nothing is brought back, since the path `\(name)` leads through a link"
-          : "a result cannot be brought back: `\(name)`: \(error)", isOfProject: true)
+          ? "cannot restore the cached result; the path `\(name)` leads through a link"
+          : "cannot restore the cached result: `\(name)`: \(error)", isOfProject: true)
     }
   }
 

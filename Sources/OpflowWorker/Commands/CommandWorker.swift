@@ -334,7 +334,7 @@ final class CommandWorker: WorkerRole {
       terminal = try ControllingTerminal()
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, detail: "it is interactive, and has no terminal: \(error)")
+        errorNumber: error.rawValue, detail: "it is interactive, but has no terminal: \(error)")
     }
     return try launch(task, attempt, late, .terminal(terminal.rawValue))
   }
@@ -358,7 +358,7 @@ final class CommandWorker: WorkerRole {
       return try Pipe()
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, detail: "cannot make a pipe: \(error)",
+        errorNumber: error.rawValue, detail: "cannot create a pipe: \(error)",
         isShortage: error.isShortage)
     }
   }
@@ -421,15 +421,28 @@ final class CommandWorker: WorkerRole {
   }
 
   private func keep(_ bytes: UnsafeRawBufferPointer) {
-    log.append(bytes, name: { LogName.of(plan.nameBytes(running)) }, in: logs)
+    let attempt = log.attempt
+    log.append(bytes, name: { logName(attempt) }, in: logs)
     if watch.isWatched(running) { watch.note(bytes) }
     service?.note(bytes)
+  }
+
+  /// Renames a log that version 0.1 began, so that a task has one log.
+  private func logName(_ attempt: Int32) -> String {
+    let name = LogName.of(plan.nameBytes(running))
+    if attempt > 1, let older = LogName.older(plan.nameBytes(running)) {
+      let folder = frame.runFolder + "/logs"
+      if Path.isMissing("\(folder)/\(name)") {
+        try? Path.rename("\(folder)/\(older)", to: "\(folder)/\(name)")
+      }
+    }
+    return name
   }
 
   func checkLog(_ now: Instant) {
     guard let failure = log.failure, !isLogFailureTold else { return }
     isLogFailureTold = true
-    frame.complain("task \(plan.nameString(running)): its log cannot be written: \(failure)")
+    frame.complain("task \(plan.nameString(running)): cannot write its log: \(failure)")
     tell(.outputFailed(errorNumber: failure.rawValue), now)
   }
 
@@ -500,7 +513,7 @@ final class CommandWorker: WorkerRole {
         SurvivorNote(task: task, attempt: attempt, worker: worker, left: left),
         in: frame.runFolder)
     } catch {
-      frame.complain("process \(left.names) cannot be written down: \(error)")
+      frame.complain("cannot record process \(left.names): \(error)")
     }
   }
 }
@@ -509,7 +522,7 @@ extension CommandWorker {
   /// A failure does not stop the task: most tasks do not use the folder.
   func prepareFolder() {
     if let error = taskFolder.prepare() {
-      frame.complain("cannot make the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
+      frame.complain("cannot create the folder \(taskFolder.path) for OPFLOW_TMP: \(error)")
     }
     launcher.use(taskFolder: taskFolder.path)
   }
@@ -528,8 +541,7 @@ extension CommandWorker {
   func endValues(isSuccess: Bool) {
     guard let error = values.end(isSuccess: isSuccess) else { return }
     frame.complain(
-      "task \(plan.nameString(running)): what it left in $OPFLOW_VALUES cannot be removed: \(error)"
-    )
+      "task \(plan.nameString(running)): cannot remove its files in $OPFLOW_VALUES: \(error)")
   }
 
   /// The first task that declares files may have been added to the run.
@@ -571,7 +583,7 @@ extension CommandWorker {
       return try jobserver.begin(task, style, at: frame.now)
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, detail: "cannot make a jobserver for it: \(error)")
+        errorNumber: error.rawValue, detail: "cannot create a jobserver for it: \(error)")
     }
   }
 
@@ -656,7 +668,7 @@ extension CommandWorker {
       service = consume watch
       return nil
     } catch {
-      return "no free port can be had for it: \(error)"
+      return "cannot get a free port for it: \(error)"
     }
   }
 
@@ -679,7 +691,7 @@ extension CommandWorker {
     } catch {
       let command = words.joined(separator: " ")
       throw WatchFault(
-        detail: "`\(command)` cannot be executed, which is to tell that it is ready: \(error)")
+        detail: "cannot execute its readiness check `\(command)`: \(error)")
     }
   }
 

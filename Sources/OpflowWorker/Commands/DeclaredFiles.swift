@@ -190,14 +190,14 @@ final class DeclaredFiles {
         }
         unmatched.insert(whole)
         let name = plan.nameString(check.task)
-        news.append(.said(.warning("task \(name): nothing fits its input `\(pattern)`")))
+        news.append(.said(.warning("task \(name): no file matches its input `\(pattern)`")))
       }
       for (pattern, link, instead) in look.unentered {
         let name = plan.nameString(check.task)
         news.append(
           .said(
             .warning(
-              "task \(name): `\(pattern)` does not enter the link `\(link)`; add `\(instead)`")))
+              "task \(name): `\(pattern)` does not follow the link `\(link)`; add `\(instead)`")))
       }
       answer(check, verdict)
     } catch {
@@ -269,7 +269,7 @@ final class DeclaredFiles {
     if isHeldUpTold { return }
     isHeldUpTold = true
     news.append(
-      .complained("another process has \(book.path) locked: tasks wait until it gives that up"))
+      .complained("another process holds the lock on \(book.path); tasks wait until it is free"))
   }
 
   private func answer(_ check: TaskCheck, _ verdict: TaskScan.Verdict) {
@@ -300,8 +300,8 @@ final class DeclaredFiles {
       }
       if namesSecret(record) {
         try? Path.removeIfThere(seenPath(check.task))
-        let detail = "\(RecordKeeping.secretName): its success is not kept"
-        news.append(.said(.warning("task \(plan.nameString(check.task)): \(detail)")))
+        let name = plan.nameString(check.task)
+        news.append(.said(.warning("task \(name): \(RecordKeeping.secretName)")))
         return say(check, .stale(why: Staleness.text(reasons)))
       }
       do throws(Errno) {
@@ -315,7 +315,7 @@ final class DeclaredFiles {
         // Remove the partial file: the journal may need the space to record the error.
         try? Path.removeIfThere(seenPath(check.task))
         let fault = ScanFault(
-          unwritten: seenPath(check.task), error, detail: "what was seen of its inputs")
+          unwritten: seenPath(check.task), error, detail: "the state of its inputs")
         say(check, .unwritten(detail: fault.detail))
       }
     }
@@ -332,8 +332,8 @@ final class DeclaredFiles {
     } catch {
       if isRefreshFaultTold { return }
       isRefreshFaultTold = true
-      let fault = ScanFault(unwritten: book.path, error, detail: "what was read of files")
-      news.append(.complained("\(fault.detail): it will be read again"))
+      let fault = ScanFault(unwritten: book.path, error, detail: "the hashes of files")
+      news.append(.complained("\(fault.detail); later runs read the files again"))
     }
   }
 

@@ -174,7 +174,7 @@ struct RunningDevices {
     if let missing = devices.numbers.first(where: { $0 >= names.count }) {
       throw WorkerRefusal(
         errorNumber: 0,
-        detail: "it was given GPU number \(missing), and there are \(names.count) here")
+        detail: "opflow gave it GPU number \(missing), but this node has only \(names.count)")
     }
     let own = devices.numbers.map { names[$0] }.joined(separator: ",")
     return "\(GraphicsProcessors.variable)=\(own)"
@@ -182,13 +182,13 @@ struct RunningDevices {
 }
 
 /// The running task's memory limit: a cgroup next to the worker's own, if the coordinator could
-/// delegate one (it warns otherwise).
+/// delegate one (else it warns).
 struct RunningLimit: ~Copyable {
   private let run: String
   private var group: MemoryGroup?
   private var folder: Descriptor?
   private var limitBytes: UInt64 = 0
-  /// A group may outlive its last process for a moment, so names are not reused.
+  /// A group may outlive its last process for a moment, so each name is used once.
   private var count = 0
 
   init(run: String) { self.run = run }

@@ -54,7 +54,7 @@ struct RunningValues {
       return late
     } catch {
       throw WorkerRefusal(
-        errorNumber: error.rawValue, detail: "cannot make the folder for its values: \(error)")
+        errorNumber: error.rawValue, detail: "cannot create the folder for its values: \(error)")
     }
   }
 
@@ -113,7 +113,7 @@ struct RunningValues {
         try file.close()
       } catch {
         throw WorkerRefusal(
-          errorNumber: error.rawValue, detail: "cannot bring back \(name): \(error)")
+          errorNumber: error.rawValue, detail: "cannot restore its value \(name): \(error)")
       }
     }
   }

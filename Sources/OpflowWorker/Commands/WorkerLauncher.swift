@@ -104,7 +104,7 @@ final class WorkerLauncher {
       plan, record.environment, record.texts[.secrets], secrets, late?.environment ?? [:],
       hasJobserver: jobserver != nil, hasDevices: devices != nil)
     {
-      throw WorkerRefusal(errorNumber: 0, detail: "the secret \(missing) is not known here")
+      throw WorkerRefusal(errorNumber: 0, detail: "the worker does not have the secret \(missing)")
     }
     environment.set(
       task: plan.nameBytes(task), attempt: attempt, directory: directory, conclusion: conclusion,
@@ -191,7 +191,7 @@ final class WorkerLauncher {
         }
       }
     case .download, .approve, .block:
-      throw WorkerRefusal(errorNumber: 0, detail: "this worker runs commands, and nothing else")
+      throw WorkerRefusal(errorNumber: 0, detail: "this worker runs only commands")
     }
     // Generators find the run by this folder.
     if plan.makesInstances(task), let folder = plans.runFolder { words.append(Array(folder.utf8)) }
@@ -199,7 +199,7 @@ final class WorkerLauncher {
       for word in arguments.words { words.append(word) }
     }
     guard words.count > 0 else {
-      throw WorkerRefusal(errorNumber: 0, detail: "there is no command")
+      throw WorkerRefusal(errorNumber: 0, detail: "it has no command")
     }
   }
 
@@ -213,8 +213,8 @@ final class WorkerLauncher {
       throw WorkerRefusal(
         errorNumber: Errno.tooBig.rawValue,
         detail:
-          "its script has \(SizeText.text(bytes: UInt64(script.count))), which is too long for an"
-          + " argument (128 KiB): put it into a file")
+          "its script has \(SizeText.text(bytes: UInt64(script.count))), but an argument can have"
+          + " only 128 KiB; put the script into a file")
     }
     let path = Self.scriptFile(beside: taskFolder)
     do throws(Errno) {
@@ -275,31 +275,32 @@ final class WorkerLauncher {
       return WorkerRefusal(
         errorNumber: error.errno.rawValue, detail: "cannot start a process: \(error.errno)",
         isShortage: error.errno.isShortage)
-    case .directory: detail = "cannot enter folder \"\(directory)\": \(error.errno)"
+    case .directory: detail = "cannot enter the folder `\(directory)`: \(error.errno)"
     case .execute:
       // SAFETY: the words are still those of the call that failed.
       let file = String(cString: words[0])
-      detail = "cannot execute \"\(file)\": \(error.errno)\(hint(error.errno, file, in: directory))"
+      detail = unexecuted(file, error.errno, in: directory)
     }
     return WorkerRefusal(errorNumber: error.errno.rawValue, detail: detail)
   }
 
-  private func hint(_ error: Errno, _ file: String, in directory: String) -> String {
+  private func unexecuted(_ file: String, _ error: Errno, in directory: String) -> String {
+    let text = "cannot execute `\(file)`: \(error)"
     switch error {
-    case .notExecutable: return " (a script needs a first line such as #!/bin/sh)"
-    case .tooBig: return " (\(excess))"
+    case .notExecutable: return "\(text); a script needs a first line such as #!/bin/sh"
+    case .tooBig: return "\(text); \(excess)"
     case .noSuchFile:
       let isPath = file.utf8.contains(UInt8(ascii: "/"))
       let path = isPath ? absolute(file, in: directory) : found(file, in: directory)
-      if let path, Path.exists(path) { return " (the file is there, its interpreter is not)" }
-      return isPath ? "" : " (it is in no folder of PATH)"
-    default: return ""
+      if let path, Path.exists(path) { return "\(text); the file exists, its interpreter does not" }
+      return isPath ? text : "`\(file)` not found in PATH"
+    default: return text
     }
   }
 
   /// Names the arguments or variables that are too long.
   private var excess: String {
-    let most = "the kernel takes 128 KiB at most of each"
+    let most = "the kernel allows 128 KiB"
     let variable = environment.longest
     if variable.byteCount > Self.longestWord {
       return "the variable \(variable.name) has \(Self.size(variable.byteCount)), and \(most)"
@@ -307,9 +308,8 @@ final class WorkerLauncher {
     if let word = words.longest, words.byteCount(word) > Self.longestWord {
       return "argument \(word) has \(Self.size(words.byteCount(word))), and \(most)"
     }
-    return "its arguments have \(Self.size(words.byteCount)) and its environment"
-      + " \(Self.size(environment.byteCount)), together more than the kernel takes: a quarter of "
-      + "`ulimit -s`"
+    return "its arguments (\(Self.size(words.byteCount))) and environment"
+      + " (\(Self.size(environment.byteCount))) exceed the kernel's limit, a quarter of `ulimit -s`"
   }
 
   private static func size(_ count: Int) -> String { SizeText.text(bytes: UInt64(count)) }
@@ -327,7 +327,7 @@ final class WorkerLauncher {
   }
 }
 
-/// The environment of tasks for execve(2), reused while successive tasks share one.
+/// The environment of tasks for execve(2), kept while successive tasks share one.
 struct TaskEnvironment: ~Copyable {
   private let inherited: [[UInt8]]
   /// Indices by the hash of the name.
@@ -376,7 +376,7 @@ struct TaskEnvironment: ~Copyable {
     tracePrefix = Array("\(TraceParent.variable)=".utf8) + text.prefix(TraceParent.spanStart)
     traceSuffix = Array(text.dropFirst(TraceParent.spanStart + 16))
     let own = Self.own + ports + [TraceParent.variable]
-    // An empty state stands for a missing one (`WorkerProgram`).
+    // An empty state means a missing one (`WorkerProgram`).
     let noState = Array("\(TraceParent.stateVariable)=".utf8)
     var kept: [[UInt8]] = []
     kept.reserveCapacity(inherited.count + 1)

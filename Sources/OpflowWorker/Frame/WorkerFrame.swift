@@ -192,7 +192,7 @@ package final class WorkerFrame {
       case .message(.message(.pulse(let number))): say(.pulse(number))
       case .message(.secret(let part)):
         if !take(part) {
-          refuseMessages("a secret is not whole", role, now)
+          refuseMessages("a secret is incomplete", role, now)
           return
         }
       case .message(.message(let message)):
@@ -213,7 +213,7 @@ package final class WorkerFrame {
     plans.extend(to: message.lastTask)
     if let fault = message.fault(in: plan) { return fault }
     guard let (task, _) = message.start, !trade.takes(plan.kind(task)) else { return nil }
-    return "a message speaks of a task that is not this worker's kind"
+    return "a message names a task that this kind of worker cannot run"
   }
 
   /// The sender is not a coordinator of this version: stop as if it had exited.

@@ -46,7 +46,7 @@ package enum WorkerProcess {
   private static func work<Role: WorkerRole>(
     _ role: Role, _ frame: WorkerFrame
   ) throws(WorkerFailure) {
-    try WorkerFailure.naming("cannot go on") { () throws(Errno) in try frame.work(role) }
+    try WorkerFailure.naming("cannot continue") { () throws(Errno) in try frame.work(role) }
   }
 
   private static func open(
@@ -148,7 +148,7 @@ package final class WorkerPlan {
     do throws(PlanError) {
       return try Plan(bytes: mapping.bytes, checksum: false, release: mapping.release)
     } catch {
-      throw WorkerFailure(detail: "\(path) is no plan that this opflow can use: \(error.message)")
+      throw WorkerFailure(detail: "cannot read the plan \(path): \(error.message)")
     }
   }
 }

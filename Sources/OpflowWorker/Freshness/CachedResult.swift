@@ -76,8 +76,8 @@ final class CachedResult {
         let odd = outputs.lazy.map(\.path).first { String(validating: $0, as: UTF8.self) == nil }
         throw CacheFault(
           detail: odd.map {
-            "the output `\(NameCharacters.text($0))` is not kept, since its name is not UTF-8"
-          } ?? "an output lies outside of the manifest's folder, and is not kept",
+            "the result is not cached; the output name `\(NameCharacters.text($0))` is not UTF-8"
+          } ?? "the result is not cached; an output is outside the manifest's folder",
           isOfProject: odd != nil)
       }
       keeping = try ResultKeeping(

@@ -104,7 +104,7 @@ package struct DeclaringTask {
   /// Explains a missing path that looks like a pattern but is a plain name; empty for other paths.
   func nameNote(_ path: String) -> String {
     plan.writtenText(ofPath: path, of: task).map {
-      "; it comes from `\($0)`, so it is a name and not a pattern"
+      "; it comes from `\($0)`, so opflow takes it as a name, not as a pattern"
     } ?? ""
   }
 
@@ -170,7 +170,7 @@ package struct DeclaringTask {
 
   private static let slash = UInt8(ascii: "/")
 
-  /// Tests whether a path relative to the manifest's folder is or lies in an output.
+  /// Tests whether a path relative to the manifest's folder is an output or inside one.
   var leaves: ([UInt8]) -> Bool { covers(outputs) }
 
   private func covers(_ items: [FileScan.Item]) -> ([UInt8]) -> Bool {

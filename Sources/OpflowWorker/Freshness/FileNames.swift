@@ -90,7 +90,7 @@ package struct FileNames {
     links: LinkWalk? = nil
   ) -> Result<Found, FileNameFault> {
     guard let pattern = PathPattern(text) else {
-      return .failure(FileNameFault("a `[` in it is not closed"))
+      return .failure(FileNameFault("its `[` is not closed"))
     }
     var search = FileNames(text, pattern, folder, folders, links)
     search.run()
@@ -200,7 +200,7 @@ package struct FileNames {
       case .noSuchFile, .notADirectory: return
       // A link that counts by its own name is not a folder.
       case .tooManyLinks where links != nil: return
-      case .tooBig: fault = FileNameFault("more than four million names would have to be looked at")
+      case .tooBig: fault = FileNameFault("the search would check more than 4 million names")
       default: fail(at: folder, error)
       }
     }

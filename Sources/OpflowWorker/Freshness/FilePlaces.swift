@@ -233,7 +233,7 @@ struct FilePlaces {
   private mutating func note(_ error: Errno, at path: [UInt8]) throws(ScanFault) {
     let name = NameCharacters.text(path)
     guard error == .noSuchFile || error == .notADirectory else {
-      throw ScanFault(detail: "cannot look at `\(name)`: \(error)")
+      throw ScanFault(detail: "cannot check `\(name)`: \(error)")
     }
     missing.append(name)
   }

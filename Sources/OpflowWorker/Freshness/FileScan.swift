@@ -12,7 +12,7 @@ package struct ScanFault: Error, Equatable {
   init(detail: String) { self.detail = detail }
 
   init(unwritten path: String, _ error: Errno, detail: String) {
-    self.detail = "\(detail) cannot be written to \(path): \(error)"
+    self.detail = "cannot write \(detail) to \(path): \(error)"
     isOfRecords = true
   }
 
@@ -22,13 +22,13 @@ package struct ScanFault: Error, Equatable {
     do throws(Errno) {
       return try body()
     } catch {
-      throw ScanFault(detail: "the state folder's records cannot be read: \(error)")
+      throw ScanFault(detail: "cannot read the records in the state folder: \(error)")
     }
   }
 
   init(missing path: String, of declaring: DeclaringTask) {
     self.path = path
-    detail = "the input `\(path)` is missing\(declaring.nameNote(path))"
+    detail = "input `\(path)` is missing\(declaring.nameNote(path))"
   }
 }
 
@@ -158,7 +158,7 @@ package final class FileScan {
       let status = try status(of: place)
       let (stamp, kind) = (status.stamp, status.kind)
       let none = PlanKey(high: 0, low: 0)
-      // There is no stamp to compare.
+      // An absent file has no stamp.
       if follows, kind == .absent { return add(kind, none, nil) }
       // On a network file system another machine may write the file, and the times cached here may
       // be old: always read it.

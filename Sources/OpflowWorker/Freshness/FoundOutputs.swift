@@ -213,7 +213,7 @@ final class FileCleaning {
         behindLink = file.name
       } catch {
         throw ScanFault(
-          detail: "`\(file.name)`, which it left the last time, cannot be removed: \(error)")
+          detail: "cannot remove `\(file.name)`, an output of its last attempt: \(error)")
       }
       if Clock.monotonicNanoseconds >= deadline { return left == 0 }
     }

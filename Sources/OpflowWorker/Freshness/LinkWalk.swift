@@ -47,7 +47,7 @@ final class LinkWalk {
   /// Successive links are usually in one folder and lead to one other.
   private var last: Recent?
   private var lastButOne: Recent?
-  /// A reused buffer for system calls.
+  /// A buffer that all system calls share.
   private var place: [UInt8] = []
 
   private struct Recent {

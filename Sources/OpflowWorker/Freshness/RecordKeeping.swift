@@ -119,7 +119,7 @@ final class RecordKeeping {
         guard try book.take(identity) else { return false }
         isHeld = true
       } catch {
-        throw ScanFault(detail: "its record cannot be locked: \(error)")
+        throw ScanFault(detail: "cannot lock its record: \(error)")
       }
       if declaring.plan.hasCaches || declaring.plan.cleans(declaring.task) {
         earlier = try ScanFault.reading { () throws(Errno) in
@@ -137,7 +137,7 @@ final class RecordKeeping {
         isStarted = true
       } catch {
         if error == .wouldBlock { return false }
-        throw ScanFault(unwritten: book.path, error, detail: "that it starts")
+        throw ScanFault(unwritten: book.path, error, detail: "its start")
       }
     }
     try makeFolders()
@@ -162,7 +162,7 @@ final class RecordKeeping {
       do throws(Errno) {
         try Path.makeDirectories(whole, mode: 0o777)
       } catch {
-        throw ScanFault(detail: "cannot make the folder `\(folder)` of an output: \(error)")
+        throw ScanFault(detail: "cannot create the folder `\(folder)` for an output: \(error)")
       }
     }
   }
@@ -188,9 +188,9 @@ final class RecordKeeping {
   func clean(until deadline: Int64) throws(ScanFault) -> Bool {
     guard let cleaning, try cleaning.goOn(until: deadline) else { return cleaning == nil }
     keptByClean =
-      cleaning.link.map { "`\($0)` is a symbolic link, and `clean` removes nothing behind it" }
+      cleaning.link.map { "`\($0)` is a symbolic link, which `clean` does not follow" }
       ?? cleaning.behindLink.map {
-        "`\($0)` lies behind a symbolic link, through which `clean` removes nothing"
+        "`\($0)` is behind a symbolic link, which `clean` does not follow"
       }
     self.cleaning = nil
     // The removal may have deleted emptied folders.
@@ -207,7 +207,7 @@ final class RecordKeeping {
     do throws(Errno) {
       own = try declaring.ownFiles(earlier)
     } catch {
-      throw CacheFault(detail: "the manifest's folder cannot be opened: \(error)")
+      throw CacheFault(detail: "cannot open the manifest's folder: \(error)")
     }
     return try cache.begin(stage: stage, own: own)
   }
@@ -257,8 +257,8 @@ final class RecordKeeping {
     if let origin { return .kept(origin: origin) }
     return discarded(
       heldUp == nil
-        ? "the run was stopped before its files were looked at"
-        : "the run was stopped before its success could be written down")
+        ? "the run was stopped before opflow checked its files"
+        : "the run was stopped before opflow recorded its success")
   }
 
   /// A failure needs no further report.
@@ -293,14 +293,16 @@ final class RecordKeeping {
         self.outputs = nil
         return nil
       }
-      return .noOutput(
-        detail: "it succeeded, and its output `\(path)` is not there\(declaring.nameNote(path))")
+      let cause =
+        cache?.brought == nil
+        ? "exited 0 but did not create its output" : "the cached result does not contain its output"
+      return .noOutput(detail: "\(cause) `\(path)`\(declaring.nameNote(path))")
     }
     if let cache, cache.brought != nil, !cache.isWhole(outputs.files) {
-      return .noOutput(detail: "what came back was changed at once")
+      return .noOutput(detail: "another process changed the restored files")
     }
     guard let book else { return .kept(origin: nil) }
-    guard let before else { return discarded("what it read was not noted before it started") }
+    guard let before else { return discarded("opflow did not record its inputs before it started") }
     let inputs = try look(
       &self.inputs, declaring.inputs, memory: before.inputs, links: declaring.followedLinks)
     guard try inputs.goOn(until: deadline) else { return nil }
@@ -314,7 +316,7 @@ final class RecordKeeping {
     }
     after.readings = try readings.all(of: declaring, needs, after: nil)
     if !after.failures.isEmpty {
-      return discarded("\(Staleness.text(after.failures)): it will run again")
+      return discarded("\(Staleness.text(after.failures)); \(Self.nextTime)")
     }
     var changes = before.answered(by: after.readings)
       .differences(to: after, linkText: inputs.text)
@@ -322,7 +324,7 @@ final class RecordKeeping {
       changes = (inputs.replaced + inputs.replacedLinks(since: before.links)).map { .changed($0) }
     }
     if !changes.isEmpty {
-      return discarded("\(Staleness.text(changes)) while it ran: it will run again")
+      return discarded("\(Staleness.text(changes)) while it ran; \(Self.nextTime)")
     }
     after.outputs = outputs.files
     found?.note(in: &after)
@@ -331,17 +333,19 @@ final class RecordKeeping {
     do throws(ValueFault) {
       after.values = try values.get()
     } catch {
-      return discarded("what it left for others cannot be written down: \(error.detail)")
+      return discarded("cannot record its values: \(error.detail)")
     }
     if let masker, after.namesSecret(masker) {
-      return .discarded(detail: "\(Self.secretName): it will run again")
+      return .discarded(detail: "\(Self.secretName); \(Self.nextTime)")
     }
     after.origin = UInt64.random(in: 0 ... .max)
     return write(after, to: book)
   }
 
   static let secretName =
-    "the name of a file that it reads or leaves holds a secret, and is not written down"
+    "the name of an input or output contains a secret, so opflow does not record its success"
+
+  private static let nextTime = "the next run re-runs it"
 
   /// Another machine may have written the output, not visible here yet.
   private func mayBeLate(_ path: String) -> Bool {
@@ -368,8 +372,8 @@ final class RecordKeeping {
         heldUp = success
         return nil
       }
-      let fault = ScanFault(unwritten: book.path, error, detail: "it succeeded, and its record")
-      return .unwritten(detail: fault.detail)
+      let fault = ScanFault(unwritten: book.path, error, detail: "its record")
+      return .unwritten(detail: "it succeeded, but opflow \(fault.detail)")
     }
     heldUp = nil
     isStarted = false

@@ -63,7 +63,7 @@ final class TaskReadings {
     fileprivate var look: NeedScan?
   }
 
-  /// `needs` is complete. Results are reused while `after`, the number of tasks that have ended in
+  /// `needs` is complete. Results stay valid while `after`, the number of tasks that have ended in
   /// this session, is the same; nil reads everything again.
   func all(
     of declaring: DeclaringTask, _ needs: NeedsScan, after: Int32?
@@ -123,7 +123,7 @@ final class TaskReadings {
     if PrintingCommand.isAround(words, in: declaring.folder) {
       throw ScanFault(
         detail:
-          "the input `\(name)` runs this command and would run again within itself, without end")
+          "input command `\(name)` runs opflow, which would run the command again, without end")
     }
     let (end, printed, complaints): (PrintingCommand.End, [UInt8], [UInt8])
     let left: String
@@ -137,7 +137,7 @@ final class TaskReadings {
       command.endChildren()
       left = command.leftText
     } catch {
-      throw ScanFault(detail: "the input `\(name)` cannot be run: \(error)")
+      throw ScanFault(detail: "cannot run the input command `\(name)`: \(error)")
     }
     switch end {
     case .exit(0):
@@ -149,13 +149,13 @@ final class TaskReadings {
       let detail = Self.failure(name, code, last)
       return SuccessRecord.Reading(kind: .failure, name: detail, content: hashes.hash.of(detail))
     case .signal(let number):
-      throw ScanFault(detail: "the input `\(name)` was ended by signal \(number)")
+      throw ScanFault(detail: "input command `\(name)` was ended by signal \(number)")
     case .printedTooMuch:
       throw ScanFault(
-        detail: "the input `\(name)` printed more than \(Self.mostPrinted >> 20) MiB\(left)")
+        detail: "input command `\(name)` printed more than \(Self.mostPrinted >> 20) MiB\(left)")
     case .tookTooLong:
       throw ScanFault(
-        detail: "the input `\(name)` took longer than \(Self.patienceSeconds) seconds\(left)")
+        detail: "input command `\(name)` took longer than \(Self.patienceSeconds) seconds\(left)")
     }
   }
 
@@ -163,7 +163,7 @@ final class TaskReadings {
   private static func failure(_ name: String, _ code: Int32, _ printed: [UInt8]) -> [UInt8] {
     let lines = printed.split { $0 == Field.lineFeed || $0 == Field.carriageReturn }
     let line = lines.last { !$0.allSatisfy { $0 == UInt8(ascii: " ") || $0 == Field.tab } } ?? []
-    let start = "the input `\(shortened(name))` failed with exit code \(code)"
+    let start = "input command `\(shortened(name))` failed: exit \(code)"
     let end = line.isEmpty ? "" : ": \(shortened(String(decoding: line, as: UTF8.self)))"
     return Array((start + end).utf8)
   }

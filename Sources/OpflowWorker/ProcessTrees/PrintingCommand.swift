@@ -142,10 +142,10 @@ package struct PrintingCommand: ~Copyable {
     if let status = ProcessStatus.read(pid), !status.isZombie { survivors.append(status.title) }
   }
 
-  /// `; process 4711 (sleep, user root) could not be ended`, or empty.
+  /// `; opflow could not end process 4711 (sleep, user root)`, or empty.
   package var leftText: String {
     survivors.isEmpty
-      ? "" : "; process \(survivors.joined(separator: ", ")) could not be ended"
+      ? "" : "; opflow could not end process \(survivors.joined(separator: ", "))"
   }
 
   /// Drops bytes beyond the limit. Returns true at the end.

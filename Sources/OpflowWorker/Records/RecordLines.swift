@@ -372,7 +372,7 @@ struct RecordLine {
     self.fields = fields
   }
 
-  /// The number of the success whose block the line ends.
+  /// The number of the success whose block ends with the line.
   var origin: UInt64? {
     var fields = fields
     for _ in 0..<5 { _ = fields.next() }

@@ -199,9 +199,9 @@ package enum Staleness: Equatable, Sendable {
     // A first run needs no explanation.
     case .unknown: return ""
     case .definition: return "its definition changed"
-    case .declaration: return "its inputs or outputs are declared otherwise"
-    case .values: return "its arguments, or values that it reads, changed"
-    case .needs: return "what it needs ran again"
+    case .declaration: return "the declaration of its inputs or outputs changed"
+    case .values: return "its arguments or the values that it reads changed"
+    case .needs: return "a dependency was re-run"
     case .changed(let bytes): return path(bytes)
     case .added(let bytes): return "+\(path(bytes))"
     case .removed(let bytes): return "-\(path(bytes))"
@@ -213,13 +213,13 @@ package enum Staleness: Equatable, Sendable {
       case .need: return "outputs of \(path(reading.name))"
       case .failure: return path(reading.name)
       }
-    case .outputGone(let bytes): return "output gone: \(path(bytes))"
-    case .outputChanged(let bytes): return "output changed: \(path(bytes))"
-    case .valuesUnknown: return "others read its values, which were not kept"
-    case .valueWithSecret: return "a value that it left holds a secret"
-    case .hash: return "results are cached now or no more, so that files are known otherwise"
-    case .asked: return "asked"
-    case .failedBefore: return "it failed before"
+    case .outputGone(let bytes): return "output \(path(bytes)) is missing"
+    case .outputChanged(let bytes): return "output \(path(bytes)) changed"
+    case .valuesUnknown: return "its dependents read its values, which opflow did not record"
+    case .valueWithSecret: return "one of its values contains a secret"
+    case .hash: return "the cache was turned on or off, which changes the hashes of files"
+    case .asked: return "--rerun"
+    case .failedBefore: return "failed last time"
     }
   }
 
@@ -258,7 +258,7 @@ package enum Staleness: Equatable, Sendable {
   private static let mostTold = 5
   private static let mostBytes = 200
 
-  /// `changed: a.c, +b.c, -d.h, env CC; output gone: out/app; and 3 more`, at most 200 bytes.
+  /// At most 200 bytes: `changed: a.c, +b.c, -d.h, env CC; output out/app is missing; … and 3 more`
   package static func text(_ reasons: [Staleness]) -> String {
     // A changed file says more than its dependency's name.
     let hasFile = reasons.contains(where: \.isOfFile)
@@ -272,7 +272,7 @@ package enum Staleness: Equatable, Sendable {
       // The first reason is always shown.
       let piece = lead + (place == 0 ? shortened(reason.text) : reason.text)
       guard place < mostTold, text.utf8.count + piece.utf8.count <= mostBytes - countBytes else {
-        return text + "; and \(ordered.count - place) more"
+        return text + "; … and \(ordered.count - place) more"
       }
       text += piece
     }

@@ -67,8 +67,8 @@ struct ServiceWatch: ~Copyable {
 
   private static func obstacle(_ port: LocalPort) -> String? {
     guard port.answers else { return nil }
-    let holder = port.listeners.first.map { "process \($0.pid) (\($0.name))" } ?? "somebody else"
-    return "port \(port.number) is taken: \(holder) listens there already"
+    let holder = port.listeners.first.map { "process \($0.pid) (\($0.name))" } ?? "another process"
+    return "port \(port.number) is already in use by \(holder)"
   }
 
   mutating func begin(at now: Instant) {
@@ -146,19 +146,19 @@ struct ServiceWatch: ~Copyable {
     end()
     let time = DurationText.text(milliseconds: Int64(clamping: readiness.timeoutMilliseconds))
     return .gaveUp(
-      detail: "not ready after \(time): \(subject)\(found.isEmpty ? "" : ", \(found)")")
+      detail: "not ready after \(time): \(subject)\(found.isEmpty ? "" : "; \(found)")")
   }
 
   private var subject: String {
     switch readiness.probe {
     case .none: "nothing"
-    case .port(let number): "nobody listens on port \(number)"
+    case .port(let number): "no process listens on port \(number)"
     case .namedPort(let name):
-      "nobody listens on port \(ports[name].map { "\($0) " } ?? "")(\(name))"
-    case .http(let url): "no success from \(ports.resolve(url) ?? url)"
-    case .log(let pattern): "no line of its output has `\(pattern)`"
-    case .exec(let words): "`\(words.joined(separator: " "))` has not succeeded"
-    case .file(let path): "there is no new file \(path)"
+      "no process listens on port \(ports[name].map { "\($0) " } ?? "")(\(name))"
+    case .http(let url): "no successful response from \(ports.resolve(url) ?? url)"
+    case .log(let pattern): "no line of its output matches `\(pattern)`"
+    case .exec(let words): "`\(words.joined(separator: " "))` did not succeed"
+    case .file(let path): "\(path) was not created or changed"
     }
   }
 
@@ -345,14 +345,14 @@ struct ServiceRequest: ~Copyable {
         try connection?.read(into: UnsafeMutableRawBufferPointer(room))
       }
       guard let count, count > 0 else {
-        return .failed("it closed the connection without an answer")
+        return .failed("it closed the connection without a response")
       }
       answer += chunk[..<count]
     }
     let words = String(decoding: answer.prefix(Self.statusBytes), as: UTF8.self)
       .split(separator: " ")
     guard words.count == 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
-      return .failed("what it answers is no HTTP")
+      return .failed("its response is not HTTP")
     }
     return .answered(status: status)
   }

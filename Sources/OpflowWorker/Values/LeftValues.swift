@@ -78,7 +78,7 @@ package struct LeftValues {
           .writeAll(value.bytes)
       }
     } catch {
-      throw ValueFault(detail: "what it left for others cannot be put in \(path): \(error)")
+      throw ValueFault(detail: "cannot write its values to \(path): \(error)")
     }
   }
 
@@ -91,7 +91,7 @@ package struct LeftValues {
       let file = SuccessRecord.Value(
         name: value.name, bytes: try read(value.name, in: path, lasts: false))
       guard Hash.xxh3(file.text) == value.hash else {
-        throw ValueFault(detail: "$OPFLOW_VALUES/\(value.name) was changed since")
+        throw ValueFault(detail: "$OPFLOW_VALUES/\(value.name) was changed after the task ended")
       }
       files.append(file)
     }
@@ -109,19 +109,19 @@ package struct LeftValues {
     }
     guard names.count <= ValueRules.mostValues else {
       throw ValueFault(
-        detail: "it left \(names.count) files in $OPFLOW_VALUES, and a task leaves at most"
+        detail: "it left \(names.count) files in $OPFLOW_VALUES; a task can leave at most"
           + " \(ValueRules.mostValues) values")
     }
     var values: [TaskValue] = []
     for name in names {
       if hasSecret(Array(name.utf8)) {
         throw ValueFault(
-          detail: "$OPFLOW_VALUES: the name of a file holds a secret, and names are written down")
+          detail: "the name of a file in $OPFLOW_VALUES contains a secret; opflow records names")
       }
       let bytes = try read(name, in: path, lasts: lasts)
       if hasSecret(bytes) {
         throw ValueFault(
-          detail: "$OPFLOW_VALUES/\(name): it holds a secret, and values are written down")
+          detail: "$OPFLOW_VALUES/\(name) contains a secret; opflow records values")
       }
       values.append(
         TaskValue(name: name, text: ValueRules.value(ofFile: bytes), keepsText: keepsTexts))
@@ -143,14 +143,15 @@ package struct LeftValues {
   ) throws(ValueFault) -> [UInt8] {
     guard ValueRules.isName(name.utf8) else {
       throw ValueFault(
-        detail: "$OPFLOW_VALUES/\(name): a value's name is at most \(ValueRules.longestNameBytes)"
-          + " letters, digits and _")
+        detail: "$OPFLOW_VALUES/\(name) does not have a valid name; use at most"
+          + " \(ValueRules.longestNameBytes) letters, digits and `_`")
     }
     let path = folder + "/" + name
     // Opening a device may have side effects.
     let kind = try doing("read", name) { () throws(Errno) in try Path.linkStatus(path).kind }
     guard kind == .file else {
-      throw ValueFault(detail: "$OPFLOW_VALUES/\(name): it is \(Self.word(kind)), and no file")
+      throw ValueFault(
+        detail: "$OPFLOW_VALUES/\(name) is not a regular file: it is \(Self.word(kind))")
     }
     let bytes = try doing("read", name) { () throws(Errno) in
       let file = try File.openRegular(path, .readOnly)
@@ -161,9 +162,7 @@ package struct LeftValues {
     let value = ValueRules.value(ofFile: bytes)
     if value.count > ValueRules.longestBytes {
       throw ValueFault(
-        detail:
-          "$OPFLOW_VALUES/\(name): it has more than the \(ValueRules.longestBytes) bytes of a value"
-      )
+        detail: "$OPFLOW_VALUES/\(name) is longer than \(ValueRules.longestBytes) bytes")
     }
     if let fault = ValueRules.fault(in: value) {
       throw ValueFault(detail: "$OPFLOW_VALUES/\(name): \(fault)")

@@ -61,7 +61,7 @@ package struct NeededValues {
     switch result {
     case .text(let text): return text
     case .lacking(let missing): throw ValueFault(detail: missing.text(plan))
-    case .tooLong: throw ValueFault(detail: "a text that values are filled in grows beyond 4 MiB")
+    case .tooLong: throw ValueFault(detail: "a string with values filled in is longer than 4 MiB")
     }
   }
 
@@ -98,7 +98,7 @@ package struct NeededValues {
     guard Hash.xxh3(ValueRules.value(ofFile: bytes)) == hash else {
       throw ValueFault(
         detail: "`needs.\(plan.nameString(need)).\(name)` is not what the task left: \(path) was"
-          + " changed since")
+          + " changed later")
     }
     return bytes
   }
@@ -151,7 +151,7 @@ package struct NeededValues {
     do throws(Errno) {
       try body()
     } catch {
-      throw ValueFault(detail: "cannot make $OPFLOW_NEEDS: \(error)")
+      throw ValueFault(detail: "cannot create $OPFLOW_NEEDS: \(error)")
     }
   }
 
@@ -173,6 +173,6 @@ package struct NeededValues {
       && hash.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     if isHash { return hash }
     throw ValueFault(
-      detail: "`sha256` must be 64 hexadecimal digits, and came out as something else")
+      detail: "`sha256` must have 64 hexadecimal digits; its expression has another result")
   }
 }

@@ -17,7 +17,7 @@ struct GateTests {
   ) throws -> (place: Workplace, run: LiveProcess) {
     let place = try Workplace(manifest)
     let run = try place.start("run")
-    try run.waitForError("ask asks: Sure?")
+    try run.waitForError("ask asks for approval: Sure?")
     return (place, run)
   }
 
@@ -28,11 +28,11 @@ struct GateTests {
   @Test func `what is approved goes on, and says by whom`() throws {
     let (place, run) = try begin()
     let status = try place.opflow("status").output
-    #expect(status.contains("asks: Sure?"), "\(status)")
-    #expect(status.contains("answer ask: opflow approve ask, or opflow reject ask\n"))
+    #expect(status.contains("asks for approval: Sure?"), "\(status)")
+    #expect(status.contains("to answer ask: opflow approve ask or opflow reject ask\n"))
     #expect(
       try place.opflow("why", "ask").output.contains(
-        "`opflow approve ask` or `opflow reject ask` answers it"))
+        "to answer: opflow approve ask or opflow reject ask\n"))
     #expect(try place.opflow("approve", "ask").output == "approved 1 task\n")
     let end = try run.finish()
     #expect(end.status == 0)
@@ -40,7 +40,7 @@ struct GateTests {
     #expect(place.lines() == ["a", "b"])
     #expect(try place.opflow("status").output.contains("approved by opflow approve (pid "))
     #expect(try place.opflow("why", "ask").output.contains("was approved by opflow approve (pid "))
-    // Who asked for it stands before what came of it.
+    // The journal has the request before its result.
     let lines = try place.journal()
     let request = try #require(lines.first { $0.event == "order" })
     #expect(request.values["verb"] == "approve")
@@ -56,23 +56,25 @@ struct GateTests {
         + "\n  d: { run: read w < out }")
     let out = try place.gate("out")
     let run = try place.start("run")
-    try run.waitForError("ask asks: Sure?")
+    try run.waitForError("ask asks for approval: Sure?")
     #expect(try place.opflow("reject", "ask").output == "rejected 1 task\n")
     #expect(
       try place.opflow("approve", "ask", status: 2).errors.hasPrefix(
-        "opflow: approve: ask was rejected already, by opflow reject (pid "))
+        "opflow: approve: ask was already rejected by opflow reject (pid "))
     #expect(
       try place.opflow("status").output.contains("rejected by opflow reject (pid "))
-    #expect(try place.opflow("retry", "ask").output == "set 1 task to run again\n")
+    #expect(try place.opflow("retry", "ask").output == "1 task will run again\n")
     try place.waitForJournal { $0.count { $0.event == "start" && $0.task == "ask" } == 2 }
     #expect(try place.opflow("reject", "ask").output == "rejected 1 task\n")
     try out.letGo()
     let end = try run.finish()
     #expect(end.status == 1)
-    #expect(end.errors.contains("ask failed: rejected by opflow reject (pid "), "\(end)")
+    #expect(
+      end.errors.contains(try Regex(#"ask failed after \S+: rejected by opflow reject \(pid "#)),
+      "\(end)")
     #expect(place.lines() == ["a", "no"])
     let resume = try place.start("resume")
-    try resume.waitForError("ask asks: Sure?")
+    try resume.waitForError("ask asks for approval: Sure?")
     try place.opflow("approve", "ask")
     #expect(try resume.finish().status == 0)
     #expect(place.lines().last == "b")
@@ -95,7 +97,7 @@ struct GateTests {
     #expect(place.lines() == ["a", "b"])
   }
 
-  /// The run dies between the line of the request and what comes of it.
+  /// The run dies between the line of the request and the lines of its result.
   @Test(arguments: [false, true])
   func `an approval that is all a run could write holds, for what was approved`(
     isEdited: Bool
@@ -111,7 +113,7 @@ struct GateTests {
       try place.write(
         "opflow.yaml", Self.manifest.replacing("Sure?", with: "Sure, by all means?"))
       let resume = try place.start("resume")
-      try resume.waitForError("ask asks: Sure, by all means?")
+      try resume.waitForError("ask asks for approval: Sure, by all means?")
       try place.opflow("approve", "ask")
       #expect(try resume.finish().status == 0)
     } else {
@@ -134,8 +136,8 @@ struct GateTests {
     let told = try place.text("told")
     #expect(
       told
-        == "opflow: approve: t is a task of this run, and a run does not answer its own questions\n"
-    )
+        == "opflow: approve: `t` is a task of this run, and tasks cannot approve or reject in their"
+        + " own run\n")
     try place.opflow("reject", "ask")
     #expect(try run.finish().status == 1)
   }
@@ -150,8 +152,8 @@ struct GateTests {
         ask: { needs: [late], approve: "Sure?" }
       """)
     let run = try place.start("run")
-    try run.waitForError("late failed (allowed): timeout")
-    try run.waitForError("ask asks: Sure?")
+    try run.waitForError("late failed (allowed) after ")
+    try run.waitForError("ask asks for approval: Sure?")
     try place.opflow("approve", "ask")
     #expect(try run.finish().status == 0)
     #expect(try starts(of: "late", in: place) == 1)
@@ -163,7 +165,7 @@ struct GateTests {
     #expect(try run.finish().status == -SIGINT)
     #expect(try place.status()["ask"]?.state == "cancelled")
     let resume = try place.start("resume")
-    try resume.waitForError("ask asks: Sure?")
+    try resume.waitForError("ask asks for approval: Sure?")
     try place.opflow("cancel", "ask")
     #expect(try resume.finish().status == 6)
     #expect(place.lines() == ["a"])
@@ -177,21 +179,21 @@ struct GateTests {
     #expect(try `in`.next() == "in")
     #expect(
       try place.opflow("approve", "ask", status: 2).errors
-        == "opflow: approve: ask has not asked yet: 1 of its needs has no end\n")
+        == "opflow: approve: ask has not asked for approval yet; it waits for 1 dependency\n")
     try place.opflow("pause")
     try out.letGo()
     try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "a" } }
     #expect(
       try place.opflow("approve", "ask", status: 2).errors
-        == "opflow: approve: ask has not asked yet: the run is paused\n")
+        == "opflow: approve: ask has not asked for approval yet; the run is paused\n")
     #expect(
       try place.opflow("approve", "a", status: 2).errors
-        == "opflow: approve: a is no gate: nobody is asked\n")
+        == "opflow: approve: a does not ask for approval\n")
     try place.opflow("continue")
-    try run.waitForError("ask asks: Sure?")
+    try run.waitForError("ask asks for approval: Sure?")
     #expect(
       try place.opflow("suspend", "ask", status: 2).errors
-        == "opflow: suspend: ask waits for an answer, and does nothing meanwhile\n")
+        == "opflow: suspend: ask waits for approval; you cannot suspend it\n")
     try place.opflow("approve", "ask")
     #expect(try run.finish().status == 0)
   }
@@ -207,8 +209,8 @@ struct GateTests {
       """)
     let out = try place.gate("out")
     let run = try place.start("run", "--quiet")
-    try run.waitForError("ask asks: Sure?")
-    try run.waitForError("opflow approve ask, or opflow reject ask")
+    try run.waitForError("ask asks for approval: Sure?")
+    try run.waitForError("opflow approve ask or opflow reject ask")
     try place.opflow("approve", "ask")
     try out.letGo()
     #expect(try run.finish().status == 0)
@@ -234,10 +236,10 @@ struct GateTests {
       """)
     let plan = try place.opflow("plan").output
     #expect(plan.contains("3 tasks, 3 to run"), "\(plan)")
-    #expect(plan.contains("asks: Sure?"))
+    #expect(plan.contains("asks for approval: Sure?"))
     #expect(!plan.contains("failed"))
     let run = try place.start("run")
-    try run.waitForError("ask asks: Sure?")
+    try run.waitForError("ask asks for approval: Sure?")
     try place.opflow("approve", "ask")
     #expect(try run.finish().status == 0)
     #expect(try !place.opflow("plan").output.contains("~"))
@@ -247,27 +249,29 @@ struct GateTests {
     let (place, first) = try begin()
     let one = try #require(place.runs.first)
     let second = try place.start("run")
-    try second.waitForError("ask asks: Sure?")
+    try second.waitForError("ask asks for approval: Sure?")
     let two = try #require(place.runs.last)
     // The newer one knew of the older one as it asked.
     #expect(
-      second.errorText.contains("opflow approve ask --run \(two), or opflow reject ask --run"))
+      second.errorText.contains("opflow approve ask --run \(two) or opflow reject ask --run"))
     let line = try #require(
-      try place.opflow("status", one).outputLines.first { $0.hasPrefix("answer ask: ") })
-    let approve = String(line.dropFirst("answer ask: ".count).prefix { $0 != "," })
+      try place.opflow("status", one).outputLines.first { $0.hasPrefix("to answer ask: ") })
+    let commands = line.dropFirst("to answer ask: ".count).components(separatedBy: " or ")
+    let approve = commands[0]
     #expect(approve == "opflow approve ask --run \(one)")
     #expect(
       try place.opflow("why", "b", "--run", two).output.contains(
-        "ask asks: Sure?; `opflow approve ask --run \(two)` or `opflow reject ask --run \(two)`"))
+        "ask asks for approval: Sure?; to answer: opflow approve ask --run \(two) or opflow reject"
+          + " ask --run \(two)\n"))
     #expect(
       try place.opflow("pause", "--run", two).output
-        == "paused; `opflow continue --run \(two)` goes on\n")
+        == "paused the run; to continue: opflow continue --run \(two)\n")
     try place.shell("$opflow \(approve.dropFirst("opflow ".count))")
     #expect(try first.finish().status == 0)
     // It is alone again.
     #expect(
       try place.opflow("status").output.contains(
-        "answer ask: opflow approve ask, or opflow reject ask\n"))
+        "to answer ask: opflow approve ask or opflow reject ask\n"))
     try place.opflow("continue")
     try place.opflow("approve", "ask")
     #expect(try second.finish().status == 0)
@@ -280,8 +284,9 @@ struct GateTests {
       let why = try place.opflow("why", task).output
       #expect(
         why.contains(
-          "ask asks: Sure?; `opflow approve ask` or `opflow reject ask` answers it\n"), "\(why)")
-      #expect(why.contains("ask (asks for "), "\(why)")
+          "ask asks for approval: Sure?; to answer: opflow approve ask or opflow reject ask\n"),
+        "\(why)")
+      #expect(why.contains("ask (asked for approval "), "\(why)")
     }
     try place.opflow("approve", "ask")
     #expect(try run.finish().status == 0)

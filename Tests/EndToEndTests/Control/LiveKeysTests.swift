@@ -44,11 +44,11 @@ struct LiveKeysEndTests {
     // Two at once make room for two.
     try terminal.type("++")
     try terminal.wait {
-      $0.text.contains { $0.hasPrefix("request: parallel cpu=4, asked by keys") }
+      $0.text.contains { $0.hasPrefix("limit of cpu set to 4 by keys") }
     }
     try terminal.type("-")
     try terminal.wait {
-      $0.text.count { $0.hasPrefix("request: parallel cpu=3, asked by keys") } == 2
+      $0.text.count { $0.hasPrefix("limit of cpu set to 3 by keys") } == 2
     }
     try place.gate("go").letGo()
     try place.gate("on").letGo()
@@ -63,7 +63,7 @@ struct LiveKeysEndTests {
   @Test func `c cancels the task that is chosen, and no other`() throws {
     let (place, terminal) = try begin()
     try terminal.type("c")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("cancel which?") } }
+    try terminal.wait { $0.text.contains { $0.hasPrefix("cancel which task?") } }
     try terminal.wait { $0.text.contains { $0.hasPrefix("> ") } }
     let shown = terminal.screen.text
     let first = shown.first { $0.hasPrefix("> ") }?.dropFirst(2).prefix(1)
@@ -73,10 +73,10 @@ struct LiveKeysEndTests {
     }
     let chosen = terminal.screen.text.first { $0.hasPrefix("> ") }?.dropFirst(2).prefix(1)
     try terminal.type("\r")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("cancel \(chosen ?? "?")? y cancels") } }
+    try terminal.wait { $0.text.contains { $0.hasPrefix("cancel \(chosen ?? "?")? y to cancel") } }
     try terminal.type("y")
     let other = chosen == "a" ? "on" : "go"
-    try terminal.wait { $0.text.contains { $0.hasPrefix("request: cancel \(chosen ?? "?")") } }
+    try terminal.wait { $0.text.contains { $0.hasPrefix("\(chosen ?? "?") cancelled by keys") } }
     try place.gate(other).letGo()
     #expect(try terminal.finish() == 6)
     #expect(terminal.isCooked)
@@ -94,25 +94,25 @@ struct LiveKeysEndTests {
     try terminal.type("t")
     try terminal.wait { !$0.text.contains("  | from a") }
     try terminal.type("l")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("follow which log?") } }
+    try terminal.wait { $0.text.contains { $0.hasPrefix("follow the log of which task?") } }
     try terminal.type("\r")
     try terminal.wait { screen in
       screen.text.contains { $0.hasPrefix("log of ") }
         && screen.text.contains { $0.hasPrefix("  | from ") }
     }
     try terminal.type("?")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("t tails") } }
+    try terminal.wait { $0.text.contains { $0.hasPrefix("t last output") } }
     for columns in [40, 200] {
       try terminal.resize(columns: columns, rows: 20)
       try terminal.wait { $0.text.last?.hasPrefix("[0/3]") == true }
     }
     try terminal.type("\u{1b}")
-    try terminal.wait { !$0.text.contains { $0.hasPrefix("t tails") } }
+    try terminal.wait { !$0.text.contains { $0.hasPrefix("t last output") } }
     try place.gate("go").letGo()
     try place.gate("on").letGo()
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)
-    #expect(!terminal.screen.text.contains { $0.contains("t tails") })
+    #expect(!terminal.screen.text.contains { $0.contains("t last output") })
   }
 
   @Test func `a answers a question`() throws {
@@ -121,9 +121,9 @@ struct LiveKeysEndTests {
     let terminal = try place.startAtTerminal("run")
     try wait(for: terminal, keys: true)
     try terminal.type("a")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("answer which?") } }
+    try terminal.wait { $0.text.contains { $0.hasPrefix("approve or reject which task?") } }
     try terminal.type("\r")
-    try terminal.wait { $0.text.contains { $0.hasPrefix("answer ask? y approves, r rejects") } }
+    try terminal.wait { $0.text.contains { $0.hasPrefix("ask: y to approve, r to reject") } }
     try terminal.type("y")
     #expect(try terminal.finish() == 0)
     #expect(terminal.isCooked)
@@ -143,11 +143,11 @@ struct LiveKeysEndTests {
     try terminal.wait { $0.text.last?.contains("paused by") == false }
     try terminal.type("++")
     try terminal.wait {
-      $0.text.contains { $0.hasPrefix("request: parallel cpu=4, asked by keys") }
+      $0.text.contains { $0.hasPrefix("limit of cpu set to 4 by keys") }
     }
     try terminal.type("+")
     try terminal.wait {
-      $0.text.contains { $0.hasPrefix("request: parallel cpu=5, asked by keys") }
+      $0.text.contains { $0.hasPrefix("limit of cpu set to 5 by keys") }
     }
     try terminal.type("q")
     #expect(try terminal.finish() == 0)

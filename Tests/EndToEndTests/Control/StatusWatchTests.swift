@@ -3,7 +3,7 @@ import Glibc
 import Screen
 import Testing
 
-/// `status --watch`: the live view of a run that another process drives.
+/// `status --watch`: the live view of a run of another process.
 struct StatusWatchTests {
   private static let manifest = """
     name: demo
@@ -44,7 +44,7 @@ struct StatusWatchTests {
     let watching = try place.start("status", "--watch")
     try watching.waitForError("a | before")
     try place.opflow("priority", "b", "5")
-    try watching.waitForError("request: priority")
+    try watching.waitForError("priority of b set to 5")
     try place.gate("go").letGo()
     _ = try place.gate("here").next()
     try place.gate("on").letGo()
@@ -54,16 +54,16 @@ struct StatusWatchTests {
     #expect(watched.output == "")
     #expect(
       plain(Array(watched.errorLines.prefix(6))) == [
-        "run RUN (demo): 3 tasks", "[1/3] bad failed: exit 3 after TIME",
+        "run RUN (demo): 3 tasks", "[1/3] bad failed after TIME: exit 3",
         " opflow.yaml:5: echo oh no; exit 3", "[1/3] still running: a (TIME)", "a | before",
-        "request: priority 5 of b, asked by opflow priority (pid PID)",
+        "priority of b set to 5 by opflow priority (pid PID)",
       ])
-    // From there on nothing tells one from the other.
-    let request = try #require(own.errorLines.firstIndex { $0.hasPrefix("request:") })
+    // From there on both views are the same.
+    let request = try #require(own.errorLines.firstIndex { $0.hasPrefix("priority of b set ") })
     let rest = plain(Array(own.errorLines[request...]))
     #expect(
-      plain(Array(watched.errorLines[5...])).filter { !$0.hasPrefix("resume it:") }
-        == rest.filter { !$0.hasPrefix("resume it:") })
+      plain(Array(watched.errorLines[5...])).filter { !$0.hasPrefix("to continue:") }
+        == rest.filter { !$0.hasPrefix("to continue:") })
     #expect(rest.contains("a | after"), "\(rest)")
   }
 
@@ -107,7 +107,7 @@ struct StatusWatchTests {
     _ = try here.next()
     let watching = try place.start("status", "--watch", "--output", output)
     if output == "quiet" {
-      // It says nothing of what runs.
+      // It does not list running tasks.
       try place.shell("sleep 1")
     } else {
       try watching.waitForError("still running: a (")
@@ -118,7 +118,7 @@ struct StatusWatchTests {
     let lines = watched.errorLines.map { $0.trimmingPrefix("a | ") }
     #expect(lines.contains { $0.hasSuffix("once more") }, "\(watched)")
     #expect(lines.contains { $0.hasSuffix("after") }, "\(watched)")
-    // That is another try's.
+    // That is from an earlier attempt.
     #expect(!watched.errors.contains("at first") && !watched.errors.contains("---"), "\(watched)")
     _ = try run.finish()
   }
@@ -150,10 +150,10 @@ struct StatusWatchTests {
     let failed = try place.opflow("status", "--watch", status: 1)
     #expect(
       plain(failed.errorLines) == [
-        "run RUN (opflow.yaml): 1 task", "[1/1] a failed: exit 1 after TIME",
+        "run RUN (opflow.yaml): 1 task", "[1/1] a failed after TIME: exit 1",
         " opflow.yaml:1: echo oh; test -e ok", "",
-        "a failed: exit 1 after TIME, log: .opflow/runs/RUN/logs/a.log",
-        "run RUN failed in TIME: 1 failed", "resume it: opflow resume RUN",
+        "a failed after TIME: exit 1, log: .opflow/runs/RUN/logs/a.log",
+        "run RUN failed in TIME: 1 failed", "to continue: opflow resume RUN",
       ])
     try place.write("ok", "")
     try place.opflow("resume")
@@ -167,11 +167,11 @@ struct StatusWatchTests {
     let watching = try place.start("status", "--watch")
     try watching.waitForError("still running: a (")
     run.send(SIGTSTP)
-    try watching.waitForError("run paused\n")
+    try watching.waitForError("run suspended\n")
     let late = try place.start("status", "--watch")
     try late.waitForError("still running: a (")
     run.send(SIGCONT)
-    try late.waitForError("run goes on")
+    try late.waitForError("run continued")
     try place.opflow("continue")
     try place.gate("go").letGo()
     _ = try place.gate("here").next()
@@ -191,7 +191,7 @@ struct StatusWatchTests {
     let watching = try place.start("status", "--watch")
     try watching.waitForError("waiting for the next round")
     try place.write("opflow.yaml", "tasks: { a: { run: echo two; exit 3 } }")
-    try watching.waitForError("a failed: exit 3")
+    try watching.waitForError("a failed after ")
     try watching.waitForError("waiting for the next round", times: 2)
     run.send(SIGINT)
     _ = try run.finish()
@@ -264,8 +264,8 @@ struct StatusWatchTests {
     #expect(watched.status == 137)
     #expect(
       watched.errorLines.last
-        == "opflow: run \(id) died: the process that drove it is gone, and wrote no end."
-        + " `opflow resume \(id)` continues it")
+        == "opflow: run \(id) died: its opflow process is gone and recorded no end; to continue:"
+        + " opflow resume \(id)")
     try place.opflow("status", "--watch", status: 137)
     place.expectNothingAlive()
   }
@@ -329,8 +329,8 @@ struct StatusWatchTests {
     #expect(watched.status == 2)
     #expect(
       watched.errorLines.last
-        == "opflow: run \(id) is here no more: its folder was just removed, by `opflow clean`, the "
-        + "end of a later run (`keep_runs`) or by hand")
+        == "opflow: run \(id) no longer exists; `opflow clean`, the `keep_runs` of a later run or a"
+        + " user has just removed its folder")
     run.send(SIGKILL)
     _ = try run.finish()
     place.expectNothingAlive()
@@ -367,8 +367,8 @@ struct StatusWatchTests {
     let json = try place.opflow("status", "--watch", "--json", status: 2)
     #expect(
       json.errorLines.first
-        == "opflow status: --json and --watch exclude each other; `opflow journal export` prints "
-        + "the steps of a run as JSON")
+        == "opflow status: --json and --watch contradict each other; `opflow journal export` prints"
+        + " the steps of a run as JSON")
     let table = try place.opflow("status", "--output", "line", status: 2)
     #expect(
       table.errorLines.first

@@ -1,8 +1,8 @@
 import Testing
 
-/// What is asked of a run that goes on, by the commands that ask it.
+/// Commands that control a live run.
 struct SteeringTests {
-  /// `work` tells of itself and waits; what else there is waits for the one processor.
+  /// `work` reports its process ID and waits; the other tasks wait for the one processor.
   private static let manifest = """
     max_parallel: 1
     max_failures: 0
@@ -43,7 +43,7 @@ struct SteeringTests {
     let (place, run, _) = try begin()
     #expect(try place.opflow("cancel", "b", "c").output == "cancelled 2 tasks\n")
     let twice = try place.opflow("cancel", "b", status: 2)
-    #expect(twice.errors == "opflow: cancel: b was cancelled already\n")
+    #expect(twice.errors == "opflow: cancel: b was already cancelled\n")
     try place.gate("out").letGo()
     _ = try run.finish()
     #expect(place.lines() == [])
@@ -58,16 +58,16 @@ struct SteeringTests {
     let cancel = try place.opflow("cancel")
     #expect(
       try cancel.output
-        == "cancelled the run: what runs is ended; `opflow resume \(#require(place.runs.first))` "
-        + "continues it\n")
+        == "cancelled the run; opflow ends its running tasks; to continue: opflow resume"
+        + " \(#require(place.runs.first))\n")
     #expect(try run.finish().status == 6)
     #expect(place.lines() == [])
     let over = try place.opflow("cancel", status: 2)
     let name = try #require(place.runs.first)
     #expect(
       over.errors
-        == "opflow: run \(name) is not live: it was cancelled just now; `opflow resume \(name)`"
-        + " continues it\n")
+        == "opflow: run \(name) is not live: it was cancelled just now; to continue: opflow"
+        + " resume \(name)\n")
     try place.gate("out").letGo()
     try place.opflow("resume")
     #expect(place.lines().sorted() == ["b", "c", "last"])
@@ -75,13 +75,13 @@ struct SteeringTests {
 
   @Test func `a paused run starts nothing, and goes on`() throws {
     let (place, run, _) = try begin()
-    #expect(try place.opflow("pause").output == "paused; `opflow continue` goes on\n")
+    #expect(try place.opflow("pause").output == "paused the run; to continue: opflow continue\n")
     #expect(
-      try place.opflow("pause", status: 2).errors == "opflow: pause: the run is paused already\n")
+      try place.opflow("pause", status: 2).errors == "opflow: pause: the run is already paused\n")
     try place.gate("out").letGo()
     try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "work" } }
     #expect(try !place.journal().contains { $0.event == "start" && $0.task != "work" })
-    #expect(try place.opflow("continue").output == "continued\n")
+    #expect(try place.opflow("continue").output == "continued the run\n")
     #expect(try run.finish().status == 0)
     #expect(place.lines().count == 3)
   }
@@ -90,11 +90,11 @@ struct SteeringTests {
     let (place, run, pid) = try begin()
     #expect(
       try place.opflow("suspend", "work").output
-        == "suspended 1 task; `opflow continue work` goes on with it\n")
+        == "suspended 1 task; to continue: opflow continue work\n")
     try ProcessState.wait(for: "T", of: pid)
     #expect(
       try place.opflow("suspend", "work", status: 2).errors
-        == "opflow: suspend: work is suspended already\n")
+        == "opflow: suspend: work is already suspended\n")
     #expect(try place.opflow("continue", "work").output == "continued 1 task\n")
     try place.gate("out").letGo()
     #expect(try run.finish().status == 0)
@@ -108,7 +108,7 @@ struct SteeringTests {
     try place.opflow("parallel", "net=0")
     let table = try place.opflow("status").output.split(separator: "\n").map(String.init)
     func row(_ name: String) -> String { table.first { $0.hasPrefix(name) } ?? "" }
-    #expect(row("net is closed, by opflow parallel (pid ") != "", "\(table)")
+    #expect(row("limit of net is 0, set by opflow parallel (pid ") != "", "\(table)")
     #expect(row("work ").contains("by opflow suspend (pid "))
     #expect(row("b ").contains("held by opflow suspend (pid "))
     #expect(row("c ").contains("by opflow cancel (pid "))
@@ -119,16 +119,17 @@ struct SteeringTests {
     try place.opflow("continue", "work", "b")
     try place.gate("out").letGo()
     #expect(try run.finish().status == 6)
-    #expect(try !place.opflow("status").output.contains("net is closed"))
+    #expect(try !place.opflow("status").output.contains("limit of net is"))
   }
 
   @Test func `what is set to start first does`() throws {
     let (place, run, _) = try begin()
     #expect(
       try place.opflow("priority", "c", "very_high").output
-        == "set the priority of 1 task to 8\n")
+        == "priority of 1 task is now very_high\n")
     #expect(
-      try place.opflow("priority", "b", "l*", "-5").output == "set the priority of 2 tasks to -5\n")
+      try place.opflow("priority", "b", "l*", "-5").output
+        == "priority of 2 tasks is now -5\n")
     try place.gate("out").letGo()
     #expect(try run.finish().status == 0)
     #expect(place.lines() == ["c", "b", "last"])
@@ -136,22 +137,23 @@ struct SteeringTests {
 
   @Test func `more runs at once when there is more, and named resources can be closed`() throws {
     let (place, run, _) = try begin()
-    #expect(try place.opflow("parallel", "2").output == "set cpu to 2\n")
+    #expect(try place.opflow("parallel", "2").output == "limit of cpu is now 2\n")
     try place.waitForJournal { lines in
       ["b", "c", "last"].allSatisfy { name in
         lines.contains { $0.event == "success" && $0.task == name }
       }
     }
-    #expect(try place.opflow("parallel", "net=0.5").output == "set net to 0.5\n")
-    #expect(try place.opflow("parallel", "net=1GiB").output == "set net to 1GiB\n")
-    #expect(try place.opflow("parallel", "net=0").output == "set net to 0\n")
-    #expect(try place.opflow("parallel", "memory=1GiB").output == "set memory to 1GiB\n")
+    #expect(try place.opflow("parallel", "net=0.5").output == "limit of net is now 0.5\n")
+    #expect(try place.opflow("parallel", "net=1GiB").output == "limit of net is now 1GiB\n")
+    #expect(try place.opflow("parallel", "net=0").output == "limit of net is now 0\n")
+    #expect(
+      try place.opflow("parallel", "memory=1GiB").output == "limit of memory is now 1GiB\n")
     for (word, complaint) in [
-      ("0", "`cpu` cannot be 0; `opflow pause` starts nothing new"),
-      ("many", "`cpu` is a whole number from 1 to 1000000, not `many`"),
+      ("0", "`cpu` cannot be 0; to start no more tasks, use `opflow pause`"),
+      ("many", "`cpu` must be a whole number from 1 to 1000000, not `many`"),
       ("nett=1", "the run has no resource `nett`; did you mean `net`?"),
-      ("memory=lots", "`memory` is a size, such as 16GiB, not `lots`"),
-      ("net=0.0001", "`net` is a number with up to three decimals, or a size, not `0.0001`"),
+      ("memory=lots", "`memory` must be a size, such as 16GiB, not `lots`"),
+      ("net=0.0001", "`net` must be a number with up to three decimals, or a size, not `0.0001`"),
     ] {
       #expect(
         try place.opflow("parallel", word, status: 2).errors == "opflow: parallel: \(complaint)\n")
@@ -171,9 +173,10 @@ struct SteeringTests {
       """)
     try place.waitForJournal { $0.contains { $0.event == "skip" && $0.task == "child" } }
     #expect(
-      try place.opflow("retry", "work", status: 2).errors == "opflow: retry: work runs (try 1)\n")
+      try place.opflow("retry", "work", status: 2).errors
+        == "opflow: retry: work is running (attempt 1)\n")
     try place.write("ok", "")
-    #expect(try place.opflow("retry", "bad").output == "set 1 task to run again\n")
+    #expect(try place.opflow("retry", "bad").output == "1 task will run again\n")
     try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "child" } }
     try place.gate("out").letGo()
     #expect(try run.finish().status == 0)
@@ -185,7 +188,8 @@ struct SteeringTests {
     let (place, run, _) = try begin()
     #expect(try place.opflow("skip", "b").output == "skipped 1 task\n")
     #expect(
-      try place.opflow("skip", "work", status: 2).errors == "opflow: skip: work runs (try 1)\n")
+      try place.opflow("skip", "work", status: 2).errors
+        == "opflow: skip: work is running (attempt 1)\n")
     try place.opflow("cancel")
     #expect(try run.finish().status == 6)
     try place.gate("out").letGo()
@@ -209,8 +213,8 @@ struct SteeringTests {
     #expect(try place.text("out2") == "skipped 1 task\n")
     #expect(
       try place.text("out1")
-        == "opflow: cancel: other is a task of this run, and may steer it with `control: true`"
-        + " only\n2\n")
+        == "opflow: cancel: `other` is a task of this run; to control the run, it needs"
+        + " `control: true`\n2\n")
     let request = try #require(try place.journal().first { $0.event == "order" })
     #expect(request.values["by"] == "task own")
   }
@@ -236,7 +240,7 @@ struct SteeringTests {
     let refused = try place.opflow("skip", "--json", "b", status: 2)
     #expect(
       refused.output.hasSuffix(
-        "\",\"verb\":\"skip\",\"done\":false,\"what\":\"b was skipped already\"}\n"), "\(refused)")
+        "\",\"verb\":\"skip\",\"done\":false,\"what\":\"b was already skipped\"}\n"), "\(refused)")
     try place.gate("out").letGo()
     _ = try run.finish()
   }
@@ -245,8 +249,8 @@ struct SteeringTests {
     let place = try Workplace("tasks: { a: { run: 'true' } }")
     #expect(
       try place.opflow("pause", status: 2).errors
-        == "opflow: there are no runs: no folder .opflow here or above; -C or --state-dir names"
-        + " another\n")
+        == "opflow: no runs: there is no folder .opflow here or above; `opflow run` starts a"
+        + " run, -C or --state-dir names another folder\n")
     try place.opflow("run")
     let name = try #require(place.runs.first)
     #expect(
@@ -266,7 +270,7 @@ struct SteeringTests {
     let runs = place.runs
     #expect(
       try place.opflow("pause", status: 2).errors
-        == "opflow: 2 runs are live here: \(runs[1]), \(runs[0]); --run says which\n")
+        == "opflow: 2 runs are live here: \(runs[1]), \(runs[0]); name one with `--run ID`\n")
     try place.opflow("skip", "--run", runs[0], "b", "c")
     try place.opflow("skip", "b", "c", environment: ["OPFLOW_RUN": runs[1]])
     try place.gate("out").letGo(2)
@@ -279,11 +283,11 @@ struct SteeringTests {
     let (place, run, _) = try begin()
     #expect(
       try place.opflow("cancel", "lst", status: 2).errors
-        == "opflow: cancel: no task fits `lst`; did you mean `last`?\n")
+        == "opflow: cancel: no task matches `lst`; did you mean `last`?\n")
     #expect(
       try place.opflow("priority", "b", "urgent", status: 2).errors
-        == "opflow: priority: N is very_low, low, normal, high, very_high or a number from -1000"
-        + " to 1000, not `urgent`\n")
+        == "opflow: priority: N must be very_low, low, normal, high, very_high or a number from"
+        + " -1000 to 1000, not `urgent`\n")
     try place.gate("out").letGo()
     _ = try run.finish()
   }
@@ -294,8 +298,8 @@ struct SteeringTests {
     let name = try #require(place.runs.first)
     #expect(
       try place.opflow("pause", status: 2).errors
-        == "opflow: run \(name) takes no requests: process \(run.pid) drives it without a socket,"
-        + " which the file system of its folder may not have\n")
+        == "opflow: run \(name) takes no requests: process \(run.pid) has no socket, perhaps"
+        + " because the file system of the run's folder does not support sockets\n")
     try place.gate("out").letGo()
     #expect(try run.finish().status == 0)
   }
@@ -306,8 +310,8 @@ struct SteeringTests {
     try ProcessState.wait(for: "T", of: run.pid)
     let pause = try place.start("pause")
     try pause.waitForError(
-      "opflow: waiting for the answer of process \(run.pid), which is stopped:"
-        + " `kill -CONT \(run.pid)`\n")
+      "opflow: waiting for an answer from process \(run.pid), which is stopped; to"
+        + " continue it: kill -CONT \(run.pid)\n")
     run.send(9)
     let end = try pause.finish()
     #expect(end.status == 2)

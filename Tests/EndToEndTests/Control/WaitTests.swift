@@ -30,7 +30,7 @@ struct WaitTests {
     _ = try here.next()
     let id = try #require(place.runs.first)
     let waiting = try place.start("wait", "-v", id)
-    try waiting.waitForError("waiting for run \(id), which process \(run.pid) drives\n")
+    try waiting.waitForError("waiting for run \(id) (process \(run.pid))\n")
     try go.letGo()
     #expect(try run.finish().status == 1)
     let waited = try waiting.finish()
@@ -109,7 +109,7 @@ struct WaitTests {
       try place.opflow("wait", "--for", task, status: status)
     }
     let unknown = try place.opflow("wait", "--for", "belo", status: 2)
-    #expect(unknown.errors == "opflow: --for: no task fits `belo`; did you mean `below`?\n")
+    #expect(unknown.errors == "opflow: --for: no task matches `belo`; did you mean `below`?\n")
   }
 
   @Test func `a task that is no part of the run is a mistake`() throws {
@@ -119,7 +119,7 @@ struct WaitTests {
     let waited = try place.opflow("wait", "--for", "b", status: 2)
     #expect(
       waited.errors
-        == "opflow: --for: `b` is no part of run \(id), so it would never end there\n")
+        == "opflow: --for: `b` is not part of run \(id), so waiting for it would never end\n")
   }
 
   @Test func `a run that is stopped before the tasks ended gives its own code`() throws {
@@ -134,8 +134,8 @@ struct WaitTests {
     let id = try #require(place.runs.first)
     let waited = try waiting.finish()
     #expect(waited.status == 143)
-    #expect(waited.errorLines.last?.hasPrefix("opflow: run \(id) is over (") == true, "\(waited)")
-    #expect(waited.errorLines.last?.hasSuffix(", and b did not end in it") == true, "\(waited)")
+    #expect(waited.errorLines.last?.hasPrefix("opflow: run \(id) has ended (") == true, "\(waited)")
+    #expect(waited.errorLines.last?.hasSuffix(", but b did not end in it") == true, "\(waited)")
   }
 
   @Test func `a run that dies is told, with and without tasks`() throws {
@@ -151,8 +151,8 @@ struct WaitTests {
     _ = try run.finish()
     let id = try #require(place.runs.first)
     let line =
-      "opflow: run \(id) died: the process that drove it is gone, and wrote no end."
-      + " `opflow resume \(id)` continues it"
+      "opflow: run \(id) died: its opflow process is gone and recorded no end; to continue:"
+      + " opflow resume \(id)"
     let later = try place.opflow("wait", status: 137)
     for waited in [try waiting.finish(), try tasks.finish(), later] {
       #expect(waited.status == 137)
@@ -217,9 +217,7 @@ struct WaitTests {
     for looking in [waiting, tasks, logs] {
       let end = try looking.finish()
       #expect(end.status == 2)
-      #expect(
-        end.errors.contains("opflow: run \(id) is here no more: its folder was just removed"),
-        "\(end)")
+      #expect(end.errors.contains("opflow: run \(id) no longer exists; "), "\(end)")
     }
     run.send(SIGKILL)
     _ = try run.finish()

@@ -28,7 +28,7 @@ struct CachedResultTests {
     return place
   }
 
-  /// What runs in another run, and what is told.
+  /// Returns the tasks that another run starts, and its output.
   private func run(
     _ place: Workplace, _ flags: String = "", status: Int32 = 0,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -81,10 +81,10 @@ struct CachedResultTests {
     _ = try run(place)
     let why = try place.opflow("why", "a").output
     #expect(
-      why.contains("its result was restored from the cache") && !why.contains("ran"), "\(why)")
+      why.contains("was restored from the cache") && !why.contains("ran"), "\(why)")
     let status = try place.opflow("status").output
-    #expect(status.contains("3 succeeded (2 restored)"), "\(status)")
-    #expect(status.contains("2 succeeded (1 restored)"), "\(status)")
+    #expect(status.contains("3 succeeded (2 cached)"), "\(status)")
+    #expect(status.contains("2 succeeded (1 cached)"), "\(status)")
     let all = try place.opflow("status", "-v").output
     #expect(all.split(separator: "\n").count { $0.hasSuffix("restored from the cache") } == 2)
     let json = try place.opflow("status", "--json").output
@@ -150,11 +150,11 @@ struct CachedResultTests {
     let shared = try Workplace("tasks: { a: { run: 'true' } }")
     let cache = shared.path + "/cache"
     let (one, two) = (try place(), try place())
-    #expect(try run(one, "--cache \(cache)").told.contains("no results come from the cache"))
+    #expect(try run(one, "--cache \(cache)").told.contains("opflow does not use the cache"))
     #expect(try run(two, "--cache \(cache) --cache-write").starts.first == "build")
     try one.shell("rm -rf out made .opflow/records")
     #expect(try run(one, "--cache \(cache)").starts == ["use one one one.o "])
-    // What is not to be written stays as it is.
+    // Without --cache-write, the cache does not change.
     try one.write("src", "two\n")
     #expect(try run(one, "--cache \(cache)").starts.first == "build")
     try two.write("src", "two\n")
@@ -186,7 +186,7 @@ struct CachedResultTests {
       try place.write("src", text)
       try place.shell(
         "rm -rf out .opflow/records trace; OPFLOW_CACHE_SIZE=100K \"$opflow\" run -q 2>/dev/null")
-      // Which was used last is told by times in nanoseconds.
+      // Times in nanoseconds show which entry was used last.
       return place.lines().isEmpty
     }
     #expect(try ["1", "2", "3"].map { try cached($0) } == [false, false, false])
@@ -261,7 +261,9 @@ struct CachedResultTests {
     for text in ["one\n", "two\n", "one\n"] {
       try place.write("src", text)
       let run = try run(place)
-      let told = "the link `out` leads to `store/v`, which is in neither `outputs` nor `inputs`"
+      let told =
+        "the result is not cached; the link `out` leads to `store/v`, which is in neither"
+        + " `outputs` nor `inputs`"
       #expect(run.told.contains(told) == !isKept, "\(run.told)")
       #expect(try place.text("out/f") == text)
       #expect(try place.text("out/in/g") == text)
@@ -293,7 +295,8 @@ struct CachedResultTests {
     try place.shell("mkdir real; ln -s real way")
     let told = try run(place).told
     #expect(
-      told.contains("task a: `way/o` is not kept, since its path leads through a link"), "\(told)")
+      told.contains("task a: the result is not cached; the path `way/o` leads through a link"),
+      "\(told)")
   }
 
   @Test func `a cache that cannot be written is told, and nobody is the worse for it`() throws {
@@ -303,7 +306,7 @@ struct CachedResultTests {
     #expect(first.starts.first == "build")
     let folder = place.file(".opflow/cache")
     #expect(
-      first.told.contains("cache: a result cannot be written to \(folder): Not a directory"),
+      first.told.contains("cache: cannot write a result to \(folder): Not a directory"),
       "\(first.told)")
     #expect(first.told.contains("2 succeeded"), "\(first.told)")
   }
@@ -317,11 +320,11 @@ struct CachedResultTests {
     try place.shell("test -f \(entry); rm \(entry); mkdir \(entry); rm -r out")
     let told = try run(place).told
     let path = "\(place.file(String(entry))): Is a directory"
-    #expect(told.contains("cache: a result cannot be written to \(path)"), "\(told)")
+    #expect(told.contains("cache: cannot write a result to \(path)"), "\(told)")
     try place.shell("rmdir \(entry); rm -r .opflow/cache/2/size out; mkdir .opflow/cache/2/size")
     let uncounted = try run(place).told
     let size = "\(place.file(".opflow/cache/2/size")): Is a directory"
-    #expect(uncounted.contains("how much it holds cannot be written to \(size)"), "\(uncounted)")
+    #expect(uncounted.contains("cannot write its size to \(size)"), "\(uncounted)")
   }
 
   @Test func `an entry with wrong bytes is told with where it is, and its task runs`() throws {
@@ -333,7 +336,7 @@ struct CachedResultTests {
     #expect(again.starts.first == "build")
     #expect(
       again.told.contains(
-        "the result \(place.file(String(entry))) cannot be brought back: it is damaged"),
+        "cannot restore the cached result \(place.file(String(entry))): it is damaged"),
       "\(again.told)")
   }
 

@@ -21,7 +21,7 @@ struct CachedUserFileTests {
     return place
   }
 
-  /// Whether the task ran in another run, and what is told.
+  /// Returns whether the task ran in another run, and the output.
   private func run(_ place: Workplace, _ flags: String = "") throws -> (didRun: Bool, told: String)
   {
     try place.shell("rm -f trace; \"$opflow\" run --output line \(flags) > told 2>&1")
@@ -52,7 +52,7 @@ struct CachedUserFileTests {
     try place.write("src", "one\n")
     let again = try run(place)
     #expect(again.didRun, "\(again.told)")
-    #expect(again.told.contains("`o/NOTES` is not what the task left there"), "\(again.told)")
+    #expect(again.told.contains("`o/NOTES` is not as the task left it"), "\(again.told)")
     #expect(try place.text("o/NOTES") == "new\n")
   }
 
@@ -106,7 +106,7 @@ struct CachedUserFileTests {
     try place.write("src", "one\n")
     let again = try run(place)
     #expect(again.didRun, "\(again.told)")
-    #expect(again.told.contains("`o/once` is not what the task left there"), "\(again.told)")
+    #expect(again.told.contains("`o/once` is not as the task left it"), "\(again.told)")
     #expect(try place.text("o/once") == "mine\n")
   }
 
@@ -114,12 +114,12 @@ struct CachedUserFileTests {
     let place = try place()
     #expect(try run(place).didRun)
     try place.shell("rm -r o p .opflow/records; mkdir p; echo mine > p/one")
-    #expect(try run(place).told.contains("`p/one` is not what"))
+    #expect(try run(place).told.contains("`p/one` is not as the task left it"))
     try place.shell("rm -r o p .opflow/records; mkdir p; echo one > p/one")
     #expect(try run(place).didRun == false)
   }
 
-  /// With the source `bad` the task fails, in the middle of what it leaves.
+  /// With the source `bad`, the task fails after some of its outputs.
   private static let failing = """
     tasks:
       a:
@@ -177,10 +177,10 @@ struct CachedUserFileTests {
       #expect(try place.text("o/copy") == "one\n")
       try place.write("o/copy", "half\n")
     }
-    // What lay there before the attempt is somebody's own.
+    // Files from before the attempt belong to the user.
     try place.shell("cp started .opflow/records; echo new > o/NOTES")
     let again = try run(place)
-    #expect(again.told.contains("`o/NOTES` is not what the task left there"), "\(again.told)")
+    #expect(again.told.contains("`o/NOTES` is not as the task left it"), "\(again.told)")
     #expect(try place.text("o/NOTES") == "new\n")
   }
 
@@ -199,7 +199,7 @@ struct CachedUserFileTests {
     try place.write("o/d/f", "edited\n")
     let again = try run(place)
     #expect(again.didRun, "\(again.told)")
-    #expect(again.told.contains("`o/d/f` is not what the task left there"), "\(again.told)")
+    #expect(again.told.contains("`o/d/f` is not as the task left it"), "\(again.told)")
     #expect(try place.text("o/d/f") == "edited\nmade\n")
   }
 
@@ -214,7 +214,7 @@ struct CachedUserFileTests {
       try place.shell("\"$opflow\" run -q; \(obstacle)")
       let again = try place.shell(
         "timeout 20 \"$opflow\" run --output line 2>&1", status: nil)
-      #expect(again.output.contains("`\(name)` is not what the task left"), "\(again)")
+      #expect(again.output.contains("`\(name)` is not as the task left it"), "\(again)")
       try place.shell("rm -rf o p e")
     }
   }

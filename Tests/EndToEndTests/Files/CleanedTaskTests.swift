@@ -1,6 +1,6 @@
 import Testing
 
-/// `clean: true`: before a task runs, what it left the last time is removed, and nothing else.
+/// `clean: true`: before a task runs, opflow removes its last outputs, and nothing else.
 struct CleanedTaskTests {
   private static let manifest = """
     tasks:
@@ -22,7 +22,7 @@ struct CleanedTaskTests {
     return place
   }
 
-  /// What is told.
+  /// Returns the messages.
   @discardableResult
   private func run(_ place: Workplace, _ input: String? = nil, status: Int32 = 0) throws -> String {
     if let input { try place.write("in", input) }
@@ -143,7 +143,7 @@ struct CleanedTaskTests {
     #expect(place.entries("out") == [])
     #expect(place.exists("kept/file") && place.exists("far/out/in/f"))
     #expect(told.contains("task a: `deep/out"), "\(told)")
-    #expect(told.contains("lies behind a symbolic link"), "\(told)")
+    #expect(told.contains("` is behind a symbolic link, which `clean` does not follow"), "\(told)")
   }
 
   @Test(arguments: ["", "echo 0 > in; \"$opflow\" run; rm -r out;"])
@@ -156,7 +156,7 @@ struct CleanedTaskTests {
         a: { inputs: [in], outputs: [out], clean: true, run: 'mkdir -p out; touch out/$(cat in)' }
       """)
     try place.shell("\(before) mkdir store; ln -s store out")
-    let warning = "task a: `out` is a symbolic link, and `clean` removes nothing behind it"
+    let warning = "task a: `out` is a symbolic link, which `clean` does not follow"
     for input in ["1\n", "2\n"] {
       let told = try run(place, input)
       #expect(told.contains(warning), "\(told)")

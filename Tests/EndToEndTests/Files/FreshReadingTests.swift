@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What a task reads besides files of its own, and what happens to any of it in between.
+/// Inputs of a task from elsewhere, and their changes while it runs.
 struct FreshReadingTests {
   /// What starts in another run, sorted.
   private func starts(
@@ -33,7 +33,7 @@ struct FreshReadingTests {
     try place.write("src", "text\n")
     try place.write("more", "more\n")
     let run = try place.opflow("run", "--output", "line")
-    #expect(run.errors.contains("changed: \(told) while it ran: it will run again"), "\(run)")
+    #expect(run.errors.contains("changed: \(told) while it ran; the next run re-runs it"), "\(run)")
     try place.write("more", "")
     #expect(try starts(place) == ["b"])
     #expect(try starts(place) == [])
@@ -63,7 +63,7 @@ struct FreshReadingTests {
     #expect(try starts(place) == [])
     try place.shell("touch src; echo cp evil src > swap; echo cp kept src > back; rm out")
     let run = try place.opflow("run", "--output", "line")
-    #expect(run.errors.contains("changed: src while it ran: it will run again"), "\(run)")
+    #expect(run.errors.contains("changed: src while it ran; the next run re-runs it"), "\(run)")
     #expect(try place.text("out") == "evil\n")
     try place.write("swap", "true\n")
     try place.write("back", "true\n")
@@ -97,7 +97,7 @@ struct FreshReadingTests {
     try place.write("back", back)
     try place.shell("rm out")
     let run = try place.opflow("run", "--output", "line")
-    #expect(run.errors.contains("changed: \(path) while it ran: it will run again"), "\(run)")
+    #expect(run.errors.contains("changed: \(path) while it ran; the next run re-runs it"), "\(run)")
     #expect(try place.text("out").contains("evil"))
     try place.write("swap", "true")
     try place.write("back", "true")
@@ -218,7 +218,7 @@ struct FreshReadingTests {
     #expect(try starts(place, "resume", status: 1) == ["b"])
     try place.remove("out/a")
     let run = try place.opflow("resume", "--output", "line", status: 1)
-    #expect(run.errors.contains("a runs again: output missing"), "\(run)")
+    #expect(run.errors.contains("a: re-run (an output is missing)"), "\(run)")
     try place.remove("out/x.b")
     try place.write("right", "")
     #expect(try starts(place, "resume") == ["a", "b"])
@@ -256,7 +256,7 @@ struct FreshReadingTests {
       cat s/* t/* > out' } }
       """
     )
-    // One letter, and two of which the second goes on top of the first.
+    // One letter, composed and decomposed.
     let names = ["s/\u{E9}", "s/e\u{301}"]
     try place.write("t/x", "x\n")
     for name in names { try place.write(name, "text\n") }
@@ -306,14 +306,14 @@ struct FreshReadingTests {
     #expect(try starts(place, "run --skip files --skip silent") == [])
     #expect(try starts(place, "resume") == [])
     #expect(try starts(place) == [])
-    // What failed runs, and nothing else for that.
+    // Only the failed task runs.
     try place.write("broken", "")
     #expect(try starts(place, "run --rerun after", status: 1) == ["after"])
     try place.remove("broken")
     #expect(try starts(place, "resume --skip silent --skip files") == ["after"])
     #expect(try starts(place, "resume") == [])
     #expect(try starts(place) == [])
-    // What is skipped though it would run stays to be done.
+    // A skipped task that would have run is still due.
     try place.write("in", "other\n")
     #expect(try starts(place, "run --skip files --skip silent") == ["after"])
     #expect(try starts(place) == ["after", "files", "reader", "silent"])

@@ -9,7 +9,7 @@ struct HeldRecordsTests {
       slow: { inputs: [in], run: "echo here > here; read x < go; echo slow >> trace" }
     """
 
-  /// Takes the lock that whoever adds to the records takes; it is open as long as it is held.
+  /// Takes the lock for additions to the records, until the descriptor is closed.
   private func lock(_ place: Workplace) throws -> Int32 {
     let file = open(place.file(".opflow/records"), O_RDWR | O_CLOEXEC)
     try #require(file >= 0 && flock(file, LOCK_EX) == 0)
@@ -25,7 +25,8 @@ struct HeldRecordsTests {
   }
 
   private func told(_ place: Workplace) -> String {
-    "another process has \(place.file(".opflow/records")) locked"
+    "another process holds the lock on \(place.file(".opflow/records"));"
+      + " tasks wait until it is free"
   }
 
   @Test(arguments: [SIGINT, SIGTERM])

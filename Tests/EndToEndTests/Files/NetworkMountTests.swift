@@ -109,7 +109,7 @@ struct NetworkMountTests {
     let run = try mount.opflow(
       "run", on: nil, agents: ["n1"], environment: ["OTHER": mount.view(of: "n2")])
     #expect(mount.place.lines("taken") == ["x"], "\(run)")
-    #expect(!run.errors.contains("nothing fits"), "\(run)")
+    #expect(!run.errors.contains("no file matches"), "\(run)")
     mount.place.expectNothingAlive()
   }
 
@@ -130,7 +130,7 @@ struct NetworkMountTests {
   @Test func `a task whose output is not there has failed all the same`() throws {
     let mount = try NetworkMount("tasks: { a: { run: 'true', outputs: [made] } }")
     let run = try mount.opflow("run", on: nil, agents: ["n1"], status: 1)
-    #expect(run.errors.contains("it succeeded, and its output `made` is not there"), "\(run)")
+    #expect(run.errors.contains("exited 0 but did not create its output `made`"), "\(run)")
     mount.place.expectNothingAlive()
   }
 
@@ -174,7 +174,7 @@ struct NetworkMountTests {
 }
 
 extension NetworkMountTests {
-  /// The right to drive a run, on a file system that keeps the locks of each machine apart.
+  /// The lock of a run, on a file system that keeps the locks of each machine apart.
   @Suite struct Locks {
     private static let manifest = """
       tasks:
@@ -183,7 +183,7 @@ extension NetworkMountTests {
 
       """
 
-    /// A run that goes on on `n2`, until somebody writes to `go`.
+    /// A run on `n2`, until the file `go` exists.
     private func begun() throws -> (NetworkMount, LiveProcess) {
       let mount = try NetworkMount(Self.manifest)
       let run = try mount.start("run", on: "n2")
@@ -197,11 +197,11 @@ extension NetworkMountTests {
       #expect(status.contains("): running for "), "\(status)")
       let resume = try mount.start("resume", on: "n1")
       try resume.waitForError(
-        "is held by process \(run.pid) on n2; waiting for that, 120 s at most")
+        "is held by process \(run.pid) on n2; waiting up to 120 s")
       try mount.place.shell("touch go")
       #expect(try run.finish().status == 0)
       let end = try resume.finish()
-      #expect(end.status == 0 && end.errors.contains("nothing is left to run"), "\(end)")
+      #expect(end.status == 0 && end.errors.contains("there is nothing left to run"), "\(end)")
       #expect(mount.place.lines() == ["a", "b"])
       let journal = try mount.opflow("journal verify", on: nil).output
       #expect(journal.contains("intact"), "\(journal)")
@@ -242,7 +242,9 @@ extension NetworkMountTests {
       run.send(SIGCONT)
       let end = try run.finish()
       #expect(end.status == 74, "\(end)")
-      #expect(end.errors.contains("has taken the run over: what runs here is ended"), "\(end)")
+      #expect(
+        end.errors.contains("has taken over the run; opflow ends the tasks that run here"),
+        "\(end)")
       let journal = try mount.opflow("journal verify", on: nil).output
       #expect(journal.contains("intact"), "\(journal)")
       mount.place.expectNothingAlive()
@@ -272,7 +274,7 @@ extension NetworkMountTests {
       let run = try mount.start("run", on: nil, agents: ["n1"])
       try mount.place.shell("until test -e again; do :; done")
       kill(link, SIGSTOP)
-      try run.waitForError("its worker was lost: it gave no sign of life for 10 s")
+      try run.waitForError("its worker was lost: it did not respond for 10 s")
       kill(link, SIGCONT)
       let end = try run.finish()
       #expect(end.status == 0, "\(end)")

@@ -31,7 +31,7 @@ struct UpToDateValueTests {
   @Test func `values of a task that is up to date are those that it left`() throws {
     let place = try place()
     #expect(try starts(place) == ["a", "b text", "c text", "d", "e text"])
-    // Whoever reads the same is up to date itself, in every further run.
+    // A task that reads the same values is up to date, too, in each later run.
     for _ in 0..<3 { #expect(try starts(place) == ["c text", "d", "e text"]) }
     try place.write("src", "other\n")
     #expect(try starts(place) == ["a", "b other", "c other", "e other"])
@@ -109,7 +109,9 @@ struct UpToDateValueTests {
       """
     )
     let run = try place.opflow("run", "--output", "line")
-    #expect(run.errors.contains("a started: others read its values, which were not kept"), "\(run)")
+    #expect(
+      run.errors.contains(
+        "a started: its dependents read its values, which opflow did not record"), "\(run)")
     #expect(place.lines().suffix(2) == ["a", "b 1"])
     #expect(try starts(place) == ["b 1"])
   }
@@ -124,7 +126,8 @@ struct UpToDateValueTests {
         + "\n  s: { secrets: [TOKEN], run: \"true\" }\n")
     try place.shell("printf confidential > token; chmod 600 token")
     let run = try place.opflow("run", "--output", "line", status: 1)
-    #expect(run.errors.contains("a started: a value that it left holds a secret"), "\(run)")
-    #expect(run.errors.contains("it holds a secret, and values are written down"), "\(run)")
+    #expect(run.errors.contains("a started: one of its values contains a secret"), "\(run)")
+    #expect(
+      run.errors.contains("$OPFLOW_VALUES/v contains a secret; opflow records values"), "\(run)")
   }
 }

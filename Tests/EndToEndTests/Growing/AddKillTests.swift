@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The process that drives a run dies at one of its system calls while tasks are added.
+/// The process of a run dies at one of its system calls while tasks are added.
 struct AddKillTests {
   private static let injector =
     URL(fileURLWithPath: Program.path).deletingLastPathComponent().path + "/Injector"
@@ -47,7 +47,7 @@ struct AddKillTests {
     #expect(try place.opflow("status", status: nil).status == 0, "\(call) \(number)")
     let resume = try place.start("resume")
     if added.count < 2 {
-      // What it came to the end of before it died is not in the way of more.
+      // An addition that was finished before the death does not prevent further ones.
       while try `in`.next() != "in" {}
       try place.write(
         "d.yaml",

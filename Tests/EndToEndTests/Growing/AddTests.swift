@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Tasks that join a run which goes on.
+/// Tasks that are added to a live run.
 struct AddTests {
   private static let manifest = """
     max_failures: 0
@@ -62,16 +62,16 @@ struct AddTests {
     try place.write("same.yaml", "tasks: { done: { run: echo done >> trace } }")
     #expect(
       try place.opflow("add", "same.yaml").output
-        == "nothing to add: run \(id) has done already\n")
+        == "nothing to add; run \(id) already has done\n")
     try place.write(
       "part.yaml",
       "tasks: { done: { run: echo done >> trace }, d: { needs: done, run: echo d >> trace } }")
     #expect(
       try place.opflow("add", "part.yaml").output
-        == "added 1 task to run \(id): d; it has done already\n")
+        == "added 1 task to run \(id): d; it already has done\n")
     #expect(
       try place.opflow("add", "part.yaml").output
-        == "nothing to add: run \(id) has done, d already\n")
+        == "nothing to add; run \(id) already has done, d\n")
     try end(place, run)
     #expect(place.lines() == ["done", "d"])
     #expect(try place.entries(place.runFolder() + "/added").count == 1)
@@ -86,7 +86,9 @@ struct AddTests {
     try place.write("other.yaml", "tasks:\n  done: { run: echo other >> trace }\n")
     let other = try place.opflow("add", "other.yaml", status: 3)
     #expect(other.errors.contains("other.yaml:2:3: "), "\(other)")
-    #expect(other.errors.contains("`done` is in the run already, with another `run`"), "\(other)")
+    #expect(
+      other.errors.contains("`done` is already in the run, with a different `run`"),
+      "\(other)")
     try end(place, run)
     #expect(place.lines() == ["done"])
     #expect(try !place.exists(place.runFolder() + "/added"))
@@ -129,7 +131,7 @@ struct AddTests {
     _ = try `in`.next()
     try place.write("b.yaml", "tasks: { b: { secrets: [B], run: 'true' } }")
     let refused = try place.opflow("add", "b.yaml", status: 2)
-    #expect(refused.errors.contains("b lists the secret B"), "\(refused)")
+    #expect(refused.errors.contains("`b` lists the secret `B`"), "\(refused)")
     try place.write("a.yaml", "tasks: { a: { secrets: [A], run: 'echo ${#A} >> trace' } }")
     try place.opflow("add", "a.yaml")
     try end(place, run)
@@ -177,7 +179,7 @@ struct AddTests {
   @Test func `a task may add only where the manifest says so`() throws {
     let place = try Workplace(Self.adding.replacing("control: true", with: "tags: [x]"))
     let run = try place.opflow("run", status: 1)
-    #expect(run.errors.contains("may steer it with `control: true` only"), "\(run)")
+    #expect(run.errors.contains("to control the run, it needs `control: true`"), "\(run)")
     #expect(place.lines() == [])
     #expect(try place.entries(place.runFolder() + "/added").isEmpty)
   }
@@ -225,7 +227,7 @@ struct AddTests {
       let add = try place.opflow("add", "more.yaml", status: 2)
       #expect(
         add.errors
-          == "opflow: add: more needs \(need), which is left out of what the run does now\n")
+          == "opflow: add: more needs \(need), which is not part of this session\n")
     }
     try out.letGo()
     #expect(try run.finish().status == 0)

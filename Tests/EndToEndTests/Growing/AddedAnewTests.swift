@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a task added in an earlier drive, where it runs again: it says anew what is to be added.
+/// Tasks that a task added in an earlier session, and adds again when it runs again.
 struct AddedAnewTests {
   /// Adds a task for each word of `list`, which leaves the words of `text`.
   private static let adding = """
@@ -40,7 +40,7 @@ struct AddedAnewTests {
     #expect(place.lines().sorted() == ["last", "p-b 2", "p-c 2"])
     #expect(try ids(place) == ["scan", "last", "p-b", "p-c"])
     // And so it stays, also for a resume that compiles all additions once more.
-    #expect(try place.opflow("resume").errors.contains("nothing is left to run"))
+    #expect(try place.opflow("resume").errors.contains("there is nothing left to run"))
     try place.opflow("resume", "--rerun", "last")
     #expect(try ids(place) == ["scan", "last", "p-b", "p-c"])
     #expect(place.lines().sorted() == ["last", "last", "p-b 2", "p-c 2"])
@@ -89,7 +89,7 @@ struct AddedAnewTests {
     _ = try `in`.next()
     run.send(SIGKILL)
     _ = try run.finish()
-    // Only the outer one has added anything in this drive.
+    // Only the outer one has added a task in this session.
     #expect(try place.status()["inner"]?.state == "pending")
     #expect(try ids(place) == ["outer", "inner"])
     try place.remove("wait")
@@ -112,7 +112,7 @@ struct AddedAnewTests {
     let place = try place()
     try place.write("fail", "")
     let run = try place.start("serve", "opflow.yaml", "--name", "q")
-    try run.waitForError("stays open")
+    try run.waitForError("the queue is open")
     try place.waitForJournal { $0.contains { $0.event == "failure" } }
     try place.write("more.yaml", "tasks: { more: { needs: p-a, run: echo more >> trace } }")
     try place.opflow("add", "more.yaml", "--run", "q")
@@ -122,7 +122,7 @@ struct AddedAnewTests {
     try place.remove("fail")
     let resume = try place.opflow("resume", "q", status: 1)
     #expect(
-      resume.errors.contains("`p-a` is in the run already, with another `run`"), "\(resume)")
+      resume.errors.contains("`p-a` is already in the run, with a different `run`"), "\(resume)")
     #expect(try ids(place) == ["scan", "last", "p-a", "p-b", "more"])
   }
 
@@ -152,8 +152,8 @@ struct AddedAnewTests {
     try place.opflow("run")
     #expect(try ids(place) == ["scan", "last", "p-a", "p-b"])
     #expect(place.lines().sorted() == ["last", "last", "p-a 1", "p-a 1", "p-b 1", "p-b 1"])
-    #expect(try place.opflow("why", "scan").output.contains("it steers its run"))
-    #expect(try place.opflow("run", "--dry-run").output.contains("it steers its run"))
+    #expect(try place.opflow("why", "scan").output.contains("it controls its run"))
+    #expect(try place.opflow("run", "--dry-run").output.contains("it controls its run"))
     // Within its run it is.
     try place.opflow("resume")
     #expect(place.lines().count == 6)

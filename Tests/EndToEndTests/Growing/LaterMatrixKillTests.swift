@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The process that drives a run dies at one of its system calls while a task makes legs and they
-/// run.
+/// The process of a run dies at one of its system calls while a task generates matrix tasks and
+/// they run.
 struct LaterMatrixKillTests {
   private static let injector =
     URL(fileURLWithPath: Program.path).deletingLastPathComponent().path + "/Injector"

@@ -45,11 +45,11 @@ struct LaterMatrixTests {
     try place.opflow("run")
     #expect(place.lines() == [])
     #expect(try place.status()["count[part=b]"]?.state == "up_to_date")
-    // What is new runs, and what comes of it.
+    // New tasks and their dependents run.
     try place.write("data/c.txt", "1\n2\n")
     try place.opflow("run", "-j", "1")
     #expect(place.lines() == ["scan", "count c", "double c", "sum"])
-    // What is gone is gone.
+    // The tasks of a removed file are gone.
     try place.remove("data/a.txt")
     try place.remove("a.d")
     try place.write("trace", "")
@@ -81,7 +81,7 @@ struct LaterMatrixTests {
     let resume = try place.opflow("resume", "-j", "1")
     #expect(place.lines().sorted() == ["last", "sum v1 v2", "work y2"], "\(resume)")
     #expect(try place.status()["work[id=y]"]?.attempts == 2)
-    // Each leg is to fail.
+    // It needs a failure of each matrix task.
     #expect(try place.status()["handler"]?.state == "skipped")
   }
 
@@ -110,7 +110,7 @@ struct LaterMatrixTests {
     for _ in 0..<2 {
       try place.write("trace", "")
       let resume = try place.opflow("resume", "-j", "1", flag, task)
-      // What waited for the last leg is ready at once.
+      // A dependent of the last matrix task is ready at once.
       #expect(place.lines().sorted() == lines.sorted(), "\(resume)")
       #expect(!resume.errors.contains("no longer in the manifest"))
     }
@@ -183,7 +183,7 @@ struct LaterMatrixTests {
   @Test func `a matrix that comes out empty skips nothing`() throws {
     let place = try Workplace(Self.failing.replacing("x\\t1\\ny\\t2\\n", with: ""))
     let run = try place.opflow("run", "-j", "1", "--output", "line")
-    #expect(run.errors.contains("work skipped: empty matrix"), "\(run)")
+    #expect(run.errors.contains("work skipped: its matrix is empty"), "\(run)")
     let junit = try place.opflow("report", "junit")
     #expect(junit.output.contains("skipped: empty matrix"), "\(junit)")
     #expect(run.errors.contains("3 succeeded, 2 skipped"), "\(run)")
@@ -193,7 +193,7 @@ struct LaterMatrixTests {
     #expect(try place.opflow("status").output.contains("3 succeeded, 2 skipped"))
     #expect(try place.opflow("logs", "work").output.contains("the matrix is empty"))
     for told in [try place.opflow("status"), try place.opflow("why", "work")] {
-      #expect(told.output.contains("empty matrix: it has no legs"), "\(told)")
+      #expect(told.output.contains("its matrix is empty"), "\(told)")
     }
     try place.write("trace", "")
     try place.opflow("resume", "--rerun", "last")
@@ -227,7 +227,7 @@ struct LaterMatrixTests {
     try place.opflow("resume", "-j", "1", status: 1)
     for command in [["why", "e"], ["plan", "--resume"], ["resume", "-n"]] {
       let told = try place.opflow(command[0], command.count > 1 ? command[1] : "--no-color")
-      #expect(!told.output.contains("no success of it"), "\(told)")
+      #expect(!told.output.contains("no earlier success is recorded"), "\(told)")
       #expect(!told.output.contains("l[x=a]") && !told.errors.contains("l[x=a]"), "\(told)")
     }
     try place.write("ok", "")
@@ -236,7 +236,7 @@ struct LaterMatrixTests {
     #expect(place.lines() == ["f"], "\(resume)")
     #expect(try place.status()["l[x=a]"] == nil)
     #expect(try place.status()["l"]?.reason == "empty matrix")
-    // What comes later comes as it would have from the beginning.
+    // Later values make tasks as they would have in the first session.
     try place.write("d/b", "")
     try place.opflow("resume", "-j", "1", "--rerun", "scan")
     #expect(place.lines().sorted() == ["b", "e", "f", "scan"])
@@ -265,10 +265,10 @@ struct LaterMatrixTests {
     throws
   {
     let place = try place()
-    let hint = "the tasks of `count` are known when a run has found them: name `count`"
+    let hint = "the run has yet to generate the tasks of `count`; name `count`"
     for words in [["count[part=a]"], ["--rerun", "count[part=a]"], ["--skip", "count[part=a]"]] {
       let run = try place.opflow("run", words[0], words.count > 1 ? words[1] : "scan", status: 2)
-      #expect(run.errors.contains("fits `count[part=a]`; \(hint)"), "\(run)")
+      #expect(run.errors.contains("matches `count[part=a]`; \(hint)"), "\(run)")
     }
     try place.opflow("run")
     try place.write("trace", "")
@@ -287,7 +287,7 @@ struct LaterMatrixTests {
         handler: { needs: [{ task: work, on: failure }], run: "echo handler >> trace" }
       """)
     let run = try place.opflow("run", status: 1)
-    #expect(run.errors.contains("opflow.yaml:4:33: error: `gone.txt` cannot be read"), "\(run)")
+    #expect(run.errors.contains("opflow.yaml:4:33: error: cannot read `gone.txt`: "), "\(run)")
     #expect(try place.status()["next"]?.state == "skipped")
     #expect(place.lines() == ["handler"])
   }
@@ -373,8 +373,8 @@ struct LaterMatrixTests {
     #expect(rows.count { $0.hasPrefix("count") } == 1, "\(rows)")
     #expect(rows.contains { $0.hasPrefix("count 2/2") })
     let why = try place.opflow("why", "count").output
-    #expect(why.hasPrefix("count: 2 of 2 legs succeeded"), "\(why)")
-    #expect(try place.opflow("logs", "count").output.contains("2 legs"))
+    #expect(why.hasPrefix("count: 2 of 2 matrix tasks succeeded"), "\(why)")
+    #expect(try place.opflow("logs", "count").output.contains("2 matrix tasks"))
   }
 
   @Test func `the run's folder may be anywhere, and what is behind -- is for no family`() throws {
@@ -387,7 +387,9 @@ struct LaterMatrixTests {
     try place.opflow("run", "--state-dir", "else/where", "work")
     #expect(place.lines() == ["a"])
     let refused = try place.opflow("run", "work", "--", "x", status: 2)
-    #expect(refused.errors.contains("it is a family"), "\(refused)")
+    #expect(
+      refused.errors.contains("it is a matrix whose tasks are generated during the run"),
+      "\(refused)")
   }
 
   @Test func `while it watches, a part more is a task more`() throws {

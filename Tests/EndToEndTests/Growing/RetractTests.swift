@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Tasks that add tasks, fail, and say something else when they are tried again.
+/// Tasks that add tasks, fail, and add different ones in their next attempt.
 struct RetractTests {
-  /// Each try adds what the file of its number has, and the last one succeeds.
+  /// Each attempt adds the tasks of the file with its number, and the last one succeeds.
   private func place(_ tries: [String], retries: Int? = nil) throws -> Workplace {
     let place = try Workplace(
       """
@@ -43,12 +43,12 @@ struct RetractTests {
     ])
     let run = try place.opflow("run", "--output", "line")
     #expect(place.lines().sorted() == ["a3", "c3", "last", "off3"])
-    #expect(run.errors.contains("request: withdraw 6 tasks that scan added before this try\n"))
-    #expect(run.errors.contains("request: withdraw 3 tasks that scan added before this try\n"))
+    #expect(run.errors.contains("removed 6 tasks that an earlier attempt of scan added\n"))
+    #expect(run.errors.contains("removed 3 tasks that an earlier attempt of scan added\n"))
     #expect(run.errors.hasSuffix(": 5 succeeded\n"), "\(run)")
     let status = try place.opflow("status")
     #expect(status.output.contains("\n5 tasks: 5 succeeded\n"), "\(status)")
-    #expect(status.output.contains("3 tasks were added by task scan"), "\(status)")
+    #expect(status.output.contains("3 tasks added by task scan"), "\(status)")
     #expect(!status.output.contains("~"), "\(status)")
     #expect(try place.status().tasks.count == 5)
     #expect(try place.opflow("journal", "verify").output.contains(", intact\n"))
@@ -117,7 +117,7 @@ struct RetractTests {
     try place.gate("out").letGo()
     let end = try run.finish()
     #expect(end.status == 1, "\(end)")
-    #expect(end.errors.contains("`a` is in the run already, with another `run`"), "\(end)")
+    #expect(end.errors.contains("`a` is already in the run, with a different `run`"), "\(end)")
     #expect(place.lines() == [])
   }
 
@@ -147,7 +147,7 @@ struct RetractTests {
   }
 
   @Test(arguments: [
-    "request: add 2 tasks", "next try in", "(try 2)", "request: withdraw 2 tasks", "scan succeeded",
+    "2 tasks added by ", "; attempt 2 in ", "(attempt 2)", "removed 2 tasks", "scan succeeded",
   ])
   func `a coordinator that dies around it leaves what a resume brings to the same end`(
     _ told: String

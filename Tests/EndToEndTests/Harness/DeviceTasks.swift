@@ -1,11 +1,10 @@
-/// A manifest of tasks with a GPU each, of which half stay on opflow's own machine. What has one
-/// that another task has writes itself into `twice`, all into `trace`; there is to be a folder
-/// `locks`.
+/// A manifest of tasks with a GPU each; half of them have `local: true`. A task whose GPU another
+/// task holds adds its ID to `twice`; every task adds a line to `trace`. Needs a folder `locks`.
 enum DeviceTasks {
   /// - Parameters:
-  ///   - machine: in a shell, what comes before the GPU in a lock's name.
-  ///   - mark: what a task writes into `trace`.
-  ///   - seconds: that it takes.
+  ///   - machine: shell text in front of the GPU in the name of a lock.
+  ///   - mark: the line that a task adds to `trace`.
+  ///   - seconds: the duration of a task.
   static func manifest(machine: String = "", mark: String, seconds: Double) -> String {
     let task = """
           resources: { gpu: 1 }

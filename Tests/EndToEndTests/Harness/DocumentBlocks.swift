@@ -1,22 +1,22 @@
 import Foundation
 
-/// The fenced blocks of a page in Markdown, with what its comments say of them.
+/// The fenced blocks of a Markdown page, with the instructions in its comments.
 ///
-/// - `<!-- before: COMMAND -->` above a block is run before it, in the folder of the page.
-/// - `<!-- not run: REASON -->` right above a block says why nobody tries it.
+/// - `<!-- before: COMMAND -->` above a block runs COMMAND before it, in the folder of the page.
+/// - `<!-- not run: REASON -->` directly above a block excludes it, for that reason.
 struct DocumentBlocks {
   struct Block {
-    /// The word behind the fence; empty where there is none.
+    /// The word after the fence, or an empty string.
     var kind: String
     /// The number of its first line in the page.
     var line: Int
     var lines: [String] = []
-    /// Why it is not tried; nil for one that is.
+    /// The reason why the test does not run it; nil if it does.
     var reason: String?
-    /// What is run before it.
+    /// The commands to run before it.
     var before: [String] = []
 
-    /// The file that its first line names, as `# NAME`; nil where that names none.
+    /// NAME if the first line is `# NAME`.
     var fileName: String? {
       guard let first = lines.first, first.hasPrefix("# ") else { return nil }
       let name = first.dropFirst(2)
@@ -29,10 +29,10 @@ struct DocumentBlocks {
 
   let name: String
   private(set) var blocks: [Block] = []
-  /// What is wrong with the page itself, each with its line.
+  /// The errors of the page itself, each with its line.
   private(set) var oddities: [String] = []
 
-  /// Kinds that there is a way to try.
+  /// The kinds that the test can run.
   private static let kinds: Set<String> = ["yaml", "console", "sh", "json", "file", "swift"]
 
   init(_ name: String, text: String) {

@@ -1,16 +1,15 @@
 import Foundation
 import Testing
 
-/// Tries the blocks of a page, one after the other, in a folder that has a copy of `jobs`.
+/// Runs the blocks of a page in order, in a folder with a copy of `jobs`.
 ///
-/// - `yaml` is a manifest, which has no mistake and no warning. It is kept under the name that its
-///   first comment has, else as `opflow.yaml`.
-/// - `console` is a session: each line after `$ ` is run, and what follows must be what it prints,
-///   standard error included. A line `…` stands for any lines. A session that shows no output is
-///   about the command alone, which must succeed.
+/// - `yaml` is a manifest without errors and warnings. Its first comment names the file, by default
+///   `opflow.yaml`.
+/// - `console` has commands, each after `$ `, and their exact output with standard error. A line
+///   `…` matches any lines. A command without output must only succeed.
 /// - `swift` is a part of an example program.
-/// - Others are files, under the name that their first comment has, for the sessions behind them:
-///   `sh` a script, which is executable, `json` what it says, `file` one of another program.
+/// - Others are files for later commands, with their names in the first comment: `sh` is an
+///   executable script, `json` a JSON file, `file` a file of another program.
 struct DocumentTrial {
   let page: DocumentBlocks
   let place: Workplace
@@ -23,7 +22,7 @@ struct DocumentTrial {
     _ = try? place.remove("jobs/.opflow")
     _ = try? place.remove("jobs/out")
     try place.writeProgram("scripts/opflow", "#!/bin/sh\nexec \"$opflow\" \"$@\"\n")
-    // What `scripts/test` builds is what is under test here, and is there.
+    // These scripts would build opflow again.
     for name in ["test", "install"] { try place.writeProgram("scripts/\(name)", "#!/bin/sh\n") }
   }
 
@@ -36,7 +35,7 @@ struct DocumentTrial {
       case "swift": try find(block)
       case "sh":
         let name = try #require(block.fileName)
-        // The kernel knows a script by its first two bytes.
+        // The kernel detects a script by its first two bytes.
         let isNamed = block.lines.dropFirst().first?.hasPrefix("#!") == true
         try place.writeProgram(
           name, block.lines.dropFirst(isNamed ? 1 : 0).joined(separator: "\n") + "\n")
@@ -50,7 +49,7 @@ struct DocumentTrial {
     }
   }
 
-  /// Swift stands in one of the example programs, which a test of theirs runs.
+  /// The lines must occur in an example program, which another test runs.
   private func find(_ block: DocumentBlocks.Block) throws {
     let folder = Program.package + "/Tests/Examples"
     let isThere = try FileManager.default.contentsOfDirectory(atPath: folder).contains {
@@ -59,7 +58,7 @@ struct DocumentTrial {
     #expect(isThere, "\(page.name):\(block.line): it stands in no program below Tests/Examples")
   }
 
-  /// A file of another program. One that is to be YAML is looked at by another reader of that.
+  /// Writes a file of another program. A second YAML reader checks a YAML file.
   private func writeFile(_ block: DocumentBlocks.Block) throws {
     let name = try #require(block.fileName)
     try place.write(name, block.text)
@@ -79,7 +78,7 @@ struct DocumentTrial {
   private func check(_ block: DocumentBlocks.Block) throws {
     let name = block.fileName ?? "opflow.yaml"
     try place.write(name, block.text)
-    // A machine has what a page asks for.
+    // Pages use up to four GPUs.
     let check = try place.opflow(
       "check", "-f", name, status: nil, environment: ["CUDA_VISIBLE_DEVICES": "0,1,2,3"])
     #expect(check.status == 0, "\(page.name):\(block.line): \(check)")
@@ -109,7 +108,7 @@ struct DocumentTrial {
     }
   }
 
-  /// Whether the lines are those that were expected, of which `…` are any.
+  /// Whether the output has the expected lines, where `…` matches any lines.
   static func fits(_ said: String, _ expected: String) -> Bool {
     func lines(_ text: String) -> ArraySlice<Substring> {
       text.split(separator: "\n", omittingEmptySubsequences: false)[...]
@@ -125,8 +124,7 @@ struct DocumentTrial {
     return fits(lines(said), lines(expected))
   }
 
-  /// Replaces what differs from run to run: ids of runs, times, the folder, and the width of
-  /// columns.
+  /// Replaces text that differs between runs: run IDs, times, the folder and the width of columns.
   private func normalised(_ text: String) -> String {
     text.replacing(place.path, with: "~/opflow")
       .replacing(#/\b\d{8}-\d{6}-[0-9a-z]+\b/#, with: "RUN")

@@ -40,7 +40,7 @@ final class Gate {
     try (0..<count).map { _ in try next() }
   }
 
-  /// Lets `count` waiting readers go on.
+  /// Releases `count` waiting readers.
   func letGo(_ count: Int = 1) throws {
     let text = [UInt8](String(repeating: "go\n", count: count).utf8)
     guard write(descriptor, text, text.count) == text.count else {

@@ -5,7 +5,7 @@ extension Workplace {
   static func ofJob(_ job: String) throws -> Workplace {
     let text = try String(contentsOfFile: Program.package + "/jobs/" + job, encoding: .utf8)
     let place = try Workplace(text)
-    // What it includes lies in a folder of its name.
+    // Its included files are in a folder of the same name.
     let folder = Program.package + "/jobs/" + job.dropLast(5)
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
       let file = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)

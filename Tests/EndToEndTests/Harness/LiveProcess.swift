@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// A program that was started, and what it has said so far.
+/// A running program and its output so far.
 final class LiveProcess {
   /// Catches a hang, decides nothing: a test that is right never comes near it.
   static let hangLimitMilliseconds = 120_000
@@ -60,14 +60,14 @@ final class LiveProcess {
     Glibc.kill(-pid, signal)
   }
 
-  /// Goes on reading until standard error holds `text`, so many times.
+  /// Reads until standard error holds `text`, so many times.
   func waitForError(_ text: String, times: Int = 1) throws {
     try pump(
       until: { self.errorText.components(separatedBy: text).count > times },
       for: "`\(text)` on standard error")
   }
 
-  /// Goes on reading until standard error has so many lines.
+  /// Reads until standard error has so many lines.
   ///
   /// - Returns: false when the process ended before.
   func waitForErrorLines(_ count: Int) throws -> Bool {
@@ -76,15 +76,15 @@ final class LiveProcess {
     return lines >= count
   }
 
-  /// Goes on reading until standard output holds `text`.
+  /// Reads until standard output holds `text`.
   func waitForOutput(_ text: String) throws {
     try pump(until: { self.outputText.contains(text) }, for: "`\(text)` on standard output")
   }
 
   /// Waits for the end of the process and of all that it wrote.
   ///
-  /// Processes that keep its standard output open beyond its end are a mistake of the program
-  /// under test, and are met by the hang limit.
+  /// A program whose child processes keep its standard output open after its end has an error,
+  /// and runs into the hang limit.
   func finish() throws -> Finished {
     try pump(until: { self.status != nil }, for: "its end")
     return Finished(

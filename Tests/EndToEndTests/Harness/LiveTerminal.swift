@@ -55,7 +55,7 @@ final class LiveTerminal {
 
   func proceed() { Glibc.kill(pid, SIGCONT) }
 
-  /// Goes on reading until the terminal shows what is wanted.
+  /// Reads until the terminal shows the expected text.
   func wait(until done: (Screen) -> Bool) throws {
     try pump { done(screen) }
   }

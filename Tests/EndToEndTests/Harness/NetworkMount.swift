@@ -6,7 +6,7 @@ import Testing
 /// own: sshfs, which remembers for some seconds what was not there, as NFS does. A machine is a
 /// name of its own and a view of the folder, at its path.
 ///
-/// What is opened, and the names in a folder that is listed, are asked for anew, as NFS does it.
+/// Opening a file and listing a folder ask the server again, as NFS does.
 /// Names that were not there are remembered. Locks do not leave a machine, nor do FIFOs.
 final class NetworkMount {
   /// Sees the folder itself, as the file server does.
@@ -79,7 +79,7 @@ final class NetworkMount {
     return "unshare -m -u sh -ec '\(prepare); cd \(place.path); exec \"$@\"' - "
   }
 
-  /// A value of `--on`, which is to stand in double quotes, for an agent there.
+  /// A value of `--on`, to be put in double quotes, for an agent on that machine.
   func agent(_ machine: String?) -> String {
     "exec:exec \(on(machine))$opflow agent".replacingOccurrences(of: "\"", with: "\\\"")
       .replacingOccurrences(of: "$@", with: "\\$@")
@@ -116,8 +116,8 @@ final class NetworkMount {
     try place.shell("\(on(machine))sh -c '! test -e \(path)'")
   }
 
-  /// The process that a machine reaches the file server by: while it stands still, so does the
-  /// machine's file system.
+  /// The process that connects a machine to the file server: while it is stopped, the machine's
+  /// file system hangs.
   func link(of machine: String) throws -> pid_t {
     let pids = try sh("pgrep -f ' \(folder)/\(machine)$'").split(separator: "\n")
     return try #require(pids.first.flatMap { pid_t($0) })

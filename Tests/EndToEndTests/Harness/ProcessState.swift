@@ -3,7 +3,7 @@ import Glibc
 
 /// The state of a process (proc(5), stat).
 enum ProcessState {
-  /// `R`, `S`, `T` and so on; nil when there is none.
+  /// `R`, `S`, `T` and so on; nil if the process does not exist.
   static func of(_ pid: pid_t) -> String? {
     guard let handle = FileHandle(forReadingAtPath: "/proc/\(pid)/stat") else { return nil }
     defer { try? handle.close() }

@@ -17,7 +17,7 @@ enum Program {
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
 
-  /// A browser that can be driven; nil where there is none.
+  /// A browser for tests; nil if none is installed.
   static let browser = ["chromium", "chromium-browser", "google-chrome"].lazy.compactMap {
     name -> String? in
     (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

@@ -34,7 +34,7 @@ struct SlurmRun {
 
   static let gate = "gate"
 
-  /// What a short lease needs to be known by all.
+  /// The variables for a short heartbeat timeout.
   var environment: [String: String] {
     get throws {
       let cluster = try #require(SlurmCluster.current)
@@ -92,7 +92,7 @@ struct SlurmRun {
     _ = try place.slurm(found, status: mayMiss ? nil : 0)
   }
 
-  /// Lets go on what a blow stopped: it is no harm to anybody, but would be found.
+  /// Continues processes that a strike stopped, since checks for survivors would find them.
   func proceedAll() throws {
     _ = try place.slurm(
       """

@@ -14,9 +14,9 @@ extension Workplace {
 }
 
 extension LiveProcess {
-  /// Goes on reading until so many rounds are over, and changes are waited for.
+  /// Reads until `count` rounds are over and opflow waits for changes.
   func waitForRounds(_ count: Int) throws {
-    try waitForError(" for changes; Ctrl-C leaves", times: count)
+    try waitForError(" for changes (Ctrl-C to quit)", times: count)
   }
 
   /// Does what a person does who is done.

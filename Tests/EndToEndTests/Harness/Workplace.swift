@@ -31,8 +31,8 @@ final class Workplace {
 
   func file(_ name: String) -> String { path + "/" + name }
 
-  /// What is there already is written over by one call where it does not get shorter: who watches
-  /// it never finds it empty.
+  /// Overwrites an existing file in one call if it does not get shorter, so that a reader never
+  /// finds it empty.
   func write(_ name: String, _ text: String) throws {
     let url = URL(fileURLWithPath: file(name))
     try FileManager.default.createDirectory(
@@ -164,7 +164,7 @@ final class Workplace {
       "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
       "HOME": path, "LANG": "C.UTF-8", "OPFLOW_TEST_MARK": mark, "opflow": Program.path,
     ]
-    // What a program built with a sanitizer is told counts for all that the tests start.
+    // Options of a sanitizer apply to all programs that the tests start.
     all["ASAN_OPTIONS"] = ProcessInfo.processInfo.environment["ASAN_OPTIONS"]
     all.merge(environment) { $1 }
     return Launch(
@@ -174,7 +174,7 @@ final class Workplace {
 
   // MARK: Survivors
 
-  /// Waits until nothing that was started here is alive.
+  /// Waits until all processes that were started here have ended.
   func expectNothingAlive(sourceLocation: SourceLocation = #_sourceLocation) {
     let left = Survivors.waitForNone(mark: mark)
     #expect(left.isEmpty, "still alive: \(left)", sourceLocation: sourceLocation)

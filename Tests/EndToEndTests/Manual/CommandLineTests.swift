@@ -15,7 +15,7 @@ struct CommandLineTests {
     #expect(try place.opflow("run", "--help").output == place.opflow("help", "run").output)
   }
 
-  @Test func `a wrong use is told and exits 2`() throws {
+  @Test func `wrong usage prints an error and exits with 2`() throws {
     let place = try Workplace("tasks: { a: { run: 'echo a >> trace' } }")
     #expect(try place.opflow("rum", status: 2).errors.contains("rum"))
     #expect(try place.opflow("run", "--keep-gong", status: 2).errors.contains("--keep-going"))
@@ -50,7 +50,7 @@ struct CommandLineTests {
     #expect(try place.opflow("status", "--state-dir", "elsewhere").output.contains("succeeded"))
   }
 
-  @Test func `--only takes what the selected tasks need along`() throws {
+  @Test func `--only includes the dependencies of the selected tasks`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -66,7 +66,7 @@ struct CommandLineTests {
     #expect(place.lines() == ["base", "app"])
   }
 
-  @Test func `--skip leaves tasks out and their dependents run`() throws {
+  @Test func `--skip skips tasks, and their dependents run`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -92,7 +92,7 @@ struct CommandLineTests {
     #expect(place.lines() == ["ab", "b/c"])
   }
 
-  @Test func `ids may hold odd characters`() throws {
+  @Test func `ids may contain special characters`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -104,7 +104,7 @@ struct CommandLineTests {
     #expect(try place.status()["a/b:c@1"]?.state == "succeeded")
   }
 
-  @Test func `a run's folder is of its owner alone`() throws {
+  @Test func `only the owner can read the folder of a run`() throws {
     let place = try Workplace("tasks: { a: { run: echo x } }")
     try place.opflow("run")
     let folder = try place.runFolder()
@@ -113,13 +113,14 @@ struct CommandLineTests {
     #expect(modes.outputLines == ["700", "600", "400", "600"])
   }
 
-  @Test func `the command that is named at the end resumes the run from where one stands`() throws {
+  @Test func `the command at the end of the output resumes the run from the current folder`() throws
+  {
     let place = try Workplace()
     try place.write("a folder/m.yaml", "tasks: { a: { run: test -e ok } }")
     let run = try place.opflow("run", "a folder/m.yaml", status: 1)
-    let hint = try #require(run.errorLines.first { $0.hasPrefix("resume it: opflow ") })
+    let hint = try #require(run.errorLines.first { $0.hasPrefix("to continue: opflow ") })
     try place.write("a folder/ok", "")
-    try place.shell("\"$opflow\" " + hint.dropFirst("resume it: opflow ".count))
+    try place.shell("\"$opflow\" " + hint.dropFirst("to continue: opflow ".count))
     #expect(try place.opflow("status", "a folder/m.yaml").output.contains("succeeded"))
   }
 }

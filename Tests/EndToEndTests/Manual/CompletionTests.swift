@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Command lines that are completed in real shells, at a terminal, by what `opflow completion`
+/// Completes command lines in real shells at a terminal, with the scripts that `opflow completion`
 /// prints.
 struct CompletionTests {
   private struct Shell: CustomTestStringConvertible {
@@ -9,7 +9,7 @@ struct CompletionTests {
     var way = ""
     let arguments: [String]
     let setUp: String
-    /// Lines that it takes otherwise than the others.
+    /// Lines that this shell reads differently from the others.
     var leavesOut: [String] = []
 
     var path: String? {
@@ -28,7 +28,7 @@ struct CompletionTests {
     Shell(
       name: "zsh", arguments: ["-f", "-i"],
       setUp: "autoload -U compinit; compinit -u -D; eval \"$(opflow completion zsh)\"",
-      // To zsh that is a pattern, which it does not complete.
+      // For zsh this is a pattern, which it does not complete.
       leavesOut: ["run build[arch=x86_64,v=c\t"]),
     Shell(
       name: "zsh", way: " with a file, as an install has it", arguments: ["-f", "-i"],
@@ -39,7 +39,7 @@ struct CompletionTests {
       name: "fish", arguments: ["--no-config", "-i"], setUp: "opflow completion fish | source"),
   ]
 
-  /// What is typed behind `opflow`, and the arguments that it is to become.
+  /// The input after `opflow`, and the arguments that it is completed to.
   private static let lines: [(typed: String, arguments: [String])] = [
     ("lo\t", ["logs"]),
     ("run db:u\t", ["run", "db:up"]),
@@ -82,7 +82,7 @@ struct CompletionTests {
       """)
     try place.write("my other.yaml", "tasks: { alone: { run: \"true\" } }")
     try place.write("sub/opflow.yaml", "tasks: { inside: { run: \"true\" } }")
-    // Answers as opflow; what it is run with otherwise, it writes down.
+    // Runs opflow for completion, and records the arguments of all other calls.
     try place.writeProgram(
       "bin/opflow",
       """
@@ -121,7 +121,7 @@ struct CompletionTests {
     }
   }
 
-  @Test func `what is asked is answered quickly, and mistakes are not spoken of`() throws {
+  @Test func `completion of a broken manifest prints no errors`() throws {
     let place = try place()
     let answer = try place.opflow("__complete", "bash", "opflow run db:", " \t\n\"'@><=;|&(:")
     #expect(answer.output == "closed\nup\ndown\n")
@@ -134,7 +134,7 @@ struct CompletionTests {
     #expect(nowhere.errors == "" && nowhere.output == "")
   }
 
-  @Test func `a manifest that is just being edited is completed by its newest run`() throws {
+  @Test func `tasks of a manifest with errors are completed from its newest run`() throws {
     let place = try place()
     try place.opflow("run", "lint", "-q")
     try place.write("opflow.yaml", "tasks: { a: { rnu: x } }")

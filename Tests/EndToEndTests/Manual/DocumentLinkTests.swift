@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Links of the README and of the manual lead somewhere.
+/// The targets of links in the README and in the manual exist.
 struct DocumentLinkTests {
   private static let folder = Program.package + "/Sources/opflow/opflow.docc"
 
@@ -9,7 +9,7 @@ struct DocumentLinkTests {
     try String(contentsOfFile: path, encoding: .utf8)
   }
 
-  /// What a page of Markdown can be linked to at: its headings, with `-` for blanks.
+  /// The anchors of a Markdown page: its headings, with `-` for spaces.
   private static func anchors(_ text: String) -> Set<String> {
     var isCode = false
     var anchors: Set<String> = []
@@ -99,11 +99,11 @@ struct DocumentLinkTests {
       guard parts.count > 1 else { continue }
       #expect(anchors[parts[0]]?.contains(parts[1]) == true, "\(link)")
     }
-    // A folder with other files is not mistaken for an old site.
+    // The script does not overwrite a folder with other files.
     try place.write("mine/letter", "dear\n")
     let refused = try place.shell(
       "'\(Program.package)/scripts/docs' mine", status: 1)
-    #expect(refused.errors.contains("contains files that are not a site built by this script"))
+    #expect(refused.errors.contains("contains files that are not a website built by this script"))
     #expect(place.exists("mine/letter"))
   }
 

@@ -10,7 +10,7 @@ struct HygieneTests {
     case forksTwice, leavesTheSession, ignoresSignals, stopsItself, forksHundreds, shedsItsMark,
       closesItsOutput, changesUser, isSetuid, shedsMarkAndSession
 
-    /// Ends with a process that stays for ever, and in the background what is to be found.
+    /// Starts background processes that opflow has to find, before a process that never ends.
     var script: String {
       switch self {
       case .forksTwice: "(sh -c 'tail -f /dev/null & exec tail -f /dev/null' &)"
@@ -226,7 +226,7 @@ struct HygieneTests {
     place.expectNothingAlive()
   }
 
-  /// What is frozen by the first version of control groups does not die before it is thawed.
+  /// A process that cgroup v1 has frozen does not die until it is thawed.
   static let freezer = "/sys/fs/cgroup/freezer"
   static let canFreeze = isRoot && access("\(freezer)/tasks", W_OK) == 0
 
@@ -261,7 +261,7 @@ struct HygieneTests {
     live.send(SIGTERM)
     let run = try live.finish()
     #expect(run.status == -SIGTERM, "\(run)")
-    #expect(run.errors.contains("worker \(worker.pid) could not be ended"), "\(run)")
+    #expect(run.errors.contains("cannot end worker \(worker.pid)"), "\(run)")
     #expect(try place.journal().last?.event == "close")
   }
 
@@ -325,8 +325,8 @@ struct HygieneTests {
     #expect(try place.bytes(place.runFolder() + "/logs/lines.log").count == 20_000_000)
   }
 
-  /// Of a plan that had the environment in each task, or the text in each leg, these took 700 and
-  /// 1300 MiB.
+  /// A plan with a copy of the environment in each task, or of the text in each matrix task, would
+  /// take 700 or 1300 MiB.
   @Test func `memory for a plan grows as the manifest does`() throws {
     let place = try Workplace("tasks: { a: { run: x } }\n")
     let variables = (0..<10_000).map { "K\($0): v" }.joined(separator: ", ")
@@ -334,15 +334,15 @@ struct HygieneTests {
     try place.write("environment.yaml", "env: { \(variables) }\ntasks:\n" + tasks)
     #expect(try peak(place, "plan", "environment.yaml") < 100 << 10)
     try place.write(
-      "legs.yaml",
+      "matrix.yaml",
       "vars: { long: '\(String(repeating: "x", count: 300_000))' }\ntasks:\n  a:\n"
         + "    run: 'echo ${{ matrix.n }} ${{ vars.long }}'\n"
         + "    matrix: { n: { range: [1, 2000] } }\n"
     )
     let refused = try place.shell(
-      "python3 peak.py sh -c '$opflow plan legs.yaml 2> legs.errors || test $? = 3'")
+      "python3 peak.py sh -c '$opflow plan matrix.yaml 2> matrix.errors || test $? = 3'")
     #expect(try #require(Int(refused.outputLines.last ?? "")) < 100 << 10)
-    #expect(try place.text("legs.errors").contains("the plan grows too large"))
+    #expect(try place.text("matrix.errors").contains("the plan is too large"))
   }
 
   /// The largest resident set of the program and of any process below it, in KiB.

@@ -12,10 +12,10 @@ struct InitTests {
     #expect(run.errors.contains("testing"))
   }
 
-  @Test func `what is there already stays`() throws {
+  @Test func `init does not change an existing file`() throws {
     let place = try Workplace("tasks: { mine: { run: x } }\n")
     let refused = try place.opflow("init", status: 2)
-    #expect(refused.errors.contains("opflow.yaml exists, and opflow did not change it"))
+    #expect(refused.errors.contains("opflow.yaml already exists, and opflow did not change it"))
     #expect(try place.text("opflow.yaml") == "tasks: { mine: { run: x } }\n")
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What people type who know other tools, where what is here decides what they are told.
+/// Errors for commands of other tools, with hints that depend on the manifest.
 struct NewcomerCommandTests {
   private func place(
     _ manifest: String = """
@@ -19,7 +19,7 @@ struct NewcomerCommandTests {
 
   @Test(arguments: [
     ("build", "unknown command build; it is a task: `opflow run build`"),
-    // A task is nearer than a word of other tools.
+    // The name of a task is a better hint than the word of another tool.
     ("start", "unknown command start; it is a task: `opflow run start`"),
     ("biuld", "unknown command biuld; did you mean `opflow run build`?"),
     ("BUILD", "unknown command BUILD; did you mean `opflow run build`?"),
@@ -32,12 +32,12 @@ struct NewcomerCommandTests {
     ("init-test", "unknown command init-test; did you mean `opflow run unit-test`?"),
     ("starts", "unknown command starts; did you mean `opflow run start`, or `opflow status`?"),
   ])
-  func `a task where a command should stand`(word: String, message: String) throws {
+  func `a task in place of a command`(word: String, message: String) throws {
     let run = try place().opflow(word, status: 2)
     #expect(run.errors == "opflow: \(message)\nsee `opflow help`\n")
   }
 
-  @Test func `a manifest with mistakes tells nothing of such a word`() throws {
+  @Test func `a manifest with errors gives no hint for such a word`() throws {
     let run = try place("tasks: { build: { rnu: x } }").opflow("build", status: 2)
     #expect(
       run.errors
@@ -51,15 +51,15 @@ struct NewcomerCommandTests {
   ])
   func `a task that is not there`(word: String, hint: String) throws {
     let run = try place().opflow("run", word, status: 2)
-    #expect(run.errors == "opflow: no task of opflow.yaml fits `\(word)`\(hint)\n")
+    #expect(run.errors == "opflow: no task of opflow.yaml matches `\(word)`\(hint)\n")
   }
 
   @Test func `a tag where no task has one`() throws {
     let run = try place("tasks: { a: { run: x } }").opflow("run", "tag:quick", status: 2)
     #expect(
       run.errors
-        == "opflow: no task of opflow.yaml fits `tag:quick`; no task has tags: `tags: [slow]` in a "
-        + "task gives it one\n")
+        == "opflow: no task of opflow.yaml matches `tag:quick`; no task has a tag: add "
+        + "`tags: [slow]` to a task\n")
   }
 
   @Test func `logs of a task that is not there`() throws {
@@ -80,7 +80,7 @@ struct NewcomerCommandTests {
     try place.shell("\"$opflow\" run -q \(words.joined(separator: " "))")
   }
 
-  @Test func `a task that has needs alone runs them, and is up to date when they are`() throws {
+  @Test func `a task with only needs runs them, and is up to date if they are`() throws {
     let place = try place(
       """
       tasks:
@@ -95,28 +95,27 @@ struct NewcomerCommandTests {
         && place.opflow("run", "-q", "more").errors.contains("1 succeeded, 3 up to date"))
     #expect(try place.opflow("run", "-q").errors.contains("4 up to date"))
     try place.write("source", "b")
-    // What it stands for ran anew, and so what comes behind it does.
+    // A dependency of the group `both` ran again, so the dependents of `both` run again.
     #expect(try place.opflow("run", "-q").errors.contains("3 succeeded, 1 up to date"))
     #expect(try place.text("more") == "3\n3\n")
   }
 
-  @Test func `what it needs fails, and so it is skipped`() throws {
+  @Test func `a group is skipped if a dependency fails`() throws {
     let place = try place("tasks: { a: { run: exit 3 }, all: { needs: [a] } }")
     let run = try place.opflow("run", "-q", status: 1)
     #expect(run.errors.contains("1 failed, 1 skipped"), "\(run)")
   }
 
-  @Test func `a name for others takes no arguments, and one that is up to date runs with others`()
-    throws
+  @Test func `a group takes no arguments, and an up-to-date task runs with other arguments`() throws
   {
     let place = try place("tasks: { a: { run: 'echo \"<$*>\"', inputs: [] }, all: { needs: [a] } }")
     #expect(
       try place.opflow("run", "all", "--", "x", status: 2).errors
-        == "opflow: arguments cannot go to `all`: it is a name for what it needs, and runs no "
-        + "command\nsee `opflow help`\n")
+        == "opflow: `all` cannot get arguments: it only groups its dependencies and runs no "
+        + "command\n")
     try place.opflow("run", "-q")
     let run = try place.opflow("run", "a", "--", "x")
-    #expect(run.errors.contains("a started: its arguments, or values that it reads, changed\n"))
+    #expect(run.errors.contains("a started: its arguments or the values that it reads changed\n"))
   }
 
   @Test func `tasks as JSON`() throws {
@@ -151,13 +150,13 @@ struct NewcomerCommandTests {
     #expect(one.contains("\"id\":\"serve\"") && !one.contains("build"))
   }
 
-  @Test func `a graph in a format that is not written is refused`() throws {
+  @Test func `graph refuses an unknown format`() throws {
     let place = try place()
     let run = try place.opflow("graph", "-o", "graph.png", status: 2)
     #expect(
       run.errors
-        == "opflow: graph: it writes no png: `opflow graph --format dot | dot -Tpng -o graph.png` "
-        + "does, with Graphviz\n")
+        == "opflow: graph: opflow cannot write png; use Graphviz: "
+        + "`opflow graph --format dot | dot -Tpng -o graph.png`\n")
     #expect(!FileManager.default.fileExists(atPath: place.file("graph.png")))
     try place.opflow("graph", "--format", "text", "-o", "graph.png")
   }

@@ -42,8 +42,8 @@ struct NodeRunTests {
     #expect(run.output.contains(#""event":"machine","host":"\#(host)","state":"joined""#), "\(run)")
     #expect(run.output.contains(#""task":"d","attempt":1,"host":"\#(host)""#), "\(run)")
     let status = try place.opflow("status").output
-    #expect(status.contains("\nmachines: 1 (\(host))\n") && status.contains("MACHINE"), "\(status)")
-    #expect(try place.opflow("why", "d").output.contains("ran on \(host)\n"))
+    #expect(status.contains("\nnodes: 1 (\(host))\n") && status.contains("NODE"), "\(status)")
+    #expect(try place.opflow("why", "d").output.contains("ran on node \(host)\n"))
     place.expectNothingAlive()
   }
 
@@ -69,14 +69,15 @@ struct NodeRunTests {
     #expect(place.lines() == ["a"])
     let run = try place.opflow(
       "run", "--on", "exec:echo Welcome; echo 'no route to host' >&2; exit 255", status: 143)
-    #expect(run.errors.contains("could not be reached, tried 3 times: "), "\(run)")
+    #expect(run.errors.contains(", tried 3 times: "), "\(run)")
     #expect(
-      run.errors.contains(" before an agent answered, and printed: Welcome; no route to host\n"))
-    #expect(run.errors.contains(" interrupted, since no machine was left, in "), "\(run)")
-    #expect(run.errors.contains("resume it when machines can be had: opflow resume "), "\(run)")
+      run.errors.contains(" before an agent answered; it printed: Welcome; no route to host\n"))
+    #expect(run.errors.contains(" interrupted (no node was left) in "), "\(run)")
+    #expect(
+      run.errors.contains("to continue when nodes are available: opflow resume "), "\(run)")
     #expect(run.errors.contains(" --on 'exec:echo Welcome; echo "), "\(run)")
     // Once, and nobody sent a signal.
-    #expect(run.errors.components(separatedBy: "could not be reached").count == 2, "\(run)")
+    #expect(run.errors.components(separatedBy: "cannot reach node").count == 2, "\(run)")
     #expect(!run.errors.contains("SIGTERM"), "\(run)")
     #expect(place.lines() == ["a"])
     place.expectNothingAlive()
@@ -87,26 +88,28 @@ struct NodeRunTests {
     let (first, other) = ("exec:exit 255", "exec:exit 254")
     let on = " --on '\(first)' --on '\(other)'"
     let run = try place.opflow("run", "--on", first, "--on", other, status: 143)
-    #expect(run.errors.contains("resume it when machines can be had: opflow resume "), "\(run)")
+    #expect(
+      run.errors.contains("to continue when nodes are available: opflow resume "), "\(run)")
     #expect(run.errors.contains("\(on)\n"), "\(run)")
     let status = try place.opflow("status").output
-    #expect(status.contains("continue it: opflow resume "), "\(status)")
+    #expect(status.contains("to continue: opflow resume "), "\(status)")
     #expect(status.contains("\(on)\n"), "\(status)")
     try place.opflow("report", "html", "-o", "report.html")
     #expect(try place.text("report.html").contains("--on "))
     let again = try place.opflow("run", "--on", first, "--on", other, status: 143)
-    #expect(again.errors.contains("\(on)` would have continued it"), "\(again)")
-    // Here what was meant for others runs only where that is said.
+    #expect(again.errors.contains("\(on)\n"), "\(again)")
+    // A resume without `--on` runs tasks for nodes on this machine, with a warning.
     let id = try #require(place.runs.last)
     let warning =
-      "opflow: warning: run \(id) goes on on this machine alone; on the machines"
-      + " that it was given before: opflow resume \(id)\(on)\n"
-    #expect(try place.opflow("resume", "--on", "local", "-n").errors.contains("alone") == false)
+      "opflow: warning: run \(id) continues on this machine only; to use its nodes again:"
+      + " opflow resume \(id)\(on)\n"
+    let local = try place.opflow("resume", "--on", "local", "-n")
+    #expect(!local.errors.contains("this machine only"))
     #expect(try place.opflow("resume", "-n").errors.contains(warning))
     #expect(try place.opflow("resume", status: 1).errors.contains(warning))
-    // The newest drive was given none: that is how it goes on.
+    // The newest session had no nodes, and neither has the next.
     #expect(try place.opflow("status").output.contains("--on") == false)
-    #expect(try place.opflow("resume", status: 1).errors.contains("alone") == false)
+    #expect(try place.opflow("resume", status: 1).errors.contains("this machine only") == false)
     place.expectNothingAlive()
   }
 
@@ -130,10 +133,30 @@ struct NodeRunTests {
       if command == "resume" { try place.opflow("run", status: 1) }
       let run = try place.opflow(
         command, "--on", transport, status: 2, environment: ["PATH": place.file("empty")])
-      let message = "opflow: --on \(transport): this machine has no `\(program)` in PATH"
+      let subject =
+        program == "salloc" ? "Slurm is not available here" : "--on \(transport)"
+      let message = "opflow: \(subject): `\(program)` not found in PATH"
       #expect(run.errors.contains(message), "\(run)")
     }
     #expect(place.runs.count == 1)
+  }
+
+  @Test func `without an answer from the controller of Slurm no run begins`() throws {
+    let place = try Workplace("tasks: { a: { run: 'exit 1' } }")
+    try place.shell(
+      """
+      mkdir bin; echo 'exit 1' > bin/salloc
+      printf '%s\\n' '#!/bin/sh' 'echo "Slurmctld(primary) at n1 is DOWN"; exit 1' > bin/scontrol
+      chmod +x bin/*
+      """)
+    let run = try place.opflow(
+      "run", "--on", "slurm", status: 74,
+      environment: ["PATH": "\(place.file("bin")):/usr/bin:/bin"])
+    #expect(
+      run.errors
+        == "opflow: Slurm is not available here: its controller does not answer "
+        + "(Slurmctld(primary) at n1 is DOWN)\n")
+    #expect(place.runs.isEmpty)
   }
 
   @Test(arguments: ["", "soon", "50ms", "2h"])
@@ -143,7 +166,8 @@ struct NodeRunTests {
       "run", "--on", Self.agent, status: 2, environment: ["OPFLOW_LEASE": text])
     #expect(
       run.errors.contains(
-        "OPFLOW_LEASE takes a duration from 100ms to 1h, such as 20s, not `\(text)`"), "\(run)")
+        "OPFLOW_LEASE: `\(text)` is not a valid heartbeat timeout; use a duration from 100ms to 1h,"
+          + " such as 20s"), "\(run)")
     // On this machine alone nobody reads it.
     try place.opflow("run", environment: ["OPFLOW_LEASE": text])
     #expect(place.lines() == ["a"])
@@ -161,7 +185,8 @@ struct NodeRunTests {
     let run = try place.opflow(
       "run", "--on", Self.agent, status: 3, environment: ["CUDA_VISIBLE_DEVICES": "0"])
     #expect(
-      run.errors.contains("task here wants 2 of gpu, and this machine has 1"), "\(run)")
+      run.errors.contains("task here needs 2 GPUs; this machine has 1 (opflow looked at "),
+      "\(run)")
     #expect(place.lines() == [])
     try place.opflow("run", "--on", Self.agent, environment: ["CUDA_VISIBLE_DEVICES": "0,1"])
     #expect(place.lines() == ["there", "here"])
@@ -178,7 +203,7 @@ struct NodeRunTests {
       "run", "-k", "--on", Self.agent, "--on", Self.agent, status: 1,
       environment: ["CUDA_VISIBLE_DEVICES": "0,1"])
     #expect(
-      run.errors.contains("it wants 3 of gpu, and no machine of the run has more than 2"), "\(run)")
+      run.errors.contains("it needs 3 GPUs; no node of the run has more than 2"), "\(run)")
     #expect(place.lines() == ["small"])
     place.expectNothingAlive()
   }
@@ -219,7 +244,7 @@ struct NodeRunTests {
     #expect(place.lines() == ["a"], "\(run)")
     // Not everywhere may a process trace another one.
     if try place.text("seized") == "0" {
-      #expect(run.errors.contains(" was killed, and does not end\n"), "\(run)")
+      #expect(run.errors.contains(", but it has not ended\n"), "\(run)")
     }
     try place.shell("echo > go")
     _ = try tracer.finish()
@@ -247,13 +272,15 @@ struct NodeRunTests {
   @Test func `a machine that does not answer is what a task waits for`() throws {
     let place = try Workplace("tasks: { a: { run: echo a >> trace } }\n")
     let run = try place.start("run", "--on", "exec:tail -f /dev/null")
-    try run.waitForError("the machine behind `tail -f /dev/null` has not answered yet")
+    try run.waitForError("node `tail -f /dev/null` has not answered yet")
     let why = try place.opflow("why", "a").output
-    #expect(why.contains("the machine behind `tail -f /dev/null` has not answered yet"), "\(why)")
+    #expect(why.contains("node `tail -f /dev/null` has not answered yet"), "\(why)")
     #expect(try place.opflow("status").output.contains("has not answered yet"))
     run.send(SIGINT)
     let end = try run.finish()
-    #expect(end.errors.contains("did not join the run: it had not answered by the end"), "\(end)")
+    #expect(
+      end.errors.contains("did not join the run: it did not answer before the run ended"),
+      "\(end)")
     place.expectNothingAlive()
   }
 
@@ -266,7 +293,7 @@ struct NodeRunTests {
       "run", "--on", Self.agent, "--on", "exec:echo no route >&2; (\(after)) & exit 255")
     #expect(place.lines() == ["a"])
     let lines = run.errorLines.filter { $0.contains("exec:") || $0.contains("no route") }
-    #expect(lines.count == 1 && lines[0].contains("with exit 255"), "\(run)")
+    #expect(lines.count == 1 && lines[0].contains("(exit 255)"), "\(run)")
   }
 
   @Test func `the exit code of a transport is reported, though its stream ends first`() throws {
@@ -274,7 +301,7 @@ struct NodeRunTests {
     // It ends when opflow has seen the end of its output and closes its input.
     let run = try place.opflow(
       "run", "--on", "exec:exec >&-; cat > /dev/null; exit 255", status: 143)
-    #expect(run.errors.contains("ended with exit 255 before an agent answered"), "\(run)")
+    #expect(run.errors.contains("ended (exit 255) before an agent answered"), "\(run)")
     place.expectNothingAlive()
   }
 
@@ -292,7 +319,7 @@ struct NodeRunTests {
     let end = try run.finish()
     #expect(end.status == 0, "\(end)")
     #expect(place.lines() == ["a"])
-    #expect(end.errors.contains(" is lost (its stream ended): 1 task "), "\(end)")
+    #expect(end.errors.contains(" is lost (its connection was closed): 1 task "), "\(end)")
     #expect(end.errors.contains(": a\n") && !end.errors.contains("a interrupted"), "\(end)")
     place.expectNothingAlive()
   }
@@ -410,7 +437,7 @@ struct NodeRunTests {
     let run = try place.opflow(
       "run", "--on", "exec:env KEY=s3cret-value-of-it opflow agent", status: 2,
       environment: ["TOKEN": "s3cret-value-of-it"])
-    #expect(run.errors.contains("--on: it holds a secret, and is written down"), "\(run)")
+    #expect(run.errors.contains("--on: it contains a secret, and opflow records it"), "\(run)")
     #expect(!run.errors.contains("s3cret-value-of-it"), "\(run)")
     #expect(place.lines() == [])
   }
@@ -418,7 +445,7 @@ struct NodeRunTests {
   @Test func `agent is no command of a person's`() throws {
     let place = try Workplace()
     let run = try place.opflow("agent", "now", status: 2)
-    #expect(run.errors.contains("it is started by `opflow run --on`"), "\(run)")
+    #expect(run.errors.contains("`opflow run --on` starts it"), "\(run)")
   }
 }
 

@@ -78,7 +78,7 @@ struct SlurmAllocationTests {
     let first = try Keeper(place, "ask 0 -N 3 -c 4 -t 5")
     _ = try first.line("granted")
     let second = try Keeper(try Workplace(), "ask 1000 -N 1 -c 4 -t 5")
-    #expect(try second.line("over")[1].hasPrefix("no allocation came within 1 s"))
+    #expect(try second.line("over")[1].hasPrefix("Slurm granted no allocation within 1 s"))
     #expect(try second.process.finish().status == 0)
     first.hangUp()
     try place.waitForEmptyQueue()
@@ -87,7 +87,7 @@ struct SlurmAllocationTests {
   @Test func `what Slurm refuses is told in its words`() throws {
     let keeper = try Keeper(place, "ask 0 -p nowhere")
     let over = try keeper.line("over")[1]
-    #expect(over.hasPrefix("Slurm gives no allocation: "))
+    #expect(over.hasPrefix("Slurm granted no allocation: "))
     #expect(over.contains("Invalid partition name specified"))
     #expect(try keeper.process.finish().status == 0)
   }
@@ -140,6 +140,6 @@ struct SlurmAllocationTests {
 
   @Test func `outside of one there is none to be in`() throws {
     let keeper = try Keeper(place, "inside")
-    #expect(try keeper.line("over")[1].hasPrefix("this is no allocation"))
+    #expect(try keeper.line("over")[1].hasPrefix("not in a Slurm allocation"))
   }
 }

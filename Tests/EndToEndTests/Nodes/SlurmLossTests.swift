@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// What is lost of a run on a cluster, one thing after the other.
+/// Losses of parts of a run on a cluster, one at a time.
 @Suite(.whereSlurmIs, .serialized, .onSlurmCluster)
 struct SlurmLossTests {
   /// A blow, by name: what is done to the node `n2`.
@@ -82,7 +82,7 @@ struct SlurmLossTests {
     let process = try run.start("run --output line --on 'slurm:-N 2 -c 4 -t 1'")
     let finished = try process.finish()
     #expect(finished.status == 143, "\(finished)")
-    #expect(finished.errors.contains("the time of the allocation is over"), "\(finished)")
+    #expect(finished.errors.contains("the time of the allocation has run out"), "\(finished)")
     try run.expectGone()
   }
 
@@ -129,7 +129,7 @@ struct SlurmLossTests {
   func `nothing burns on when all of it is killed at once`() throws {
     let run = try SlurmRun(tasks: 90, seconds: 1)
     let process = try run.start()
-    // What is on the nodes is not told, and has lost everybody.
+    // The processes on the nodes get no signal, and have lost all connections.
     _ = try run.place.slurm(
       """
       pids=

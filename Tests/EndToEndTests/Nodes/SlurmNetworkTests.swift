@@ -1,8 +1,7 @@
 import Foundation
 import Testing
 
-/// Runs on a cluster of which a node has no network any more: nobody is told of that, in neither
-/// direction.
+/// Runs on a cluster where a node loses its network: neither side gets a message about it.
 @Suite(.whereAllOfSlurmIs, .whereNetworksAre, .serialized, .onSlurmCluster(networks: true))
 struct SlurmNetworkTests {
   /// Has the node `n2` lose its network in the middle of a run.

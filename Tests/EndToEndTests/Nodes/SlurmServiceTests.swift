@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Services on the nodes of a real cluster, with what needs them.
+/// Services on the nodes of a real cluster, with their dependents.
 @Suite(.whereSlurmIs, .serialized, .onSlurmCluster)
 struct SlurmServiceTests {
   /// A service that tells its node, and tasks that ask it by the address of their own.

@@ -11,7 +11,8 @@ struct CleanTests {
     let first = place.runs
     let run = try place.opflow("run", "-v")
     #expect(
-      run.errors.contains("opflow: removed 1 run beyond the newest 2 of this manifest"), "\(run)")
+      run.errors.contains(
+        "opflow: removed 1 run; the newest 2 of this manifest remain (`keep_runs`)\n"), "\(run)")
     #expect(place.runs.count == 2)
     #expect(Set(place.runs).intersection(first) == [first.max() ?? ""])
     #expect(try place.opflow("run").errors.contains("removed") == false)
@@ -29,7 +30,7 @@ struct CleanTests {
     #expect(place.runs.contains(failed))
     #expect(
       try place.opflow("clean").output
-        == "nothing to remove; 2 runs are left, 1 that can be resumed among them\n")
+        == "nothing to remove; 2 runs remain (old, but kept: 1 resumable)\n")
     try place.opflow("run", "--resume", "--set", "v=1")
     #expect(place.runs.count == 1)
   }
@@ -56,7 +57,7 @@ struct CleanTests {
     let live = try place.start("run")
     _ = try here.next()
     try place.opflow("clean", "--keep", "1")
-    // What runs has none.
+    // The live run has no records yet.
     #expect(try size() < first)
     try wait.letGo()
     #expect(try live.finish().status == 0)
@@ -77,14 +78,17 @@ struct CleanTests {
     #expect(shown.outputLines[1].hasPrefix(runs[0] + "  succeeded  just now"), "\(shown)")
     #expect(shown.outputLines[1].hasSuffix("opflow.yaml"), "\(shown)")
     #expect(shown.outputLines[2].hasPrefix("would remove 1 run, "), "\(shown)")
-    #expect(shown.outputLines[2].hasSuffix("; 1 run is left"), "\(shown)")
+    #expect(shown.outputLines[2].hasSuffix("; 1 run remains"), "\(shown)")
     #expect(place.runs.count == 2)
     let cleaned = try place.opflow("clean", "--keep=1")
     #expect(
       cleaned.output == shown.outputLines[2].replacing("would remove", with: "removed") + "\n")
     #expect(place.runs == [runs[1]])
     let gone = try place.opflow("resume", runs[0], status: 2)
-    #expect(gone.errors.contains("run \(runs[0]) is not here; `opflow clean`"), "\(gone)")
+    #expect(
+      gone.errors.contains(
+        "no run with ID `\(runs[0])`; `opflow runs` lists all runs (`opflow clean` and `keep_runs`"
+          + " remove old ones)"), "\(gone)")
     try place.opflow("clean", "--older-than", "0s", "--keep", "0")
     #expect(place.runs.isEmpty)
     // Nothing is missed.
@@ -104,7 +108,7 @@ struct CleanTests {
     try place.opflow("run")
     #expect(place.runs.count == 2)
     let cleaned = try place.opflow("clean", "--keep", "0", "--older-than", "0")
-    #expect(cleaned.output.contains("1 run is left, 1 live among them"), "\(cleaned)")
+    #expect(cleaned.output.contains("; 1 run remains (old, but kept: 1 live)\n"), "\(cleaned)")
     #expect(place.runs == [run])
     try go.letGo()
     #expect(try live.finish().status == 0)
@@ -136,9 +140,12 @@ struct CleanTests {
 
   @Test func `a wrong duration is a mistake`() throws {
     let place = try Workplace(Self.manifest)
+    // A bare number would be seconds.
+    try place.opflow("clean", "--older-than", "7", status: 2)
     let wrong = try place.opflow("clean", "--older-than", "soon", status: 2)
     #expect(
       wrong.errors.hasPrefix(
-        "opflow clean: --older-than needs a duration such as 12h, 7d or 1h30m, not `soon`\n"))
+        "opflow clean: --older-than needs a duration with a unit, such as 12h, 7d or 1h30m, not "
+          + "`soon`\n"))
   }
 }

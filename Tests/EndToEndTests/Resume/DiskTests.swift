@@ -140,11 +140,11 @@ struct DiskTests {
     #expect(end.status == 74)
     #expect(
       end.errors.contains(
-        "big failed: its output could not be written: no space left on the device"),
+        /big failed after [0-9.]+s: opflow cannot write its output: no space left on the device\n/),
       "\(end)")
     #expect(end.errors.contains(" interrupted by an I/O error in "), "\(end)")
     let why = try place.opflow("why", "side", "--state-dir", "m/state").output
-    #expect(why.contains("stopped with the run, of which a file could not be written"), "\(why)")
+    #expect(why.contains(": opflow could not write a file of the run\n"), "\(why)")
     place.expectNothingAlive()
   }
 
@@ -162,7 +162,7 @@ struct DiskTests {
     let run = try place.start("run", "--state-dir", "m/state", "--output", "line")
     _ = try here.next()
     try place.shell("cat /dev/zero > m/full 2> /dev/null; true")
-    // What is left of the journal's last page has room for some lines.
+    // The last page of the journal has room for some more lines.
     var refused = false
     for round in 0..<200 where !refused {
       let asked = try place.opflow(
@@ -172,7 +172,10 @@ struct DiskTests {
     #expect(refused)
     let end = try run.finish()
     #expect(end.status == 74)
-    #expect(end.errors.contains("warning: not done after all: priority "), "\(end)")
+    #expect(
+      end.errors.contains(
+        "warning: opflow could not record this request and discards it: priority of b set to "),
+      "\(end)")
   }
 
   /// A project whose records lie on a disk of their own, of that size.
@@ -204,7 +207,7 @@ struct DiskTests {
     defer { leave(place) }
     let run = try place.opflow("run", "--output", "line", status: 74)
     #expect(
-      run.errors.contains("it succeeded, and its record cannot be written to "), "\(run)")
+      run.errors.contains("it succeeded, but opflow cannot write its record to "), "\(run)")
     #expect(run.errors.contains("/.opflow/records: No space left on device"), "\(run)")
     #expect(run.errors.contains(" interrupted by an I/O error in "), "\(run)")
     #expect(place.lines() == ["a"])
@@ -222,7 +225,7 @@ struct DiskTests {
     defer { leave(place) }
     try place.shell("head -c 4095 /dev/zero | tr '\\0' x > m/records; echo >> m/records")
     let run = try place.opflow("run", "--output", "line", status: 74)
-    #expect(run.errors.contains("that it starts cannot be written to "), "\(run)")
+    #expect(run.errors.contains("a failed: cannot write its start to "), "\(run)")
     #expect(run.errors.contains("/.opflow/records: No space left on device"), "\(run)")
     #expect(place.lines() == [])
     try place.shell("mount -o remount,size=1m m")
@@ -245,7 +248,7 @@ struct DiskTests {
         try place.opflow("run", "--output", "line").errors
         .split(separator: "\n").first { $0.hasPrefix("warning: ") }.map(String.init) ?? ""
     }
-    #expect(told.hasPrefix("warning: what was read of files cannot be written to "), "\(told)")
+    #expect(told.hasPrefix("warning: cannot write the hashes of files to "), "\(told)")
     #expect(told.contains("/.opflow/records: No space left on device"), "\(told)")
     #expect(place.lines() == ["a", "b"] + [String](repeating: "b", count: count))
   }
@@ -258,7 +261,7 @@ struct DiskTests {
     defer { _ = try? place.shell("umount m") }
     let run = try place.opflow("run", "--state-dir", "m/state", "--output", "line", status: 74)
     #expect(
-      run.errors.contains("a failed: what was seen of its inputs cannot be written to "), "\(run)")
+      run.errors.contains("a failed: cannot write the state of its inputs to "), "\(run)")
     #expect(run.errors.contains("No space left on device"), "\(run)")
     #expect(place.lines() == [])
     try place.shell("mount -o remount,size=16m m")

@@ -11,7 +11,7 @@ struct EditedRunTests {
     #expect(place.lines() == ["a"])
     #expect(try place.status().state == "succeeded")
     #expect(try place.journal().last?.values["state"] == "succeeded")
-    // Done, so that this begins anew.
+    // The run has succeeded, so this starts a new one.
     try place.opflow("run", "--resume")
     #expect(place.entries(".opflow/runs").count == 2)
   }
@@ -43,8 +43,8 @@ struct EditedRunTests {
     let resume = try place.opflow("resume", status: 2)
     #expect(
       resume.errors.contains(
-        "the run was started for `a`, `b`, which the manifest does not have any more;"
-          + " start a new run"), "\(resume)")
+        "the manifest no longer has `a`, `b`, for which the run was started;"
+          + " start a new run with `opflow run`"), "\(resume)")
   }
 
   @Test func `a skip of the run that names a task no more skips nothing`() throws {

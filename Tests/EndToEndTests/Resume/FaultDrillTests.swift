@@ -29,8 +29,7 @@ struct FaultDrillTests {
     try drill.cleanUp()
   }
 
-  /// What is found when a worker has to be ended: these kept a run from its end once, or would
-  /// have.
+  /// Faults while opflow ends a worker: these once kept a run from ending, or would have.
   @Test(arguments: [
     "coordinator epoll_ctl EAGAIN 9 9", "coordinator epoll_ctl ENOMEM 8 0",
     "coordinator pidfd_send_signal EAGAIN 1 0", "coordinator waitid EIO 1 0",

@@ -168,7 +168,7 @@ struct ForeignFileTests {
     let errors = try opflow("run", in: ".", place, status: 3)
     #expect(errors.contains("opflow.yaml:1:"))
     #expect(
-      errors.contains("belongs to user \(Self.other). If you trust it, name it without the `?`"))
+      errors.contains("belongs to user \(Self.other); if you trust it, name it without the `?`"))
     try place.write("opflow.yaml", "env_file: [.env]\n\(tasks)")
     _ = try opflow("run", in: ".", place, status: 0)
     #expect(place.lines() == ["evil"])

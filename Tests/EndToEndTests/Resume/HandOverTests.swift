@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What comes between two rounds of `opflow run --watch`, while services go from one to the other.
+/// The time between two rounds of `opflow run --watch`, while services keep running.
 struct HandOverTests {
   private static func serving(_ name: String) -> String {
     "trap 'echo \(name) ends >> trace; exit' TERM; echo \(name) >> trace; echo up;"
@@ -28,7 +28,7 @@ struct HandOverTests {
           run: "echo key $KEY; \(Self.serving("web"))"
         lint: { inputs: [src], secrets: [KEY], run: echo lint $KEY; echo lint >> trace }
       """)
-    // By itself it is nothing that is looked at.
+    // opflow does not watch the file of a secret.
     try place.write("key", "second-value\n")
     try place.write("src", "2\n")
     try run.waitForRounds(2)
@@ -75,7 +75,7 @@ struct HandOverTests {
     }
     try place.shell("kill -9 $(ps -o ppid= -p $(cat pid))")
     try run.waitForError("web is ready", times: 2)
-    // One of the services is another now, and so all that it needs is looked for anew.
+    // The definition of a service changed, so opflow reads its secrets again.
     try place.write(
       "opflow.yaml", try place.text("opflow.yaml").replacing("echo up;", with: "echo up ;"))
     try run.waitForRounds(4)
@@ -190,7 +190,7 @@ struct HandOverTests {
     run.send(SIGTERM)
     let end = try run.finish()
     #expect([-SIGINT, -SIGTERM].contains(end.status), "\(end)")
-    // The drive that follows sees both where the second one comes late, and ends at once as well.
+    // If the second signal is late, the next session sees both and ends at once, too.
     #expect(["lint", "last"].contains(place.lines().last), "\(end)")
     #expect(try place.journal().last?.event == "close")
     place.expectNothingAlive()
@@ -245,7 +245,8 @@ struct HandOverTests {
     let end = try run.finish()
     // As it does while nothing runs.
     #expect(end.status == -SIGINT, "\(end)")
-    #expect(end.errors.contains("the command was killed, by a signal to opflow"), "\(end)")
+    #expect(
+      end.errors.contains("the command was killed because opflow received a signal"), "\(end)")
     place.expectNothingAlive()
   }
 }

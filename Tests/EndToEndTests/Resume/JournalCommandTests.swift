@@ -44,10 +44,10 @@ struct JournalCommandTests {
     try flip("success", "b", in: place)
     let text = try place.opflow("journal", "verify", status: 4).output
     #expect(text.contains("1 damaged line"))
-    #expect(text.contains("(1 lines) are damaged and were passed over"))
-    #expect(text.contains("1 of 3 tasks keep what they have."))
-    #expect(text.contains("  b  runs again: no line tells how its last try ended\n"))
-    #expect(text.contains("  c  runs again: after rerun of b\n"))
+    #expect(text.contains(" damaged bytes (1 line)\n"))
+    #expect(text.contains("It leaves 1 of 3 tasks as they are.\n"))
+    #expect(text.contains("  b  re-run: the end of its last attempt is not recorded\n"))
+    #expect(text.contains("  c  re-run: b is re-run\n"))
   }
 
   @Test func `every intact line is exported as an object`() throws {
@@ -77,7 +77,9 @@ struct JournalCommandTests {
     let old = try place.bytes(place.journalName)
     try place.opflow("journal", "verify", status: 4)
     let before = try place.status()
-    #expect(try place.opflow("journal", "repair").output.contains("3 damaged ones left out"))
+    #expect(
+      try place.opflow("journal", "repair").output
+        .contains(", removed 3 damaged lines; the old journal is "))
     #expect(try place.bytes(place.journalName + ".damaged") == old)
     #expect(try place.opflow("journal", "verify").output.hasSuffix("intact\n"))
     #expect(try place.status().counts == before.counts)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The journal as a file: what stands in it, and what a resume makes of a damaged one.
+/// The journal file: its contents, and resumes from a damaged one.
 struct JournalTests {
   /// `a`, then `b`, then `c`, which fails until a file `ok` is there.
   private static let chain = """

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Resumes of runs whose files were edited, and are gone later: they go on with the texts of the
-/// last drive, not with those of the first.
+/// Resumes of runs whose files were edited and later removed: they use the copies of the last
+/// session, not of the first.
 struct KeptFileTests {
   /// A project that was run, edited, resumed and is about to lose its files: `up` ran with the new
   /// text, and `last` has failed twice.
@@ -33,7 +33,7 @@ struct KeptFileTests {
     "db/tasks.yaml", "sheet.tsv", "v.env", "opflow.yaml",
     "opflow.yaml db/tasks.yaml sheet.tsv v.env",
   ])
-  func `a file that is gone is the one that the run was driven with last`(_ files: String) throws {
+  func `a resume uses the copy of the last session for a missing file`(_ files: String) throws {
     let place = try edited()
     try place.opflow("resume", status: 1, in: place.file("p"))
     #expect(place.lines("p/trace").sorted() == ["new-env", "new-leg", "new-own", "new-up"])
@@ -47,9 +47,9 @@ struct KeptFileTests {
       let names = files.replacingOccurrences(of: "opflow.yaml", with: place.file("p/opflow.yaml"))
         .components(separatedBy: " ").sorted()
       let told = resume.errorLines.first {
-        $0.contains("gone, and taken as the run was driven with last: ")
+        $0.contains("missing; opflow uses the copies of the last session: ")
       }
-      let list: String = told?.components(separatedBy: "driven with last: ").last ?? ""
+      let list: String = told?.components(separatedBy: "of the last session: ").last ?? ""
       let gone: [String] = list.components(separatedBy: ", ").sorted()
       #expect(gone == names, "\(resume)")
     }
@@ -75,7 +75,7 @@ struct KeptFileTests {
     }
   }
 
-  @Test func `what the first drive read and the last did not is no copy`() throws {
+  @Test func `a file that only the first session read has no copy`() throws {
     let place = try edited()
     try place.write("p/opflow.yaml", "tasks: { last: { run: 'test -e ok' } }")
     try place.opflow("resume", status: 1, in: place.file("p"))
@@ -83,7 +83,7 @@ struct KeptFileTests {
       "p/opflow.yaml", "include: [db/tasks.yaml]\ntasks: { last: { run: 'test -e ok' } }")
     try place.remove("p/db/tasks.yaml")
     let resume = try place.opflow("resume", status: 3, in: place.file("p"))
-    #expect(resume.errors.contains("there is no such file"), "\(resume)")
+    #expect(resume.errors.contains("no such file"), "\(resume)")
   }
 
   @Test func `a manifest from standard input is kept as it came last`() throws {
@@ -97,7 +97,7 @@ struct KeptFileTests {
     try place.write("ok", "")
     let resume = try place.opflow("resume")
     #expect(place.lines() == ["old", "new"], "\(resume)")
-    #expect(!resume.errors.contains("gone"), "\(resume)")
+    #expect(!resume.errors.contains("missing; opflow uses the copies"), "\(resume)")
   }
 
   /// What a resume that was killed may leave: each file is put in its place as a whole, so that

@@ -63,7 +63,7 @@ struct KillTests {
         other: { run: echo other > out }
       """)
     try place.opflow("run", "-j", "2", status: 1)
-    #expect(place.lines().count == 4, "one try and three more")
+    #expect(place.lines().count == 4, "one attempt, and three more")
     #expect(try place.status()["killer"]?.reason == "worker-lost")
     #expect(place.lines("out") == ["other"])
     place.expectNothingAlive()
@@ -174,7 +174,7 @@ struct KillTests {
       sessions += 1
       let ran = Set(place.lines().dropFirst(had.count))
       #expect(
-        ran.isDisjoint(with: before), "drive \(sessions) repeated \(ran.intersection(before))")
+        ran.isDisjoint(with: before), "session \(sessions) repeated \(ran.intersection(before))")
       if status != -9 { #expect(status == 0, "\(run)") }
     }
     #expect(status == 0)

@@ -100,7 +100,7 @@ struct MovedProjectTests {
     try place.shell("ln -s old new")
     let resume = try place.shell("cd new && $opflow resume --state-dir .opflow")
     #expect(place.lines("old/trace").isEmpty)
-    #expect(!resume.errors.contains("still there"), "\(resume)")
+    #expect(!resume.errors.contains("still exists"), "\(resume)")
   }
 
   @Test func `a state folder elsewhere that was moved keeps to the manifest`() throws {
@@ -154,7 +154,7 @@ struct MovedProjectTests {
       #expect(moved.errors.contains("\(task) is up to date"), "\(moved)")
     }
     #expect(!moved.errors.contains("started"), "\(moved)")
-    // And it goes on to be looked at.
+    // Later changes are noticed, too.
     try place.write("new/source", "other")
     let edited = try place.shell("cd new && \(runs)")
     #expect(edited.errors.contains("c started: changed: ../source"), "\(edited)")
@@ -180,6 +180,6 @@ struct MovedProjectTests {
     let status = try place.opflow("status", in: place.file("old"))
     #expect(status.output.contains("2 succeeded"))
     let resume = try place.opflow("resume", in: place.file("old"))
-    #expect(resume.errors.contains("here runs again: changed"), "\(resume)")
+    #expect(resume.errors.contains("here: re-run (its `dir` changed)"), "\(resume)")
   }
 }

@@ -120,7 +120,7 @@ struct ReplacedFileTests {
     try place.shell("mkfifo summary")
     let run = try place.opflow(
       "run", "--output", "github", environment: ["GITHUB_STEP_SUMMARY": place.file("summary")])
-    #expect(run.errors.contains("cannot write GITHUB_STEP_SUMMARY, \(place.path)/summary: "))
+    #expect(run.errors.contains("cannot write GITHUB_STEP_SUMMARY (\(place.path)/summary): "))
   }
 
   @Test func `a file that a file server has lent to another machine is waited for`() throws {

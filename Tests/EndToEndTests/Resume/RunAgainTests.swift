@@ -21,7 +21,7 @@ struct RunAgainTests {
     try place.opflow("run", "--resume", status: 1)
     #expect(place.lines() == ["a"])
     #expect(place.runs.count == 4)
-    // The newest with these tasks is done, so that they run anew.
+    // The newest run of these tasks has succeeded, so this starts a new one.
     try place.opflow("run", "--resume", "--only", "lint")
     #expect(place.runs.count == 5)
   }
@@ -110,7 +110,7 @@ struct RunAgainTests {
       "exec 9< .opflow/lock; flock 9; echo here > here; exec tail -f /dev/null")
     _ = try here.next()
     let run = try place.start("run", "--resume")
-    try run.waitForError("waiting for it")
+    try run.waitForError("waiting for another process")
     holder.send(SIGKILL)
     _ = try holder.finish()
     #expect(try run.finish().status == 0)

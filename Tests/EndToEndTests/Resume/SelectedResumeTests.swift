@@ -1,6 +1,6 @@
 import Testing
 
-/// `--only` and `--skip` of a resume, which are of that drive alone.
+/// `--only` and `--skip` of a resume, which apply to that session only.
 struct SelectedResumeTests {
   private static let manifest = """
     max_failures: 0
@@ -23,8 +23,8 @@ struct SelectedResumeTests {
     try place.write("ok-b", "")
     let resume = try place.opflow("resume", "--only", "b", status: 1)
     #expect(place.lines() == ["b"])
-    #expect(resume.errors.contains("left out, failed before: a"), "\(resume)")
-    #expect(resume.errors.contains("resume it: "), "\(resume)")
+    #expect(resume.errors.contains("not run (failed last time): a"), "\(resume)")
+    #expect(resume.errors.contains("to continue: "), "\(resume)")
     let status = try place.status()
     #expect(status.state == "failed")
     #expect(status.tasks.map(\.id) == ["a", "b", "after-b", "c"])
@@ -46,7 +46,7 @@ struct SelectedResumeTests {
     try place.write("ok-b", "")
     // Now nothing is failed any more, but `after-b` is still to come.
     let resume = try place.opflow("resume", "--only", "b")
-    #expect(resume.errors.contains("left out, not done: after-b"), "\(resume)")
+    #expect(resume.errors.contains("not run: after-b"), "\(resume)")
     #expect(try place.status().state == "interrupted")
     #expect(try place.status()["after-b"]?.state == "skipped")
     try place.write("trace", "")
@@ -65,7 +65,7 @@ struct SelectedResumeTests {
     try place.opflow("run", "-j", "1", status: 1)
     try place.write("ok", "")
     let resume = try place.opflow("resume", "--only", "a")
-    #expect(resume.errors.contains("left out, not done: b"), "\(resume)")
+    #expect(resume.errors.contains("not run: b"), "\(resume)")
     let status = try place.status()
     #expect(status.state == "interrupted")
     #expect(status.counts["pending"] == 1)
@@ -99,24 +99,24 @@ struct SelectedResumeTests {
     #expect(try place.status().tasks.count == 4)
   }
 
-  @Test func `--skip of a resume is of that drive alone`() throws {
+  @Test func `--skip of a resume applies to that session only`() throws {
     let place = try failed()
     try place.write("ok-a", "")
     try place.opflow("resume", "-j", "1", "--skip", "b")
     #expect(place.lines().sorted() == ["a", "after-b"])
     #expect(try place.status()["b"]?.state == "skipped")
     #expect(try place.status()["b"]?.reason == "--skip")
-    // What is still to be done keeps the run from being done, as what --only leaves out does.
+    // Like with --only, the run has not ended while tasks are left.
     #expect(try place.status().state == "interrupted")
     let other = try place.opflow("resume", "--only", "c", "--rerun", "c")
-    #expect(other.errors.contains("left out, not done: b"), "\(other)")
+    #expect(other.errors.contains("not run: b"), "\(other)")
     #expect(try place.status().state == "interrupted")
     try place.opflow("resume", "--skip", "b")
     #expect(try place.status().state == "interrupted")
     try place.write("trace", "")
     let resume = try place.opflow("resume", "-j", "1", status: 1)
     #expect(place.lines() == ["b"])
-    #expect(resume.errors.contains("b runs again: skipped before"), "\(resume)")
+    #expect(resume.errors.contains("b: re-run (skipped last time)"), "\(resume)")
   }
 
   @Test func `--skip does not take a result away`() throws {
@@ -154,7 +154,8 @@ struct SelectedResumeTests {
     let place = try Workplace(Self.manifest)
     for command in ["run", "plan"] {
       let run = try place.opflow(command, "--rerun", "nobody", status: 2)
-      #expect(run.errors.contains("nobody"), "\(run)")
+      #expect(
+        run.errors.contains("no task matches `nobody`; its tasks: a, b, after-b, c"), "\(run)")
     }
     #expect(place.runs.isEmpty)
     // Where nothing is to be continued all tasks run, and the name must be one.
@@ -179,7 +180,7 @@ struct SelectedResumeTests {
     #expect(place.lines() == ["cleanup"])
   }
 
-  @Test func `a failure of an earlier drive is counted once`() throws {
+  @Test func `a failure of an earlier session is counted once`() throws {
     let place = try Workplace(
       """
       max_parallel: 1
@@ -196,10 +197,10 @@ struct SelectedResumeTests {
     _ = try here.next()
     live.send(9)
     _ = try live.finish()
-    // The drive that finds it counts it, and starts nothing more.
+    // The first session afterwards counts the failure and starts nothing.
     try place.opflow("resume", status: 1)
     #expect(place.lines() == ["once"])
-    // A later one goes on with what does not need it.
+    // A later one runs the tasks that do not need it.
     let later = try place.opflow("resume", status: 1)
     #expect(place.lines() == ["once", "other"])
     #expect(later.errors.contains("--rerun once"), "\(later)")

@@ -30,7 +30,7 @@ struct SilentWorkerTests {
     #expect(place.lines() == ["try", "try", "b"])
     let lost = try interrupts(place)
     #expect(lost.map(\.task) == ["a"])
-    #expect(lost.first?.values["what"]?.contains("no sign of life") == true)
+    #expect(lost.first?.values["what"]?.contains("did not respond for 10 s") == true)
     place.expectNothingAlive()
   }
 
@@ -43,7 +43,7 @@ struct SilentWorkerTests {
     try place.opflow("run")
     #expect(place.lines() == ["try", "try"])
     let lost = try interrupts(place)
-    #expect(lost.first?.values["what"]?.contains("whose time was up") == true)
+    #expect(lost.first?.values["what"]?.contains("it did not end a task after the timeout") == true)
     place.expectNothingAlive()
   }
 
@@ -59,7 +59,7 @@ struct SilentWorkerTests {
     let run = try place.opflow("run", status: 1)
     #expect(place.lines().count == 4)
     #expect(try place.status()["a"]?.reason == "worker-lost")
-    #expect(run.errors.contains("whose time was up"), "\(run)")
+    #expect(run.errors.contains("it did not end a task after the timeout"), "\(run)")
     place.expectNothingAlive()
   }
 

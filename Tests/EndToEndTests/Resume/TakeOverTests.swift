@@ -67,7 +67,7 @@ import Testing
     let up = try place.gate("up")
     let old = try place.start("run", "--output", "line")
     #expect(try up.next() == "up")
-    // From here on it is on another machine, and stands still.
+    // From here on, it belongs to another machine, and is stopped.
     try place.shell(
       "printf '%s elsewhere\\n' \(old.pid) > \"$(echo .opflow/runs/*/lock)\"; rm up; touch up again"
     )
@@ -78,7 +78,9 @@ import Testing
     old.send(SIGCONT)
     let end = try old.finish()
     #expect(end.status == 74, "\(end)")
-    #expect(end.errors.contains(" has taken the run over: what runs here is ended"), "\(end)")
+    #expect(
+      end.errors.contains(" has taken over the run; opflow ends the tasks that run here"),
+      "\(end)")
     #expect(try place.shell("cat .opflow/runs/*/journal.log").output == journal)
     #expect(try place.status().counts["succeeded"] == 2)
     try place.opflow("journal", "verify")

@@ -1,6 +1,6 @@
 import Testing
 
-/// What stands behind `--` on the command line.
+/// Arguments after `--` on the command line.
 struct ArgumentTests {
   private func place() throws -> Workplace {
     try Workplace(
@@ -22,7 +22,7 @@ struct ArgumentTests {
       """)
   }
 
-  @Test func `they reach a script as they are, and only the one task`() throws {
+  @Test func `a script gets the arguments unchanged, and its dependency gets none`() throws {
     let place = try place()
     try place.write("ok", "")
     try place.opflow("run", "string", "--", "not foo", "", "a'b\"c", "$HOME", "-v", "--", "ü\n")
@@ -32,13 +32,13 @@ struct ArgumentTests {
       ])
   }
 
-  @Test func `they stand behind the words of a list`() throws {
+  @Test func `a list gets the arguments after its own words`() throws {
     let place = try place()
     try place.opflow("run", "list", "--", "one", "two three")
     #expect(place.lines() == ["<own>", "<one>", "<two three>"])
   }
 
-  @Test func `a shell keeps its name, and what is no shell has no room for one`() throws {
+  @Test func `a shell keeps its name as $0, and other programs get no $0`() throws {
     let place = try place()
     for task in ["default", "bash", "env"] { try place.opflow("run", task, "--", "-a", "b") }
     #expect(place.lines() == ["/bin/sh: -a b", "bash: -a b", "/bin/bash: -a b"])
@@ -48,7 +48,7 @@ struct ArgumentTests {
     #expect(try place.opflow("logs", "python").output.contains("['-v', 'b']"))
   }
 
-  @Test func `a script that reads none is the same with them`() throws {
+  @Test func `a script that reads no arguments does not change with them`() throws {
     let place = try place()
     try place.opflow("run", "plain", "--", "x")
     let log = try place.opflow("logs", "plain").output
@@ -56,14 +56,14 @@ struct ArgumentTests {
     #expect(!log.contains("x"))
   }
 
-  @Test func `of a family one leg gets them, by its id or by being alone`() throws {
+  @Test func `one matrix task gets them: the named one, or the only one`() throws {
     let place = try place()
     try place.opflow("run", "legs[x=b]", "--", "v")
     try place.opflow("run", "one", "--", "w")
     #expect(place.lines() == ["b v", "a w"])
   }
 
-  @Test func `views and exports have them as they are`() throws {
+  @Test func `views and exports show the arguments unchanged`() throws {
     let place = try place()
     try place.opflow("run", "list", "--", "a b", "it's", "", "\n\t\\")
     let status = try place.opflow("status").output
@@ -73,19 +73,19 @@ struct ArgumentTests {
     #expect(try place.opflow("journal", "export").output.contains(#""args":"# + array))
     #expect(try !place.opflow("status", "--json").output.contains("\n\t"))
     try place.opflow("journal", "verify")
-    // A run without any says nothing of them.
+    // A run without arguments does not mention them.
     try place.opflow("run", "list")
     #expect(try !place.opflow("status").output.contains("arguments"))
     #expect(try !place.opflow("status", "--json").output.contains("arguments"))
   }
 
-  @Test func `none that holds a secret is written down`() throws {
+  @Test func `opflow refuses an argument that contains a secret and does not store it`() throws {
     let place = try place()
     let refused = try place.opflow(
       "run", "token", "--", "x", "key=s3cr3t-of-mine", status: 2,
       environment: ["TOKEN": "s3cr3t-of-mine"])
     #expect(
-      refused.errors.contains("arguments cannot go to `token`: one of them holds a secret"),
+      refused.errors.contains("`token` cannot get arguments: one of them contains a secret"),
       "\(refused)")
     #expect(!refused.errors.contains("s3cr3t"))
     #expect(place.runs.isEmpty)
@@ -93,23 +93,24 @@ struct ArgumentTests {
     #expect(place.lines() == ["x"])
   }
 
-  @Test func `what is not UTF-8 is refused`() throws {
+  @Test func `an argument that is not UTF-8 is refused`() throws {
     let place = try place()
     let refused = try place.shell("$opflow run list -- ok $'a\\xffb'", status: 2)
     #expect(
       refused.errors.contains(
-        "is not UTF-8: opflow records arguments and cannot pass others"),
+        "is not UTF-8: opflow records arguments and cannot pass this one; put the value into a file"
+      ),
       "\(refused)")
     #expect(place.runs.isEmpty)
   }
 
-  @Test func `nothing behind the dashes is nothing`() throws {
+  @Test func `-- without arguments passes none`() throws {
     let place = try place()
     try place.opflow("run", "list", "--")
     #expect(place.lines() == ["<own>"])
   }
 
-  @Test func `a resume hands them on again, and run --resume looks for the same`() throws {
+  @Test func `a resume passes them again, and run --resume finds the run by them`() throws {
     let place = try place()
     try place.opflow("run", "string", "--", "x", "y z", status: 1)
     let journal = try place.text(place.journalName)
@@ -126,7 +127,7 @@ struct ArgumentTests {
     try place.write("trace", "")
     try place.opflow("resume")
     #expect(place.lines().isEmpty)
-    // With others it is another run.
+    // Other arguments start another run.
     try place.opflow("run", "--resume", "string", "--", "other")
     #expect(place.lines() == ["first 0", "<other>"])
     #expect(place.runs.count == 2)
@@ -141,37 +142,37 @@ struct ArgumentTests {
   @Test(arguments: [
     ParseError(
       words: "run get -- x",
-      says: "arguments cannot go to `get`: it is a download, and runs no command"),
+      says: "`get` cannot get arguments: it is a download and runs no command"),
     ParseError(words: "run -- x", says: "only one task can get arguments; name it"),
     ParseError(
       words: "run list bash -- x",
       says: "only one task can get arguments, but you named 2: list, bash"),
-    ParseError(words: "run 'l*' -- x", says: "`l*` can select several; name its ID"),
+    ParseError(words: "run 'l*' -- x", says: "`l*` can match several; use the ID of one"),
     ParseError(words: "run lst -- x", says: "no task of"),
     ParseError(
       words: "run legs -- x",
-      says: "arguments cannot go to `legs`: these are 2 tasks; name one, such as `legs[x=a]`"),
-    ParseError(words: "run -n legs -- x", says: "arguments cannot go to `legs`"),
+      says: "`legs` cannot get arguments: these are 2 tasks; name one, such as `'legs[x=a]'`"),
+    ParseError(words: "run -n legs -- x", says: "`legs` cannot get arguments"),
     ParseError(
       words: "resume -- x",
       says: "`-- x`: a resume passes the arguments of the run; for others, start a new run: "
         + "`opflow run TASK -- x`"),
     ParseError(words: "plan list -- x", says: "no task of"),
   ])
-  func `a mistake is told before there is a run`(_ problem: ParseError) throws {
+  func `a usage error starts no run`(_ problem: ParseError) throws {
     let place = try place()
     let run = try place.shell("$opflow \(problem.words)", status: 2)
     #expect(run.errors.contains(problem.says), "\(run)")
     #expect(place.runs.isEmpty)
   }
 
-  @Test func `many and long ones arrive`() throws {
+  @Test func `a task gets many and long arguments`() throws {
     let place = try Workplace("tasks: { t: { run: 'echo $# ${#1} >> trace' } }")
     try place.shell("$opflow run t -- $(head -c 100000 /dev/zero | tr '\\0' x) $(seq 5000)")
     #expect(place.lines() == ["5001 100000"])
   }
 
-  @Test func `as much arrives as a command line can hold`() throws {
+  @Test func `a task gets as many bytes as a command line can hold`() throws {
     let place = try Workplace(
       "tasks: { t: { run: 'printf %s \"$@\" | cksum >> trace; test -e ok' } }")
     try place.shell("head -c 120000 /dev/zero | tr '\\0' x > long")

@@ -2,11 +2,11 @@ import Foundation
 import Glibc
 import Testing
 
-/// Runs of tasks that programs do. The programs are Python, and speak the protocol by themselves.
+/// External tasks. The clients are Python programs that implement the protocol.
 struct BlockRunTests {
-  /// `blocks.py HOW...`: connects to the only run, offers the tasks that it is told of, and prints
-  /// what it hears. HOW is `N=ok`, `fail`, `hang` (until it is told to stop), `deaf` (to that,
-  /// too), or `=LINE`, which it says first.
+  /// `blocks.py HOW...`: connects to the only run, offers the tasks of its arguments, and prints
+  /// each line from opflow. HOW is `N=ok`, `fail`, `hang` (until a `stop`), `deaf` (ignores a
+  /// `stop`, too), or `=LINE`, which replaces the first line to opflow.
   private static let program = """
     import fcntl, glob, os, random, socket, sys, threading
     folder = glob.glob(".opflow/runs/*")[0]
@@ -71,7 +71,7 @@ struct BlockRunTests {
     try place.startShell("exec python3 blocks.py \(how)")
   }
 
-  @Test func `a program does them in the order of their needs, and all else goes on`() throws {
+  @Test func `a client does external tasks in dependency order, between other tasks`() throws {
     let place = try place(
       """
       tasks:
@@ -81,10 +81,10 @@ struct BlockRunTests {
       """)
     let run = try begin(place)
     let why = try place.opflow("why", "a")
-    #expect(why.output.contains("waits for a program that offers the block a"), "\(why)")
+    #expect(why.output.contains("waits for a client that offers the external task a"), "\(why)")
     let status = try place.opflow("status")
     #expect(
-      status.output.contains(try Regex(#"\na +pending +waits for a program that offers it"#)),
+      status.output.contains(try Regex(#"\na +pending +waits for a client that offers it"#)),
       "\(status)")
     let host = try host(place, "0=ok 1=ok")
     let end = try run.finish()
@@ -95,7 +95,7 @@ struct BlockRunTests {
     place.expectNothingAlive()
   }
 
-  @Test func `killed again and again, what it does costs no try, and is done in the end`() throws {
+  @Test func `a killed client costs its task no attempt`() throws {
     let place = try place("tasks: { a: { block: true } }")
     let run = try begin(place)
     for attempt in 1...5 {
@@ -112,9 +112,7 @@ struct BlockRunTests {
     #expect(try place.status()["a"]?.attempts == 6)
   }
 
-  @Test func `where the server is killed, the program is told, and a resume has it done again`()
-    throws
-  {
+  @Test func `if opflow is killed, the client ends, and a resume repeats its task`() throws {
     let place = try place("tasks: { a: { block: true }, b: { block: true } }")
     let run = try begin(place)
     let host1 = try host(place, "0=hang 1=ok")
@@ -130,7 +128,7 @@ struct BlockRunTests {
     #expect(try host2.finish().output == "run\t0\t2\nbye\nover\n")
   }
 
-  @Test func `what it throws is told`() throws {
+  @Test func `the error of an external task is printed`() throws {
     let place = try place("tasks: { a: { block: true, retry: { max: 1, delay: 0s } } }")
     let run = try begin(place)
     let host = try host(place, "0=fail")
@@ -141,8 +139,7 @@ struct BlockRunTests {
   }
 
   @Test(arguments: ["hang", "deaf"])
-  func `one whose time is up is told to end, and fails whatever it does then`(_ how: String) throws
-  {
+  func `an external task with a timeout gets a stop and fails`(_ how: String) throws {
     let place = try place(
       "tasks: { a: { block: true, timeout: 200ms, stop: { grace: 100ms } } }")
     let run = try begin(place)
@@ -152,7 +149,7 @@ struct BlockRunTests {
     #expect(try host.finish().output == "run\t0\t1\nstop\t0\t1\ttime-over\nbye\nover\n")
   }
 
-  @Test func `a signal ends what runs, and a resume goes on`() throws {
+  @Test func `a signal stops external tasks, and a resume continues them`() throws {
     let place = try place("tasks: { a: { block: true }, b: { block: true, needs: [a] } }")
     let run = try begin(place)
     let host1 = try host(place, "0=hang 1=ok")
@@ -166,9 +163,7 @@ struct BlockRunTests {
     _ = try host2.finish()
   }
 
-  @Test func `a run that waits for programs alone ends by a signal, and its blocks by requests`()
-    throws
-  {
+  @Test func `requests cancel and skip external tasks, but cannot suspend them`() throws {
     let place = try place("tasks: { a: { block: true }, b: { block: true }, c: { block: true } }")
     let run = try begin(place)
     let host = try host(place, "2=hang")
@@ -178,17 +173,17 @@ struct BlockRunTests {
     let suspend = try place.opflow("suspend", "c", status: 2)
     #expect(
       suspend.errors.contains(
-        "c runs inside the program that offered it, and cannot be stopped there"), "\(suspend)")
+        "c runs in the client that offered it; opflow cannot suspend it there"), "\(suspend)")
     _ = try place.opflow("cancel", "c")
     #expect(try run.finish().status == 6)
     #expect(try host.finish().output == "run\t2\t1\nstop\t2\t1\tcancel\nbye\nover\n")
   }
 
-  @Test func `what is no program with blocks of this run is refused, and costs nobody`() throws {
+  @Test func `a connection that is not a client of this run is refused`() throws {
     let place = try place("tasks: { a: { block: true } }")
     let run = try begin(place)
     let other = try host(place, "'=hello\t10\tanother\t7\tcores=1\tactions=block'")
-    #expect(try other.finish().output.contains("what=it has the plan another, this run the plan"))
+    #expect(try other.finish().output.contains("what=it has plan another, but the run has plan"))
     let worker = try host(place, "'=hello\t10\tx\t7\tcores=1\tactions=run'")
     #expect(try worker.finish().output.contains("refused\t\twhat="))
     let beyond = try host(place, "0=hang 9=ok")
@@ -198,7 +193,7 @@ struct BlockRunTests {
     _ = try last.finish()
   }
 
-  @Test func `what is added can be offered as well`() throws {
+  @Test func `a client can offer dynamic tasks`() throws {
     let place = try place("tasks: {}")
     let run = try place.start("serve", "--name", "q")
     try run.waitForError("0 tasks")
@@ -211,7 +206,7 @@ struct BlockRunTests {
     #expect(try host.finish().output == "run\t0\t1\nrun\t1\t1\nbye\nover\n")
   }
 
-  @Test func `killed at any moment, hosts lose nothing and do nothing twice at once`() throws {
+  @Test func `clients that are killed at random lose no task and run none twice at once`() throws {
     var random = SystemRandomNumberGenerator()
     for round in 1...3 {
       let place = try place(
@@ -223,7 +218,7 @@ struct BlockRunTests {
           try host(place, (0..<24).map { "\($0)=work" }.joined(separator: " "))
         }
         for host in hosts {
-          // One that comes when the run is over says nothing.
+          // A client that starts after the end of the run prints nothing.
           try? host.waitForOutput("#\(Int.random(in: 1...9, using: &random))\n")
           host.send(SIGKILL)
           _ = try host.finish()

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// Runs of which one is to be live at a time.
+/// `concurrency` and `if_running`: at most one live run of a group.
 struct ConcurrencyTests {
-  /// Its task tells when it runs, and waits for a word; `quick` lets it go at once.
+  /// `a` writes to `here` when it runs, then waits for `go`; `quick` does not wait.
   private static let tasks = """
     tasks:
       a: { run: "test ! -e fail; echo here > here; read x < go; echo a >> trace" }
@@ -15,7 +15,7 @@ struct ConcurrencyTests {
     try Workplace(head + "\n" + tasks)
   }
 
-  @Test func `a run waits for a live one of its manifest, and says for which`() throws {
+  @Test func `a run waits for the live run of its manifest and names it`() throws {
     let place = try place("if_running: wait")
     let here = try place.gate("here")
     let go = try place.gate("go")
@@ -25,7 +25,7 @@ struct ConcurrencyTests {
     let second = try place.start("run")
     try second.waitForError(
       "opflow: waiting for run \(run) of the same manifest (process \(first.pid))\n")
-    // It has left nothing so far.
+    // The waiting process has created nothing yet.
     #expect(place.runs == [run])
     try go.letGo()
     #expect(try first.finish().status == 0)
@@ -35,7 +35,7 @@ struct ConcurrencyTests {
     #expect(place.lines() == ["a", "a"])
   }
 
-  @Test func `what is read is what is there when the wait is over`() throws {
+  @Test func `opflow reads the manifest after the wait`() throws {
     let place = try place("if_running: wait")
     let here = try place.gate("here")
     let go = try place.gate("go")
@@ -50,7 +50,7 @@ struct ConcurrencyTests {
     #expect(place.lines() == ["a", "edited"])
   }
 
-  @Test func `those that wait go one after the other`() throws {
+  @Test func `waiting runs start one after the other`() throws {
     let place = try place(
       "if_running: wait",
       "tasks: { a: { run: 'mkdir alone; echo here > here; read x < go; rmdir alone' } }")
@@ -62,11 +62,11 @@ struct ConcurrencyTests {
       try go.letGo()
     }
     for process in all { #expect(try process.finish().status == 0) }
-    // No two made the folder at once.
+    // No two runs created the folder at once.
     #expect(place.runs.count == 4)
   }
 
-  @Test func `a run that is killed lets the next one in`() throws {
+  @Test func `the next run starts when a run is killed`() throws {
     let place = try place("if_running: wait")
     let here = try place.gate("here")
     let go = try place.gate("go")
@@ -75,8 +75,9 @@ struct ConcurrencyTests {
     let second = try place.start("run")
     try second.waitForError("waiting for run")
     let third = try place.start("run")
-    try third.waitForError("waiting for process \(second.pid), which waits for a run of the same")
-    // So does one that waits.
+    try third.waitForError(
+      "waiting for process \(second.pid), which also waits for a run of the same manifest\n")
+    // A killed waiting process lets the next one in, too.
     second.send(SIGKILL)
     _ = try second.finish()
     try third.waitForError("waiting for run")
@@ -89,7 +90,7 @@ struct ConcurrencyTests {
     place.expectNothingAlive()
   }
 
-  @Test(arguments: [SIGINT, SIGTERM]) func `who waits can be stopped, and leaves nothing`(
+  @Test(arguments: [SIGINT, SIGTERM]) func `a waiting opflow can be stopped and leaves no run`(
     signal: Int32
   ) throws {
     let place = try place("if_running: wait")
@@ -108,7 +109,7 @@ struct ConcurrencyTests {
     #expect(try first.finish().status == 0)
   }
 
-  @Test func `a run that is not to wait fails, and names who is live`() throws {
+  @Test func `a run that must not wait fails and names the live run`() throws {
     let place = try place("if_running: fail")
     let here = try place.gate("here")
     let go = try place.gate("go")
@@ -119,19 +120,19 @@ struct ConcurrencyTests {
       let refused = try place.shell("$opflow \(command.joined(separator: " "))", status: 5)
       #expect(
         refused.errors
-          == "opflow: run \(run) of the same manifest is live, and is held by process \(first.pid);"
-          + " `--if-running wait` waits for it, `--if-running allow` runs beside it\n")
+          == "opflow: run \(run) of the same manifest is live (process \(first.pid));"
+          + " `--if-running wait` waits for it, `--if-running allow` starts a run beside it\n")
     }
     #expect(place.runs == [run])
     let beside = try place.opflow("run", "quick", "--if-running", "allow")
-    #expect(beside.errors.contains("run \(run) of this manifest is still running"), "\(beside)")
+    #expect(beside.errors.contains("run \(run) of this manifest is still live"), "\(beside)")
     try go.letGo()
     #expect(try first.finish().status == 0)
     #expect(place.lines() == ["quick", "a"])
     try place.opflow("run", "quick")
   }
 
-  @Test func `without a word runs go beside each other, and the flag says otherwise`() throws {
+  @Test func `by default runs go side by side, and the flag changes that`() throws {
     let place = try place("")
     let here = try place.gate("here")
     let go = try place.gate("go")
@@ -147,7 +148,7 @@ struct ConcurrencyTests {
     #expect(place.lines() == ["quick", "a", "quick"])
   }
 
-  @Test func `manifests that name a group are of one, whatever its name`() throws {
+  @Test func `manifests with the same group name share a group`() throws {
     let place = try place("vars: { to: prod }\nconcurrency: '../${{ vars.to }}'\nif_running: fail")
     try place.write("other.yaml", "concurrency: ../prod\ntasks: { b: { run: echo b >> trace } }")
     let here = try place.gate("here")
@@ -159,7 +160,7 @@ struct ConcurrencyTests {
     #expect(refused.errors.contains("run \(run) of `../prod` is live"), "\(refused)")
     let beside = try place.opflow("run", "other.yaml")
     #expect(
-      beside.errors.contains("warning: run \(run) of `../prod` is still running"), "\(beside)")
+      beside.errors.contains("warning: run \(run) of `../prod` is still live"), "\(beside)")
     // Another group.
     try place.opflow("run", "quick", "--set", "to=test")
     try go.letGo()
@@ -168,8 +169,7 @@ struct ConcurrencyTests {
     #expect(!place.exists("prod.group"))
   }
 
-  @Test func `run --resume waits for the run that is live, and continues it or starts anew`() throws
-  {
+  @Test func `run --resume waits for the live run, then continues it or starts a new one`() throws {
     let place = try place("")
     let here = try place.gate("here")
     let go = try place.gate("go")
@@ -209,7 +209,7 @@ struct ConcurrencyTests {
     try place.opflow("resume", failed, "--if-running", "fail", status: 5)
     let resume = try place.start("resume", failed)
     try resume.waitForError("waiting for run \(run)")
-    // Nobody is kept from it meanwhile.
+    // The waiting resume does not hold the run.
     #expect(try place.status(failed).state == "failed")
     try go.letGo()
     #expect(try live.finish().status == 0)
@@ -231,17 +231,15 @@ struct ConcurrencyTests {
       """)
     for task in ["outer", "hidden"] {
       let refused = try place.opflow("run", task, status: 1)
-      #expect(refused.errors.contains("this is a task of run "), "\(refused)")
-      #expect(refused.errors.contains("to wait for it would never end"), "\(refused)")
+      #expect(refused.errors.contains("this command was started by a task of run "), "\(refused)")
+      #expect(refused.errors.contains("waiting for that run would never end"), "\(refused)")
     }
     #expect(place.lines().isEmpty)
     try place.opflow("run", "beside")
     #expect(place.lines() == ["inner"])
   }
 
-  @Test func `of many that begin at once and are not to wait, one runs, however short it is`()
-    throws
-  {
+  @Test func `of many runs that start at once without waiting, one runs`() throws {
     let place = try place("if_running: fail", "tasks: { a: { run: echo a >> trace; sleep 0.1 } }")
     let all = try (0..<10).map { _ in try place.start("run") }
     var codes: [Int32] = []
@@ -252,16 +250,16 @@ struct ConcurrencyTests {
       #expect(end.status == 5)
       #expect(!end.errors.contains("waiting for"), "\(end)")
       #expect(
-        end.errors.contains(" of the same manifest is live, and is held by process ")
-          || end.errors.contains(" begins a run of the same manifest; "), "\(end)")
+        end.errors.contains(" of the same manifest is live (process ")
+          || end.errors.contains(" is starting a run of the same manifest; "), "\(end)")
     }
-    // One that comes when another has ended is none of them.
+    // A run that starts after another's end also succeeds.
     #expect(codes.count { $0 == 0 } == place.runs.count)
     #expect(place.lines().count == place.runs.count)
     #expect(codes.contains(5))
   }
 
-  @Test func `gates that nobody is at are removed, and one that somebody is at stays`() throws {
+  @Test func `unused group files are removed, and used ones stay`() throws {
     let place = try place(
       "vars: { to: one }\nconcurrency: '${{ vars.to }}'\nif_running: wait")
     let here = try place.gate("here")

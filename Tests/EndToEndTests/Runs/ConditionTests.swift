@@ -47,7 +47,7 @@ struct ConditionTests {
     #expect(place.lines() == (holds ? ["ran"] : []))
   }
 
-  @Test func `vars stand in strings as they are written`() throws {
+  @Test func `vars keep their spelling in strings`() throws {
     let place = try Workplace(
       """
       vars: { version: 3.10, name: "a b" }
@@ -71,7 +71,7 @@ struct ConditionTests {
     #expect(place.lines() == ["a=b file"])
   }
 
-  @Test func `--set of a name that the manifest does not know is a mistake`() throws {
+  @Test func `--set of an undeclared name is an error`() throws {
     let place = try Workplace("vars: { mode: x }\ntasks: { a: { run: 'true' } }")
     let run = try place.opflow("run", "--set", "mod=y", status: nil)
     #expect(run.status == 2 || run.status == 3, "\(run)")
@@ -97,7 +97,7 @@ struct ConditionTests {
     #expect(place.lines("out") == ["value value sub tick value ${{ vars.no }}", "$X"])
   }
 
-  @Test func `an unknown name is a mistake with its place`() throws {
+  @Test func `an unknown name is an error with its line`() throws {
     let place = try Workplace(
       """
       vars: { version: 1 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// The run that a command takes where nobody names one.
+/// The run that a command uses if the user names none.
 struct DefaultRunTests {
   private static let manifest = """
     tasks:
@@ -8,7 +8,7 @@ struct DefaultRunTests {
       bad: { run: echo no; exit 1 }
     """
 
-  /// A live run, and a newer one that has failed.
+  /// Starts a live run, then a newer one that fails.
   private func begin() throws -> (place: Workplace, live: LiveProcess) {
     let place = try Workplace(Self.manifest)
     _ = try place.gate("out")
@@ -19,7 +19,7 @@ struct DefaultRunTests {
     return (place, live)
   }
 
-  @Test func `every command takes the live run, though a newer one is over`() throws {
+  @Test func `every command uses the live run, not a newer finished one`() throws {
     let (place, live) = try begin()
     try place.opflow("add", "-", input: "tasks: { x: { run: echo hello } }")
     try place.opflow("wait", "--for", "x")
@@ -33,23 +33,25 @@ struct DefaultRunTests {
     #expect(try place.status().run == place.runs[1])
   }
 
-  @Test func `who means a newer run is told which one counted`() throws {
+  @Test func `a message names the live run when only the newer run fits`() throws {
     let (place, live) = try begin()
-    let told = "Run \(place.runs[0]) is live; run \(place.runs[1]) is the newest one\n"
+    let told =
+      "(opflow used the live run \(place.runs[0]); for the newest run, add"
+      + " `--run \(place.runs[1])`)\n"
     let logs = try place.opflow("logs", "bad")
     #expect(logs.output == "")
-    #expect(logs.errors == "opflow: logs: no output. " + told)
+    #expect(logs.errors == "opflow: logs: no output " + told)
     #expect(try place.opflow("logs", "--run", place.runs[1], "bad").errors == "")
     let wait = try place.opflow("wait", "--for", "bad", status: 2)
-    #expect(wait.errors.hasSuffix("so it would never end there. " + told), "\(wait)")
+    #expect(wait.errors.hasSuffix("so waiting for it would never end " + told), "\(wait)")
     #expect(
       try place.opflow("why", "bat", status: 2).errors
-        == "opflow: why: no task fits `bat`; did you mean `bad`? " + told)
+        == "opflow: why: no task matches `bat`; did you mean `bad`? " + told)
     try place.gate("out").letGo()
     #expect(try live.finish().status == 0)
   }
 
-  @Test func `a resume takes the newest run, since no live one can be continued`() throws {
+  @Test func `a resume uses the newest run`() throws {
     let (place, live) = try begin()
     let resumed = try place.opflow("resume", status: 1)
     #expect(resumed.errors.contains(place.runs[1]), "\(resumed)")
@@ -57,7 +59,7 @@ struct DefaultRunTests {
     #expect(try live.finish().status == 0)
   }
 
-  @Test func `of several live runs a view takes the newest`() throws {
+  @Test func `a view uses the newest of several live runs`() throws {
     let (place, first) = try begin()
     let second = try place.start("run", "a")
     _ = try place.gate("in").next()
@@ -68,7 +70,7 @@ struct DefaultRunTests {
     #expect(try second.finish().status == 0)
   }
 
-  @Test func `within a task it is the run of that task, unless another folder is named`() throws {
+  @Test func `a task uses its own run, unless it names another state folder`() throws {
     let place = try Workplace(
       """
       tasks:

@@ -1,10 +1,9 @@
 import Testing
 
-/// GPUs that tasks have for themselves; none is needed, since only their names are given out.
+/// GPUs of tasks. The tests need no GPU, because opflow only passes names.
 @Suite struct DeviceTests {
   @Test
-  func `tasks find GPUs of their own in CUDA_VISIBLE_DEVICES, by the names that the run was given`()
-    throws
+  func `each task gets its own GPUs in CUDA_VISIBLE_DEVICES, by the names given to the run`() throws
   {
     let place = try Workplace(
       """
@@ -19,12 +18,13 @@ import Testing
     let own = try [place.text("a"), place.text("b")]
     #expect(own.sorted() == ["7\n", "GPU-x\n"])
     #expect(try place.text("both") == "7,GPU-x\n")
-    // Each is another's: who has none sees none, unless it says itself which.
+    // A task without GPUs sees none, unless it sets the variable itself.
     #expect(try place.text("none") == "\n")
     #expect(try place.text("own") == "0\n")
   }
 
-  @Test func `more GPUs than the machine has is a mistake before anything starts`() throws {
+  @Test func `a task that needs more GPUs than the machine has is an error before the run`() throws
+  {
     let place = try Workplace(
       """
       tasks:
@@ -34,17 +34,20 @@ import Testing
     for devices in ["", "0"] {
       let run = try place.opflow(
         "run", status: 3, environment: ["CUDA_VISIBLE_DEVICES": devices])
-      let count = devices.isEmpty ? 0 : 1
-      #expect(run.errors.contains("task train wants 2 of gpu, and this machine has \(count)"))
+      let count = devices.isEmpty ? "none" : "1"
+      #expect(
+        run.errors
+          == "opflow: task train needs 2 GPUs; this machine has \(count) (opflow looked at"
+          + " CUDA_VISIBLE_DEVICES, SLURM_STEP_GPUS and /dev/nvidia*)\n")
     }
     #expect(!place.exists("first"))
-    // What is left out wants none.
+    // A skipped task needs no GPU.
     try place.opflow("run", "--skip", "train", environment: ["CUDA_VISIBLE_DEVICES": ""])
     try place.opflow("run", environment: ["CUDA_VISIBLE_DEVICES": "0,1"])
     try place.opflow("plan", environment: ["CUDA_VISIBLE_DEVICES": ""])
   }
 
-  @Test func `a check warns of a task that wants more GPUs than this machine has`() throws {
+  @Test func `a check warns of a task that needs more GPUs than this machine has`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -62,19 +65,20 @@ import Testing
       }
       let told = try check("0")
       #expect(
-        told.contains("warning: task train wants 2 of gpu, and this machine has 1"), "\(told)")
+        told.contains("warning: task train needs 2 GPUs; this machine has 1 (opflow looked at"),
+        "\(told)")
       #expect(try !check("0,1").contains("warning"))
     }
   }
 
-  @Test func `where no task wants GPUs all see what the run sees`() throws {
+  @Test func `without tasks that need GPUs, tasks inherit CUDA_VISIBLE_DEVICES`() throws {
     let place = try Workplace(
       "tasks:\n  a: { run: 'echo \"${CUDA_VISIBLE_DEVICES-unset}\" >> a' }\n")
     try place.opflow("run", environment: ["CUDA_VISIBLE_DEVICES": "7"])
     #expect(try place.text("a") == "7\n")
   }
 
-  @Test func `a manifest that declares gpu counts it as it says`() throws {
+  @Test func `a manifest can declare the resource gpu itself`() throws {
     let place = try Workplace(
       """
       resources: { gpu: 1 }

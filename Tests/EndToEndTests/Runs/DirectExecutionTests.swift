@@ -1,8 +1,8 @@
 import Testing
 
-/// What a person can observe of a command must not depend on whether it was executed directly: each
+/// The visible result of a command must not depend on whether opflow executes it directly: each
 /// command here runs once as a string, which opflow may execute itself, and once as a list that
-/// hands the same text to the same shell.
+/// passes the same text to the same shell.
 struct DirectExecutionTests {
   @Test(arguments: CommandGroup.all)
   func `a string does what the shell does with it`(_ group: CommandGroup) throws {
@@ -34,8 +34,8 @@ struct DirectExecutionTests {
     }
   }
 
-  /// The exit code as a shell has it. That a signal ended a command opflow tells as it is; whether
-  /// a shell passes the signal on or makes a code of it differs from shell to shell.
+  /// The exit code as a shell reports it. opflow reports the signal that ended a command; some
+  /// shells turn a signal into an exit code.
   private func code(_ task: StatusView.Task) -> Int? {
     task.exit ?? task.signal.map { 128 + $0 }
   }
@@ -63,8 +63,8 @@ struct DirectExecutionTests {
     return "\"\(escaped)\""
   }
 
-  /// What the task printed, without what has to differ: its name, the folder that its worker has
-  /// for temporary files, and the word some shells have for a command that a signal ended.
+  /// The output of the task without the expected differences: its name, the temporary folder of
+  /// its worker, and the word that some shells print for a killed command.
   private func output(_ place: Workplace, _ task: String) throws -> String {
     guard place.entries(try place.runFolder() + "/logs").contains("\(task).log") else { return "" }
     return try place.log(task).replacing(task, with: "TASK").replacing("Killed\n", with: "")

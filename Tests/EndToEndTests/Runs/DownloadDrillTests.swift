@@ -5,7 +5,7 @@ import Testing
 /// A sample of `scripts/stress download`.
 struct DownloadDrillTests {
   @Test(.timeLimit(.minutes(30)), arguments: [1, 2, 3] as [UInt64])
-  func `a download killed at random moments ends right, and next to nothing comes twice`(
+  func `a download that is killed at random ends right and fetches almost nothing twice`(
     seed: UInt64
   ) throws {
     var drill = try DownloadDrill(

@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// Downloads that cannot be what they are to be, as a person meets them.
+/// Downloads that fail, as a user sees them.
 struct DownloadFaultTests {
-  @Test func `a change of a download is told as that by a resume`() throws {
+  @Test func `a resume says that a download changed`() throws {
     let place = try Workplace()
     try place.write("one", "content\n")
     try place.write("two", "content\n")
@@ -18,10 +18,10 @@ struct DownloadFaultTests {
     try place.opflow("run", status: 1)
     try place.write("opflow.yaml", manifest("two"))
     let forecast = try place.opflow("resume", "--dry-run").output
-    #expect(forecast.contains("changed: download"), "\(forecast)")
+    #expect(forecast.contains("its `download` changed"), "\(forecast)")
     try place.write("ok", "")
     let resume = try place.opflow("resume")
-    #expect(resume.errors.contains("fetch runs again: changed: download"), "\(resume)")
+    #expect(resume.errors.contains("fetch: re-run (its `download` changed)"), "\(resume)")
   }
 
   @Test(arguments: ["missing", "no program", "a folder"])
@@ -43,17 +43,17 @@ struct DownloadFaultTests {
     let run = try place.shell("bin/opflow run 2>&1", status: 1)
     let said = run.output.split(separator: "\n").filter { $0.contains("fetch failed") }
     #expect(said.count >= 2, "\(run)")
-    for line in said { #expect(line.contains("\(program) cannot be executed: "), "\(run)") }
+    for line in said { #expect(line.contains("cannot execute \(program): "), "\(run)") }
     #expect(place.lines() == ["made"])
     let status = try place.opflow("status").output
-    #expect(status.contains("\(program) cannot be executed: "), "\(status)")
-    // It has a way to be mended.
+    #expect(status.contains("cannot execute \(program): "), "\(status)")
+    // The user can mend this and resume.
     try place.shell("rm -rf bin")
     let resume = try place.opflow("resume", status: 1)
-    #expect(resume.errors.contains("no connection"), "\(resume)")
+    #expect(resume.errors.contains("cannot connect"), "\(resume)")
   }
 
-  @Test func `a worker that a signal ended is told with the signal, each time`() throws {
+  @Test func `each message about a killed worker names the signal`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -71,12 +71,12 @@ struct DownloadFaultTests {
 
       """)
     let run = try place.shell("bin/opflow run 2>&1", status: 1).output
-    let why = "its worker was lost: it was ended by signal 11 (SEGV)"
+    let why = "its worker was lost: it was killed by SIGSEGV"
     #expect(run.contains("fetch interrupted: \(why)"), "\(run)")
-    #expect(run.contains("fetch failed (try 4): \(why)"), "\(run)")
+    #expect(run.contains("fetch failed (attempt 4): \(why)"), "\(run)")
   }
 
-  @Test func `two names of one file are seen through links that are there`() throws {
+  @Test func `check finds two names of one file through existing links`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -89,11 +89,11 @@ struct DownloadFaultTests {
     try place.shell("mkdir real && ln -s real link && ln -s file alias")
     let check = try place.opflow("check", status: 3)
     #expect(
-      check.errors.contains("`../link/./x.part` is what a download keeps its part in"), "\(check)")
+      check.errors.contains("`../link/./x.part` is the temporary file of a download"), "\(check)")
     #expect(check.errors.contains("`file` is written twice"), "\(check)")
   }
 
-  @Test func `a link that is made later does not lead to other content`() throws {
+  @Test func `a link that appears during the run does not mix contents`() throws {
     let place = try Workplace()
     try place.write("one", String(repeating: "one", count: 1000))
     try place.write("two", String(repeating: "two", count: 1000))
@@ -116,7 +116,7 @@ struct DownloadFaultTests {
   }
 
   @Test(.enabled(if: geteuid() == 0, "mounting a file system needs root"))
-  func `a full disk is named, and what has come is gone on with when there is room`() throws {
+  func `a full disk is named, and a resume continues the download`() throws {
     let place = try Workplace()
     let mount = try place.shell("mkdir m && mount -t tmpfs -o size=2m none m", status: nil)
     guard mount.status == 0 else { return }
@@ -134,7 +134,7 @@ struct DownloadFaultTests {
     #expect(resume.errors.contains("resumed at "), "\(resume)")
   }
 
-  @Test func `a device at the target stays one`() throws {
+  @Test func `a device at the target is not replaced`() throws {
     guard geteuid() == 0 else { return }
     let place = try Workplace()
     try place.write("source", "content\n")
@@ -148,7 +148,7 @@ struct DownloadFaultTests {
     try place.shell("test ! -f null && ! ls | grep part")
   }
 
-  @Test func `a password of an address that is none is not shown`() throws {
+  @Test func `a password in an invalid URL is not shown`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -161,7 +161,7 @@ struct DownloadFaultTests {
     }
   }
 
-  @Test func `lines tell that a download stalls and goes on`() throws {
+  @Test func `progress lines show that a download stalls`() throws {
     let place = try Workplace()
     try place.write(
       "server.py",

@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// Downloads as a run sees them. What servers can do wrong is the download program's own tests'.
+/// Downloads in a run. The tests of the download program cover faulty servers.
 struct DownloadRunTests {
-  @Test func `a download makes its folders, and what needs it runs after it`() throws {
+  @Test func `a download creates its folders, and dependents run after it`() throws {
     let place = try Workplace()
     try place.write("source", "content\n")
     try place.write(
@@ -17,7 +17,7 @@ struct DownloadRunTests {
     #expect(place.lines() == ["content"])
   }
 
-  @Test func `a download whose hash is not the one asked for leaves no file`() throws {
+  @Test func `a download with the wrong hash leaves no file`() throws {
     let place = try Workplace()
     try place.write("source", "content\n")
     let zeros = String(repeating: "0", count: 64)
@@ -33,7 +33,7 @@ struct DownloadRunTests {
     #expect(run.errors.contains("sha256") || run.errors.contains("SHA-256"), "\(run)")
   }
 
-  @Test func `a server that is not there is asked again, with the same answer`() throws {
+  @Test func `a download retries if no server listens`() throws {
     let place = try Workplace(
       """
       defaults: { retry: { exit_codes: [75] } }
@@ -44,11 +44,11 @@ struct DownloadRunTests {
       """)
     let run = try place.opflow("run", status: 1)
     #expect(try place.status()["fetch"]?.attempts == 3)
-    let said = run.errorLines.filter { $0.contains("no connection") }
+    let said = run.errorLines.filter { $0.contains("cannot connect to 127.0.0.1 port 1: ") }
     #expect(said.count >= 3, "\(run)")
   }
 
-  @Test func `of downloads from a slow server each is said to start once, when it does`() throws {
+  @Test func `each download from a slow server prints its start once`() throws {
     let place = try Workplace()
     let server = try place.startShell(
       "exec python3 \(Program.package)/jobs/serve.py --port 0 --speed 20000000")
@@ -63,14 +63,14 @@ struct DownloadRunTests {
       #expect(run.errorLines.filter { $0.hasSuffix("d\(index) started") }.count == 1, "\(run)")
     }
     let first = try #require(run.errorLines.firstIndex { $0.contains("succeeded in") })
-    // At most four are at work at once.
+    // At most four downloads run at once.
     #expect(run.errorLines[..<first].filter { $0.hasSuffix(" started") }.count <= 4, "\(run)")
     #expect(!run.output.contains(#""reason":"revoked""#))
     let events = run.output.split(separator: "\n")
     #expect(events.filter { $0.contains(#""event":"start""#) }.count == 6)
   }
 
-  @Test func `the status of a live run tells how far a download is`() throws {
+  @Test func `the status of a live run shows the progress of a download`() throws {
     let place = try Workplace()
     let server = try place.startShell(
       "exec python3 \(Program.package)/jobs/serve.py --port 0 --speed 500000")
@@ -90,7 +90,7 @@ struct DownloadRunTests {
     let before = try place.bytes(place.journalName)
     var table = try place.opflow("status").output
     #expect(table.contains("of 4.8MiB ("), "\(table)")
-    // The first note is from before anything can be told about speed.
+    // opflow writes the first progress before it knows the speed.
     while !table.contains("/s, ") {
       try watch.wait()
       table = try place.opflow("status").output
@@ -104,7 +104,7 @@ struct DownloadRunTests {
     #expect(try !place.opflow("status").output.contains("MiB"))
   }
 
-  @Test func `a resume fetches a file again that is gone, and tells why`() throws {
+  @Test func `a resume fetches a deleted file again and says why`() throws {
     let place = try Workplace()
     try place.write("source", "content\n")
     try place.write(
@@ -120,7 +120,7 @@ struct DownloadRunTests {
     try place.opflow("run", status: 1)
     try place.remove("a")
     let forecast = try place.opflow("resume", "--dry-run").output
-    #expect(forecast.contains("output missing"), "\(forecast)")
+    #expect(forecast.contains("an output is missing"), "\(forecast)")
     try place.write("ok", "")
     try place.opflow("resume")
     let resumed = try place.journal().filter { $0.event == "resume" && !$0.task.isEmpty }
@@ -144,7 +144,7 @@ struct DownloadRunTests {
           retry: 0
       """)
     let run = try place.opflow("run", "-v", "--json", status: 1)
-    #expect(run.errors.contains("http://127.0.0.1:1/y: no connection"), "\(run)")
+    #expect(run.errors.contains("http://127.0.0.1:1/y: cannot connect"), "\(run)")
     let views = [
       run.output, run.errors, try place.opflow("status", "-v").output,
       try place.opflow("status", "--json").output, try place.opflow("plan").output,

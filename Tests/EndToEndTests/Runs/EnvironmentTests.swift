@@ -17,7 +17,7 @@ struct EnvironmentTests {
     #expect(place.lines() == ["inherited manifest defaults task"])
   }
 
-  @Test func `a task has the variables of its file and its own over these, late ones too`() throws {
+  @Test func `a task's own variables override those of the manifest, late values too`() throws {
     let place = try Workplace(
       """
       env: { A: file, PATH: /bin:/usr/bin, C: file, D: file }
@@ -49,7 +49,7 @@ struct EnvironmentTests {
     #expect(place.lines() == ["manifest inherited:b"])
   }
 
-  @Test func `a task knows its run, its id and its try`() throws {
+  @Test func `a task knows its run, its ID and its attempt`() throws {
     let place = try Workplace(
       "tasks: { 'a/b:c@1': { run: 'echo $OPFLOW_RUN $OPFLOW_TASK $OPFLOW_ATTEMPT >> trace' } }")
     try place.opflow("run")
@@ -107,14 +107,14 @@ struct EnvironmentTests {
     #expect(place.lines("made/file") == ["here"])
   }
 
-  @Test func `a folder that is missing fails the task and is named`() throws {
+  @Test func `a missing folder fails the task and is named`() throws {
     let place = try Workplace("tasks: { a: { dir: nowhere, run: 'true' } }")
     let run = try place.opflow("run", status: 1)
     #expect(run.errors.contains("nowhere"))
     #expect(run.errors.lowercased().contains("no such file or directory"))
   }
 
-  @Test func `maps of defaults merge key by key, all else is replaced`() throws {
+  @Test func `maps in defaults merge key by key, other values are replaced`() throws {
     let place = try Workplace(
       """
       defaults:

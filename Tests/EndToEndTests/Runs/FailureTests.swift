@@ -1,8 +1,8 @@
 import Testing
 
-/// What a failing task does to the tasks around it.
+/// The effect of a failed task on other tasks.
 struct FailureTests {
-  @Test func `a failure skips what needs it, and so on down`() throws {
+  @Test func `a failure skips all transitive dependents`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -21,7 +21,7 @@ struct FailureTests {
     #expect(status["grandchild"]?.state == "skipped")
   }
 
-  @Test func `after the first failure nothing new starts`() throws {
+  @Test func `after the first failure no task starts`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -32,7 +32,7 @@ struct FailureTests {
     #expect(place.lines() == ["a"])
   }
 
-  @Test func `what runs when a task fails may end`() throws {
+  @Test func `running tasks finish after a failure`() throws {
     let place = try Workplace(
       """
       max_parallel: 2
@@ -55,7 +55,7 @@ struct FailureTests {
   }
 
   @Test(arguments: ["-k", "--keep-going", "--max-failures=0"])
-  func `keep going runs all that does not depend on the failure`(flag: String) throws {
+  func `--keep-going runs all tasks that do not depend on the failure`(flag: String) throws {
     let place = try Workplace(
       """
       tasks:
@@ -95,7 +95,9 @@ struct FailureTests {
     #expect(place.lines() == ["a"])
   }
 
-  @Test func `an allowed failure does not fail the run and counts as success below`() throws {
+  @Test func `an allowed failure does not fail the run and counts as success for dependents`()
+    throws
+  {
     let place = try Workplace(
       """
       tasks:
@@ -150,7 +152,7 @@ struct FailureTests {
     #expect(status["rescue"]?.state == "succeeded")
   }
 
-  @Test func `an unmet failure edge alone does not fail the run`() throws {
+  @Test func `an unmet failure edge does not fail the run`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -160,7 +162,7 @@ struct FailureTests {
     try place.opflow("run")
   }
 
-  @Test func `the limit of failures does not hold back what waits for a failure`() throws {
+  @Test func `max_failures does not hold back tasks that depend on a failure`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -199,7 +201,7 @@ struct FailureTests {
     #expect(Set(place.lines()) == ["a", "b", "c"])
   }
 
-  @Test func `a skip for want of a need meets no success edge`() throws {
+  @Test func `a task that is skipped for an unmet dependency meets no success edge`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -223,7 +225,7 @@ struct FailureTests {
     #expect(place.lines() == ["rescue"])
   }
 
-  @Test func `the summary names task, exit code, last words, log and the way to go on`() throws {
+  @Test func `the summary shows task, exit code, last output, log and resume command`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -239,7 +241,7 @@ struct FailureTests {
     #expect(run.output == "")
   }
 
-  @Test func `among a hundred short tasks none starts after the one that fails`() throws {
+  @Test func `no task of a hundred short ones starts after the failed one`() throws {
     var manifest = "tasks:\n"
     for index in 0..<100 {
       manifest += "  t\(index): { run: \"echo \(index) >> trace; test \(index) != 50\" }\n"

@@ -80,7 +80,7 @@ struct FeatureJobsTests {
   func `a feature's manifest runs as its comment says`(name: String) throws {
     let feature = try #require(Self.features.first { $0.name == name })
     let place = try place(name)
-    // The folder of opflow is in front: a task with `control` calls it.
+    // The folder of opflow comes first, because a task with `control` calls opflow.
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let run = try place.opflow(
       "run", status: feature.exit,

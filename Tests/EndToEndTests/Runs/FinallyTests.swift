@@ -1,7 +1,7 @@
 import Testing
 
 struct FinallyTests {
-  @Test func `finally runs after all others, wherever it stands`() throws {
+  @Test func `a finally task runs after all others, wherever it is declared`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -82,7 +82,7 @@ struct FinallyTests {
     #expect(place.lines() == ["work", "cleanup"])
   }
 
-  /// Two that clean up after one task each, one that does after all, and one after that.
+  /// Finally tasks with and without dependencies, and one that depends on another.
   private static let several = """
     tasks:
       a: { run: echo a >> trace }
@@ -95,7 +95,7 @@ struct FinallyTests {
       always: { finally: true, run: echo always >> trace }
     """
 
-  @Test func `where tasks are named finally tasks run when one of their needs ran`() throws {
+  @Test func `if tasks are named, a finally task runs if one of its needs ran`() throws {
     let place = try Workplace(Self.several)
     try place.opflow("run", "a")
     #expect(place.lines() == ["a", "after-a"])
@@ -115,12 +115,12 @@ struct FinallyTests {
     try place.opflow("run", "a", "never")
     #expect(place.lines() == ["a", "after-a"])
     #expect(try place.status()["after-never"]?.state == "skipped")
-    // Nothing is left of it.
+    // The resume has nothing to run.
     try place.opflow("resume")
     #expect(place.lines() == ["a", "after-a"])
   }
 
-  @Test func `in a whole run a finally task runs also after a false if`() throws {
+  @Test func `in a full run a finally task also runs after a false if`() throws {
     let place = try Workplace(Self.several)
     try place.write("ok", "")
     try place.opflow("run", "-j1")
@@ -128,7 +128,7 @@ struct FinallyTests {
     #expect(place.lines().contains("always"))
   }
 
-  @Test func `a finally task of named tasks is owed when the run died before it`() throws {
+  @Test func `a resume runs a finally task that a dead run did not reach`() throws {
     let place = try Workplace(
       """
       tasks:

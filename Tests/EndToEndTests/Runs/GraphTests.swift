@@ -11,10 +11,10 @@ struct GraphTests {
       pack: { needs: test, run: 'true' }
     """
 
-  @Test func `a manifest is drawn as a text, and what a file's name says`() throws {
+  @Test func `a manifest is drawn as text, or in the format of the file's name`() throws {
     let place = try Workplace(Self.manifest)
     let text = try place.opflow("graph").output
-    #expect(text.contains("fetch → build (2 legs) → test → pack\n"), "\(text)")
+    #expect(text.contains("fetch → build (2 tasks) → test → pack\n"), "\(text)")
     #expect(try place.opflow("graph", "build").output.contains("pack") == false)
     try place.opflow("graph", "-o", "g.dot")
     #expect(try place.text("g.dot").contains("digraph \"demo\" {"))
@@ -32,19 +32,19 @@ struct GraphTests {
       try place.opflow("graph", run).output,
       try place.opflow("graph", "--run", "opflow.yaml").output,
     ] {
-      #expect(text.contains("✔ fetch → ✔ build (2 legs"), "\(text)")
+      #expect(text.contains("✔ fetch → ✔ build (2 tasks; succeeded)"), "\(text)")
       #expect(text.contains("✘ test → – pack"), "\(text)")
     }
     let dot = try place.opflow("graph", run, "--format", "dot").output
     #expect(dot.contains("[label=\"test\\nfailed\""), "\(dot)")
   }
 
-  @Test func `svg is drawn by Graphviz, and is one document whatever names hold`() throws {
+  @Test func `Graphviz draws svg as one document, whatever the names contain`() throws {
     let place = try Workplace(Self.manifest)
     guard try place.shell("command -v dot >/dev/null && echo yes || echo no").output == "yes\n"
     else {
       let missing = try place.opflow("graph", "--format", "svg", status: 2)
-      #expect(missing.errors.contains("install Graphviz"), "\(missing)")
+      #expect(missing.errors.contains("svg needs Graphviz"), "\(missing)")
       return
     }
     try place.opflow("graph", "-o", "g.svg", "-v")
@@ -53,16 +53,16 @@ struct GraphTests {
     #expect(svg.contains(">fetch</text>"), "\(svg)")
   }
 
-  @Test func `a Graphviz that fails, or is not there, leaves the file as it was`() throws {
+  @Test func `a missing or failing Graphviz leaves the file unchanged`() throws {
     let place = try Workplace(Self.manifest)
     try place.write("g.svg", "before")
     try place.shell("mkdir bin")
     try place.writeProgram("bin/dot", "#!/bin/sh\necho 'it is broken' >&2\nexit 4\n")
     let failed = try place.shell(
       "PATH=$PWD/bin:$PATH \"$opflow\" graph -o g.svg", status: 74)
-    #expect(failed.errors.contains("`dot` ended with exit 4: it is broken"), "\(failed)")
+    #expect(failed.errors.contains("`dot` exited with code 4: it is broken"), "\(failed)")
     let missing = try place.shell("PATH=$PWD \"$opflow\" graph -o g.svg", status: 2)
-    #expect(missing.errors.contains("there is no `dot` in a folder of PATH"), "\(missing)")
+    #expect(missing.errors.contains("`dot` was not found in PATH"), "\(missing)")
     #expect(try place.text("g.svg") == "before")
   }
 }

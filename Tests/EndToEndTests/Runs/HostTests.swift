@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import Testing
 
-/// Programs that a run is for: each starts the server with a connection that is there already.
+/// Clients of a run: each starts `opflow serve` with an inherited connection.
 struct HostTests {
-  /// `host.py AFTER WORD...`: starts `opflow WORD...` and says what is to become of the run, then
-  /// stays; with `die` before all of that it is gone before the server can have heard it.
+  /// `host.py AFTER WORD...`: starts `opflow WORD...`, sends what happens to the run after the end
+  /// of this client, and waits; with a leading `die` it kills itself right after that.
   private static let program = """
     import os, signal, socket, subprocess, sys
     words = sys.argv[1:]
@@ -35,7 +35,7 @@ struct HostTests {
     #expect(try host.finish().status == -SIGKILL)
   }
 
-  @Test func `killed, it takes the run with it, which the next one resumes`() throws {
+  @Test func `a killed client stops its run, and the next client resumes it`() throws {
     let place = try Workplace()
     let (`in`, out) = (try place.gate("in"), try place.gate("out"))
     let first = try host(place, "stop serve --name q")
@@ -53,10 +53,11 @@ struct HostTests {
     place.expectNothingAlive()
     #expect(try place.status()["work"]?.state == "cancelled")
     let stop = try #require(try place.journal().first { $0.event == "stop" })
-    #expect(stop.values["what"] == "the program has ended that the run is for")
+    #expect(stop.values["what"] == "the client that the run is for has ended")
     let log = try place.text("server.log")
     #expect(
-      log.contains("the run is being stopped: the program has ended that the run is for"), "\(log)")
+      log.contains("warning: stopping the run: the client that the run is for has ended"),
+      "\(log)")
 
     let second = try host(place, "stop resume q")
     _ = try `in`.next()
@@ -68,7 +69,7 @@ struct HostTests {
     place.expectNothingAlive()
   }
 
-  @Test func `killed, it leaves the run alone where that is to go on`() throws {
+  @Test func `a killed client leaves a run alone that should continue`() throws {
     let place = try Workplace()
     let first = try host(place, "go-on serve --name q")
     try kill(first)
@@ -81,7 +82,7 @@ struct HostTests {
   }
 
   @Test(arguments: ["serve --name q", "resume q"])
-  func `killed before the server has heard of it, it is noticed all the same`(
+  func `opflow notices a client that was killed before its first request`(
     _ words: String
   ) throws {
     let place = try Workplace()
@@ -101,7 +102,7 @@ struct HostTests {
     try kill(second)
   }
 
-  @Test func `the run stays while another program is there that it is for`() throws {
+  @Test func `the run continues while another client is connected`() throws {
     let place = try Workplace()
     let first = try host(place, "stop serve --name q")
     try place.write(
@@ -127,13 +128,13 @@ struct HostTests {
   }
 
   @Test(arguments: [
-    ("9", "--control-fd 9: opflow was started with no such Unix stream socket: Bad file"),
-    ("3", "--control-fd 3: opflow was started with no such Unix stream socket: Socket operation"),
+    ("9", "--control-fd 9: this descriptor is not an inherited Unix stream socket: Bad file"),
+    ("3", "--control-fd 3: this descriptor is not an inherited Unix stream socket: Socket op"),
     ("1", "--control-fd needs a number from 3"),
   ])
-  func `a descriptor that is none is wrong use`(_ number: String, _ detail: String) throws {
+  func `an invalid descriptor is a usage error`(_ number: String, _ detail: String) throws {
     let place = try Workplace("tasks: {}")
-    // What other tests have open at the moment may be inherited.
+    // The shell may inherit descriptors of other tests.
     let end = try place.shell(
       "$opflow serve --control-fd \(number) 3< opflow.yaml 9<&-", status: 2)
     #expect(end.errors.contains(detail), "\(end)")

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// Runs of manifests of several files: what an edit, a move or a missing file means for them.
+/// Runs of manifests with several files, after an edit, a move or a deletion.
 struct IncludeRunTests {
   private static let root = """
     include: [{ path: db/tasks.yaml, as: db, vars: { port: "1" } }]
@@ -26,14 +26,14 @@ struct IncludeRunTests {
     "include: [/proc/self/environ]\ntasks: {}",
     "tasks: { a: { matrix: { x: { lines: /proc/self/environ } }, run: x } }",
   ])
-  func `the environment of opflow is no file to read, and is not shown`(manifest: String) throws {
+  func `opflow refuses to read its own environment as a file`(manifest: String) throws {
     let place = try Workplace(manifest)
     let run = try place.opflow("check", status: 3, environment: ["MARK": "hush"])
     #expect(run.errors.contains("it is an entry of /proc, not a file"))
     #expect(!run.errors.contains("hush"))
   }
 
-  @Test func `tasks of an included file run in its folder, under their ids`() throws {
+  @Test func `tasks of an included file run in its folder, under their IDs`() throws {
     let place = try project()
     try place.write("p/ok", "")
     try place.opflow("run", in: place.file("p"))
@@ -62,7 +62,7 @@ struct IncludeRunTests {
     #expect(try place.shell(count).output.contains("3"))
   }
 
-  @Test func `a resume says which file changed, and runs what that changed`() throws {
+  @Test func `a resume names the changed file and re-runs its changed tasks`() throws {
     let place = try project()
     try place.opflow("run", status: 1, in: place.file("p"))
     try place.write("p/ok", "")
@@ -70,13 +70,13 @@ struct IncludeRunTests {
       "p/db/tasks.yaml", Self.included.replacingOccurrences(of: "echo up", with: "echo new"))
     let resume = try place.shell("cd p && : > trace && $opflow resume")
     #expect(
-      resume.errors.contains("changed since the run was driven last: db/tasks.yaml"), "\(resume)")
+      resume.errors.contains("changed since the last session: db/tasks.yaml"), "\(resume)")
     #expect(place.lines("p/trace") == ["new1", "last"])
-    #expect(resume.errors.contains("db/up") && resume.errors.contains("changed: run"), "\(resume)")
-    #expect(!(try place.shell("cd p && $opflow resume")).errors.contains("driven last"))
+    #expect(resume.errors.contains("db/up: re-run (its `run` changed)"), "\(resume)")
+    #expect(!(try place.shell("cd p && $opflow resume")).errors.contains("last session"))
   }
 
-  @Test func `a project that was moved goes on with its included files`() throws {
+  @Test func `a resume of a moved project finds its included files`() throws {
     let place = try project()
     try place.opflow("run", status: 1, in: place.file("p"))
     try place.shell("mv p q; touch q/ok; : > q/trace")
@@ -89,7 +89,7 @@ struct IncludeRunTests {
   @Test(arguments: [
     "rm p/db/tasks.yaml", "rm p/opflow.yaml p/db/tasks.yaml", "mv p q; rm q/db/tasks.yaml",
   ])
-  func `a resume finds the copy of an included file that is gone`(_ loss: String) throws {
+  func `a resume uses the copy of a missing included file`(_ loss: String) throws {
     let place = try project()
     try place.opflow("run", status: 1, in: place.file("p"))
     try place.shell("touch p/ok; : > p/trace; \(loss)")
@@ -99,18 +99,18 @@ struct IncludeRunTests {
     // A new run has no copy.
     if place.exists("\(folder)/opflow.yaml") {
       let run = try place.shell("cd \(folder) && $opflow run", status: 3)
-      #expect(run.errors.contains("cannot include `db/tasks.yaml`: there is no such file"))
+      #expect(run.errors.contains("cannot include `db/tasks.yaml`: no such file"))
     }
   }
 
-  @Test func `a resume of a run from standard input reads what it included`() throws {
+  @Test func `a resume of a run from standard input reads its included files`() throws {
     let place = try project()
     try place.shell("cd p && $opflow run - < opflow.yaml", status: 1)
     try place.shell("cd p && touch ok && : > trace && mv opflow.yaml gone && $opflow resume")
     #expect(place.lines("p/trace") == ["last"])
   }
 
-  @Test func `what is no file is refused at once, with the place of its item`() throws {
+  @Test func `an include that is not a regular file is an error with its line`() throws {
     let place = try Workplace(
       "tasks: { a: { run: x } }\ninclude:\n- fifo\n- folder\n- loop\n- none\n- big\n- /dev/zero\n")
     try place.shell("mkfifo fifo; mkdir folder; ln -s loop loop; truncate -s 1G big")
@@ -119,7 +119,7 @@ struct IncludeRunTests {
       "opflow.yaml:3:3: error: cannot include `fifo`: it is a FIFO, not a file",
       "opflow.yaml:4:3: error: cannot include `folder`: it is a folder, not a file",
       "opflow.yaml:5:3: error: cannot include `loop`: Too many levels of symbolic links",
-      "opflow.yaml:6:3: error: cannot include `none`: there is no such file",
+      "opflow.yaml:6:3: error: cannot include `none`: no such file",
       "opflow.yaml:7:3: error: cannot include `big`: it is larger than 256 MiB",
       "opflow.yaml:8:3: error: cannot include `/dev/zero`: it is a device, not a file",
     ] {
@@ -127,7 +127,7 @@ struct IncludeRunTests {
     }
   }
 
-  @Test func `a name that is no UTF-8 is refused`() throws {
+  @Test func `an included file with a name that is not UTF-8 is refused`() throws {
     let place = try Workplace("include: [link.yaml]\ntasks: { a: { run: x } }")
     try place.shell(
       """
@@ -141,7 +141,7 @@ struct IncludeRunTests {
       "\(check.errors)")
   }
 
-  @Test func `mistakes name files as the person would`() throws {
+  @Test func `errors name files relative to the current folder`() throws {
     let place = try Workplace()
     try place.write("ci/m.yaml", "include: [sub/a.yaml, ../b.yaml]")
     try place.write("ci/sub/a.yaml", "tasks: { a: { rn: x } }")

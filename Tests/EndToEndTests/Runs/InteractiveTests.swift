@@ -2,7 +2,7 @@ import Glibc
 import Screen
 import Testing
 
-/// Tasks that have the terminal: `interactive: true`.
+/// Tasks that use the terminal: `interactive: true`.
 struct InteractiveTests {
   private func shown(_ terminal: LiveTerminal, _ text: String) -> Bool {
     terminal.screen.text.contains { $0.contains(text) }
@@ -13,7 +13,7 @@ struct InteractiveTests {
     try terminal.wait { _ in shown(terminal, text) && terminal.screen.text.last == ">" }
   }
 
-  @Test func `it reads what is typed, at the terminal, and nothing of it is kept`() throws {
+  @Test func `an interactive task reads from the terminal and has no log`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -36,11 +36,12 @@ struct InteractiveTests {
     #expect(try place.opflow("logs").output == "==> loud <==\nkept\n")
     let logs = try place.opflow("logs", "ask")
     #expect(logs.output == "")
-    #expect(logs.errors == "opflow: ask is interactive: the terminal had what it printed, no log\n")
+    #expect(
+      logs.errors == "opflow: ask is interactive: its output went to the terminal, not to a log\n")
   }
 
   @Test(arguments: [40, 200])
-  func `the live view leaves its place to the task, and goes on below it`(columns: Int) throws {
+  func `the live view pauses for the task and continues below it`(columns: Int) throws {
     let place = try Workplace(
       """
       tasks:
@@ -56,7 +57,7 @@ struct InteractiveTests {
     let terminal = try place.startAtTerminal("run", "-j", "2", columns: columns)
     _ = try here.next(2)
     try terminal.wait { $0.text.last?.hasPrefix("[0/3]") == true }
-    // Which of the two takes it, nobody knows: the other one goes on while the terminal is lent.
+    // Either task may read the line. The other one still runs while the terminal is lent.
     try place.gate("go").letGo(1)
     try terminal.wait { _ in shown(terminal, "no end") || shown(terminal, "[1/3]") }
     try place.gate("go").letGo(1)
@@ -70,7 +71,7 @@ struct InteractiveTests {
     #expect(terminal.screen.unknown == [])
   }
 
-  @Test func `what others have to say waits for its end`() throws {
+  @Test func `output of other tasks waits until the interactive task ends`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -92,7 +93,7 @@ struct InteractiveTests {
     #expect(end < loud)
   }
 
-  @Test func `two never have it at once`() throws {
+  @Test func `two interactive tasks never run at once`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -102,9 +103,9 @@ struct InteractiveTests {
       """)
     let here = try place.gate("here")
     let terminal = try place.startAtTerminal("run", "-j", "4")
-    // What needs no terminal does not wait for it.
+    // A task that needs no terminal does not wait for it.
     #expect(Set(try here.next(2)) == ["here", "other"])
-    #expect(try place.opflow("status").output.split(separator: "has the terminal").count == 2)
+    #expect(try place.opflow("status").output.split(separator: "uses the terminal").count == 2)
     try terminal.type("x\n")
     #expect(try here.next() == "here")
     try terminal.type("x\n")
@@ -112,7 +113,7 @@ struct InteractiveTests {
     #expect(place.lines() == ["in", "out", "in", "out"])
   }
 
-  @Test func `Ctrl-C is the task's to answer`() throws {
+  @Test func `Ctrl-C goes to the task`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -131,7 +132,7 @@ struct InteractiveTests {
     #expect(place.lines() == ["last"])
   }
 
-  @Test func `the key that quits is too`() throws {
+  @Test func `the quit key goes to the task`() throws {
     let place = try Workplace(
       """
       tasks: { ask: { interactive: true, run: "trap 'echo caught' QUIT; echo ready; until read x; \
@@ -146,9 +147,7 @@ struct InteractiveTests {
     #expect(try terminal.finish() == 0)
   }
 
-  @Test func `where it ends by Ctrl-C, the run is stopped, and goes on where that is allowed`()
-    throws
-  {
+  @Test func `if Ctrl-C ends the task, the run stops, unless the failure is allowed`() throws {
     for (allows, status) in [(false, Int32(-SIGINT)), (true, 0)] {
       let place = try Workplace(
         """
@@ -165,7 +164,7 @@ struct InteractiveTests {
     }
   }
 
-  @Test func `Ctrl-Z stops the run with it, and both go on where they were`() throws {
+  @Test func `Ctrl-Z stops task and run, and fg continues both`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -188,13 +187,13 @@ struct InteractiveTests {
     #expect(try terminal.finish() == 0)
   }
 
-  /// More wants to run than there are processors, by far.
+  /// True if the load is more than twice the number of CPUs.
   private var isBusy: Bool {
     var load = 0.0
     return getloadavg(&load, 1) == 1 && load > 2 * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
   }
 
-  @Test func `what tidies up before it stops has done so when the shell prompts`() throws {
+  @Test func `a task that cleans up on SIGTSTP does so before the shell prompts`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -208,12 +207,12 @@ struct InteractiveTests {
     let terminal = try place.startShellAtTerminal()
     try terminal.wait { $0.text.last == ">" }
     try terminal.type("$opflow run\n")
-    // A signal that comes just before it reads is seen to after that, so it reads again and again.
+    // The shell handles a signal only after a `read`, so the loop reads with a timeout.
     try terminal.wait { _ in shown(terminal, "ready") }
     try terminal.type("\u{1a}")
     try waitForPrompt(terminal, after: "Stopped")
     let text = terminal.screen.text
-    // The shell is let wait for three seconds and no more, which a busy machine may need for it.
+    // opflow waits at most three seconds for the task, which can be too short on a busy machine.
     try withKnownIssue(isIntermittent: true) {
       let tidied = try #require(text.firstIndex { $0.hasSuffix("tidied") }, "\(text)")
       let stopped = try #require(text.firstIndex { $0.contains("Stopped") }, "\(text)")
@@ -230,7 +229,7 @@ struct InteractiveTests {
     #expect(try terminal.finish() == 0)
   }
 
-  @Test func `where no shell would continue it, Ctrl-Z stops nobody`() throws {
+  @Test func `without a shell to continue it, Ctrl-Z stops nothing`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -244,7 +243,7 @@ struct InteractiveTests {
     #expect(!shown(terminal, "paused"))
   }
 
-  @Test func `what stops opflow alone stops the task with it`() throws {
+  @Test func `a signal that stops only opflow also stops the task`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -268,7 +267,7 @@ struct InteractiveTests {
     #expect(try terminal.finish() == 0)
   }
 
-  @Test func `a run that stands still is hung up when its shell is killed`() throws {
+  @Test func `a stopped run ends when its shell is killed`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -282,13 +281,13 @@ struct InteractiveTests {
     try waitForPrompt(terminal, after: "Stopped")
     #expect(Glibc.kill(terminal.pid, SIGKILL) == 0)
     #expect(try terminal.finish() == -SIGKILL)
-    // Nobody has the terminal open any more, so all have ended.
+    // No process has the terminal open, so all have ended.
     let status = try place.opflow("status").output
     #expect(status.contains("interrupted") && status.contains("ask   cancelled"), "\(status)")
     place.expectNothingAlive()
   }
 
-  @Test func `in the background it stops until it has the terminal, and says so`() throws {
+  @Test func `in the background opflow warns and stops until fg`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -299,11 +298,11 @@ struct InteractiveTests {
     try terminal.wait { $0.text.last == ">" }
     try terminal.type("$opflow run --output line &\n")
     try terminal.wait { _ in
-      shown(terminal, "ask needs the terminal, and opflow is in the background")
+      shown(terminal, "ask needs the terminal, but opflow is in the background")
     }
     let run = try #require(Int32(try here.next().filter(\.isNumber)))
     try ProcessState.wait(for: "T", of: run)
-    // The shell is to know it too.
+    // Wait until the shell notices the stop, too.
     try terminal.type("while jobs | grep -q Running; do :; done; jobs\n")
     try waitForPrompt(terminal, after: "Stopped")
     try terminal.type("fg\n")
@@ -316,7 +315,7 @@ struct InteractiveTests {
   }
 
   @Test(arguments: ["the task", "its worker"])
-  func `the terminal is as it was after a kill of`(whom: String) throws {
+  func `the terminal is restored after a kill of`(whom: String) throws {
     let place = try Workplace(
       """
       tasks:
@@ -342,9 +341,7 @@ struct InteractiveTests {
     #expect(try place.text("before") == place.text("after"))
   }
 
-  @Test func `a shell with jobs that is killed leaves the terminal to those who come after it`()
-    throws
-  {
+  @Test func `the terminal is usable after a killed shell with job control`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -366,7 +363,7 @@ struct InteractiveTests {
     #expect(shown(terminal, "got word"))
   }
 
-  @Test func `a killed run leaves nothing of it, and a resume asks again`() throws {
+  @Test func `a killed run ends its interactive task, and a resume runs it again`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -381,19 +378,19 @@ struct InteractiveTests {
     try #require(pids.count == 2)
     #expect(Glibc.kill(pids[1], SIGKILL) == 0)
     try waitForPrompt(shell, after: "Killed")
-    // What is typed before may still be read by it.
+    // The old task may still read what the test types before its end.
     while ProcessState.of(pids[0]) != nil { sched_yield() }
     try shell.type("$opflow resume\n")
     _ = try here.next()
     try shell.type("word\n")
-    try waitForPrompt(shell, after: "1 succeeded, 1 reused")
+    try waitForPrompt(shell, after: "1 succeeded, 1 already done")
     try shell.type("exit $?\n")
     #expect(try shell.finish() == 0)
     #expect(place.lines() == ["first", "word"])
     place.expectNothingAlive()
   }
 
-  @Test func `its time is up as that of others`() throws {
+  @Test func `an interactive task can time out`() throws {
     let place = try Workplace(
       "tasks: { ask: { interactive: true, timeout: 100ms, run: \"stty raw -echo; read x\" } }")
     let terminal = try place.startAtTerminal("run")
@@ -402,7 +399,7 @@ struct InteractiveTests {
     place.expectNothingAlive()
   }
 
-  @Test func `without a terminal a run that would need one does not begin`() throws {
+  @Test func `a run with an interactive task does not start without a terminal`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -415,10 +412,10 @@ struct InteractiveTests {
     let refused = try place.shell("exec setsid -w $opflow run", status: 3)
     #expect(
       refused.errors == """
-        opflow.yaml:3:18: error: task `ask` is `interactive`, and there is no terminal that it could have
+        opflow.yaml:3:18: error: task `ask` is `interactive`, but opflow has no terminal
             interactive: true
                          ^
-        help: run it at a terminal, or leave it out: --skip ask
+        help: start opflow in a terminal, or skip the task: `--skip ask`
 
         """)
     #expect(place.entries(".opflow/runs") == [])
@@ -430,7 +427,7 @@ struct InteractiveTests {
     #expect(resumed.errors.contains("`ask` is `interactive`"))
   }
 
-  @Test func `tasks beside it have no terminal`() throws {
+  @Test func `tasks that are not interactive have no terminal`() throws {
     let place = try Workplace(
       """
       tasks:

@@ -70,17 +70,17 @@ struct JobsTests {
   @Test func `the release waits for approvals and for its bench`() throws {
     let place = try place("release.yaml")
     let run = try place.start("run")
-    try run.waitForError("begin asks: ")
+    try run.waitForError("begin asks for approval: ")
     #expect(
       try place.opflow("status").output.contains(
-        "asks: Begin the release of the sorted word list?"))
-    #expect(try place.opflow("parallel", "bench=0").output == "set bench to 0\n")
+        "asks for approval: Begin the release of the sorted word list?"))
+    #expect(try place.opflow("parallel", "bench=0").output == "limit of bench is now 0\n")
     #expect(try place.opflow("approve", "begin").output == "approved 1 task\n")
     try place.waitForJournal { $0.contains { $0.event == "success" && $0.task == "build" } }
     #expect(
-      try place.opflow("why", "tag:bench").output.contains("wants 1 of bench, which is closed"))
+      try place.opflow("why", "tag:bench").output.contains("needs 1 of bench; its limit is 0"))
     #expect(try !place.journal().contains { $0.event == "start" && $0.task.hasPrefix("measure") })
-    #expect(try place.opflow("parallel", "bench=1").output == "set bench to 1\n")
+    #expect(try place.opflow("parallel", "bench=1").output == "limit of bench is now 1\n")
     try place.waitForJournal { $0.contains { $0.event == "start" && $0.task == "publish" } }
     #expect(try place.opflow("approve", "publish").output == "approved 1 task\n")
     #expect(try run.finish().status == 0)
@@ -94,7 +94,7 @@ struct JobsTests {
   @Test func `a rejected release is set aside`() throws {
     let place = try place("release.yaml")
     let run = try place.start("run")
-    try run.waitForError("begin asks: ")
+    try run.waitForError("begin asks for approval: ")
     try place.opflow("approve", "begin")
     try place.waitForJournal { $0.contains { $0.event == "start" && $0.task == "publish" } }
     #expect(try place.opflow("reject", "publish").output == "rejected 1 task\n")
@@ -127,7 +127,7 @@ struct JobsTests {
       try place.shell("python3 inbox/feed.py --once --opflow $opflow", status: status)
     }
     let queue = try place.start("serve", "opflow.yaml", "--name", "inbox")
-    try queue.waitForError("stays open")
+    try queue.waitForError("the queue is open")
     try put("app.log", lines: 5000)
     try put("with 'odd' \"${{ name }}\".log", lines: 3)
     try put(".half.log", lines: 1)
@@ -217,7 +217,7 @@ struct JobsTests {
     tasks += fetches[..<4]
     tasks += ["judge", "merge"]
     #expect(Self.started(bad.run) == tasks, "\(bad)")
-    #expect(bad.run.errors.contains("publish skipped: `if` is false"), "\(bad)")
+    #expect(bad.run.errors.contains("publish skipped: its `if` is false"), "\(bad)")
     #expect(try place.text("out/nightly/published/means") == published)
 
     let good = try night(5)
@@ -259,9 +259,9 @@ struct JobsTests {
 
     try place.remove("out/downloads/north.tar")
     let again = try place.opflow("resume", "--output", "line")
-    #expect(again.errors.contains("north runs again: output missing"), "\(again)")
-    #expect(again.errors.contains("verify runs again: after rerun of north"), "\(again)")
-    #expect(!again.errors.contains("south runs"), "\(again)")
+    #expect(again.errors.contains("north: re-run (an output is missing)"), "\(again)")
+    #expect(again.errors.contains("verify: re-run (north is re-run)"), "\(again)")
+    #expect(!again.errors.contains("south: re-run"), "\(again)")
     #expect(place.exists("out/downloads/north.tar"))
   }
 }

@@ -1,10 +1,9 @@
 import Foundation
 import Testing
 
-/// Tasks whose makes take their jobs from the run.
+/// `jobserver`: makes that share the slots of the run.
 struct JobserverTests {
-  /// Three jobs that come to their end only where all are at work at once: opening a fifo waits for
-  /// the other end.
+  /// Three jobs that finish only if all run at once: opening a fifo waits for the other end.
   private static let three = """
     all: a b c
     a: ; @read x < ab
@@ -22,19 +21,19 @@ struct JobserverTests {
   }
 
   @Test(arguments: ["true", "pipe"])
-  func `a make has the jobs that idle`(style: String) throws {
+  func `a make gets the idle slots`(style: String) throws {
     let place = try workplace("tasks: { build: { jobserver: \(style), run: make } }")
     try place.opflow("run", "-j", "3")
     place.expectNothingAlive()
   }
 
-  @Test func `a make has the jobs that its task holds`() throws {
+  @Test func `a make gets the slots that its task holds`() throws {
     let place = try workplace(
       "tasks: { build: { jobserver: true, resources: { cpu: 3 }, run: [make] } }")
     try place.opflow("run", "-j", "3")
   }
 
-  @Test func `a make never has more`() throws {
+  @Test func `makes never exceed the limit together`() throws {
     let place = try workplace(
       """
       tasks:
@@ -63,7 +62,7 @@ struct JobserverTests {
     #expect(try place.text("done").split(separator: "\n").count == 16)
   }
 
-  @Test func `what waits has back what was lent`() throws {
+  @Test func `lent slots return to a waiting task`() throws {
     let place = try workplace(
       """
       tasks:
@@ -86,7 +85,7 @@ struct JobserverTests {
     #expect(place.lines() == ["late"])
   }
 
-  @Test func `a make that is killed with its tokens loses none`() throws {
+  @Test func `the tokens of a killed make return`() throws {
     let place = try workplace(
       """
       tasks:
@@ -106,7 +105,7 @@ struct JobserverTests {
     place.expectNothingAlive()
   }
 
-  @Test func `a program finds them by a path, takes some and puts them back`() throws {
+  @Test func `a program takes tokens from a fifo and returns them`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -137,7 +136,7 @@ struct JobserverTests {
     #expect(try place.opflow("run", "-j", "3", "--output", "group").errors.contains("took 2"))
   }
 
-  @Test func `flags of its own stay, and who has no jobserver is told of none`() throws {
+  @Test func `other make flags stay, and tasks without jobserver see no tokens`() throws {
     let place = try Workplace(
       """
       env: { MAKEFLAGS: "k -j9 -- A=b" }
@@ -152,7 +151,7 @@ struct JobserverTests {
 
   // MARK: - Under a make
 
-  /// Starts opflow by a make, as it starts a further one.
+  /// Runs `recipe` in a make, as a makefile starts another make.
   @discardableResult
   private func make(
     _ place: Workplace, _ recipe: String, _ flags: String
@@ -167,7 +166,7 @@ struct JobserverTests {
     return try place.shell("make -s -f top \(flags) OPFLOW=\(Program.path)")
   }
 
-  @Test func `a run has the jobs that a make leaves it, and no more`() throws {
+  @Test func `a run gets the free slots of its make and no more`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -190,15 +189,15 @@ struct JobserverTests {
     #expect(place.lines() == [])
   }
 
-  @Test func `what a run took of a make is there again behind it`() throws {
+  @Test func `a run returns the slots of its make`() throws {
     let place = try Workplace("tasks: { t: { matrix: { n: [1, 2, 3, 4, 5, 6] }, run: \":\" } }")
     try place.shell("mkfifo ab bc")
     try place.write("three", Self.three)
-    // The three jobs of the second make come to their end only where all are there.
+    // The second make finishes only if its three jobs run at once.
     try make(place, "+$(OPFLOW) run -q && $(MAKE) -f three", "-j3")
   }
 
-  @Test func `what programs put there that never was there is taken away again`() throws {
+  @Test func `opflow removes tokens that a program invented`() throws {
     let place = try Workplace(
       "tasks: { build: { jobserver: pipe, resources: { cpu: 2 }, run: [python3, giver.py] } }")
     try place.write(
@@ -212,11 +211,11 @@ struct JobserverTests {
         os.sched_yield()
 
       """)
-    // One is its own beside its first job, and one is lent.
+    // The task has one more slot than its first job needs, and borrows another.
     try place.opflow("run", "-j", "3")
   }
 
-  @Test func `a make that runs one job at a time has a run that does so too`() throws {
+  @Test func `a run within make -j1 runs one task at a time`() throws {
     let place = try Workplace(
       """
       max_parallel: 4
@@ -227,12 +226,12 @@ struct JobserverTests {
     #expect(!made.errors.contains("warning"), "\(made)")
   }
 
-  @Test func `a run within a task has what is lent to that, and no more`() throws {
+  @Test func `a run within a task gets the slots of that task and no more`() throws {
     let place = try workplace(
       """
       tasks: { inner: { jobserver: true, run: [OPFLOW, run, -q, -f, inner/opflow.yaml] } }
       """.replacingOccurrences(of: "OPFLOW", with: Program.path))
-    // They come to their end only where all three are at work at once.
+    // These tasks finish only if all three run at once.
     try place.write(
       "inner/opflow.yaml",
       """
@@ -245,10 +244,10 @@ struct JobserverTests {
     place.expectNothingAlive()
   }
 
-  @Test func `a make that shares nothing is told of, and -j is what counts`() throws {
+  @Test func `opflow warns if make shares no jobs, unless -j is given`() throws {
     let place = try Workplace("tasks: { t: { run: 'echo \"$MAKEFLAGS\" > flags' } }")
     let made = try make(place, "$(OPFLOW) run", "-j3")
-    #expect(made.errors.contains("warning: make shares no jobs with opflow"), "\(made)")
+    #expect(made.errors.contains("warning: make does not share its jobs with opflow"), "\(made)")
     #expect(try !place.text("flags").contains("jobserver-auth"))
     let told = try make(place, "$(OPFLOW) run -j 2", "-j3")
     #expect(!told.errors.contains("warning"), "\(told)")

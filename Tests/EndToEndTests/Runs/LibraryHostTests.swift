@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// What a program that uses the library may do and suffer.
+/// Programs that use the library, and their failures.
 struct LibraryHostTests {
   private static let programs =
     URL(fileURLWithPath: Program.path).deletingLastPathComponent().path
@@ -52,8 +52,8 @@ struct LibraryHostTests {
     (
       "stopped",
       """
-      waitCancelled: the task that waited was cancelled; what it asked for may be done all the same
-      waitCancelled: the task that waited for the queue was cancelled, or the queue was let go of
+      waitCancelled: the waiting task was cancelled; opflow may still carry out its request
+      waitCancelled: the task that waited for the queue was cancelled, or the queue was released
       t: 1
       done
       paused: true
@@ -68,7 +68,7 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
-  @Test func `what was requested holds when what drives the run is lost`() throws {
+  @Test func `requests remain in force when the opflow process of the run is lost`() throws {
     let place = try Workplace()
     let end = try start("ProbeHost", "held", in: place).finish()
     #expect(
@@ -79,7 +79,7 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
-  @Test func `what has an end keeps it when what drives the run is lost`() throws {
+  @Test func `results are kept when the opflow process of the run is lost`() throws {
     let place = try Workplace()
     let end = try start("ProbeHost", "lost", in: place).finish()
     #expect(
@@ -88,7 +88,7 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
-  /// A program that says so and stops itself, after which what drives its run is killed.
+  /// A program that reports and stops itself; then the opflow process of its run is killed.
   private func startStopped(_ detail: String, in place: Workplace) throws -> LiveProcess {
     let host = try start("ProbeHost", detail, in: place)
     try host.waitForOutput("\(detail)\n")
@@ -144,17 +144,17 @@ struct LibraryHostTests {
     place.expectNothingAlive()
   }
 
-  @Test func `a mistake is told with its task and the property, in the words of the library`()
+  @Test func `an error names the task and the property of the library`()
     throws
   {
     let place = try Workplace()
     let end = try start("ProbeHost", "wrong", in: place).finish()
     #expect(end.status == 0)
     let advice = "write it as 500ms, 10s, 5m, 2h or 1h30m; a bare number is seconds"
-    let name =
+    let rule =
       """
-      usage: a queue's name has 1 to 100 letters, digits, `.`, `_` and `-`, begins with a letter, \
-      a digit or `_`, does not look like a run's ID, and is not
+      is not a valid queue name; a name has 1 to 100 letters, digits, `.`, `_` and `-`, starts \
+      with a letter, a digit or `_`, and does not look like the ID of a run
       """
     #expect(
       end.output == """
@@ -171,11 +171,11 @@ struct LibraryHostTests {
         manifest: task cross, needs: good is a task of another queue
         io: cannot read ./-: No such file or directory
         there: ["good"]
-        \(name) ``
-        \(name) `.`
-        \(name) `..`
-        \(name) `-x`
-        \(name) `\(String(repeating: "a", count: 100))`
+        usage: `` \(rule)
+        usage: `.` \(rule)
+        usage: `..` \(rule)
+        usage: `-x` \(rule)
+        usage: `\(String(repeating: "a", count: 100))` \(rule)
 
         """)
     place.expectNothingAlive()
@@ -194,7 +194,7 @@ struct LibraryHostTests {
     #expect(end.output.hasSuffix(": No space left on device\n"), "\(end)")
   }
 
-  /// The process that drives the newest run; nil where none does.
+  /// The opflow process of the newest run; nil if the run is not live.
   private func owner(_ place: Workplace) -> pid_t? {
     guard let run = place.runs.last, let lock = try? place.text(".opflow/runs/\(run)/lock") else {
       return nil
@@ -220,8 +220,8 @@ struct LibraryHostTests {
     let host = try start("DrillHost", "24", "stop", in: place)
     try host.waitForOutput("added t12\n")
     let run = try #require(place.runs.last)
-    // As a loss of power ends them: in one instant. The program would have another process drive
-    // the run otherwise, which had the plan while it is damaged.
+    // Both end at once, as at a loss of power. Else the program would start another opflow process
+    // for the run, which could read the plan while it is damaged.
     host.send(SIGSTOP)
     if let pid = owner(place) { kill(pid, SIGKILL) }
     host.send(SIGKILL)

@@ -23,7 +23,7 @@ struct LibraryTests {
     #expect(end.output == "3 written, 0 left\n")
     #expect(place.lines("letters.txt") == ["a", "b", "c"])
     place.expectNothingAlive()
-    // It was closed, so that its name is free: everything runs anew.
+    // The queue was closed, so its name is free, and everything runs again.
     _ = try run("Serial", in: place)
     #expect(place.lines("letters.txt") == ["a", "b", "c", "a", "b", "c"])
     place.expectNothingAlive()
@@ -88,7 +88,7 @@ struct LibraryTests {
     let second = try run("Download", url, hash, "1", in: place)
     #expect(second.output == "succeeded: whole\n")
     #expect(try place.bytes("file.bin").count == size)
-    // What was there was not fetched again.
+    // The partial file was not fetched again.
     let sent = try server.log("/paced/\(size)/3/4-\(place.mark)").map(\.sent).reduce(0, +)
     #expect(sent < size * 3 / 2, "\(sent)")
     place.expectNothingAlive()

@@ -1,6 +1,6 @@
 import Testing
 
-/// Families, from the manifest to the views.
+/// Matrix tasks, from the manifest to the views.
 struct MatrixTests {
   private static let manifest = """
     tasks:
@@ -14,7 +14,7 @@ struct MatrixTests {
       last: { needs: test, run: "echo last >> trace" }
     """
 
-  @Test func `every leg runs, and a join waits for its own legs only`() throws {
+  @Test func `every matrix task runs, and a dependent waits only for its own`() throws {
     let place = try Workplace(Self.manifest)
     try place.write("bad-b-r", "")
     try place.opflow("run", "-k", status: 1)
@@ -28,7 +28,7 @@ struct MatrixTests {
     #expect(status["last"]?.state == "skipped")
   }
 
-  @Test func `families and some of their legs are named wherever tasks are`() throws {
+  @Test func `selectors name a matrix or some of its tasks`() throws {
     let place = try Workplace(Self.manifest)
     try place.opflow("run", "build")
     #expect(place.lines().count == 4)
@@ -45,10 +45,12 @@ struct MatrixTests {
     try place.opflow("resume", "--rerun", "test[n=2]")
     #expect(place.lines().sorted() == ["last", "test[arch=a,n=2]", "test[arch=b,n=2]"])
     let none = try place.opflow("run", "build[arch=c]", status: 2)
-    #expect(none.errors.contains("no task of opflow.yaml fits `build[arch=c]`"), "\(none)")
+    #expect(
+      none.errors.contains("no task of opflow.yaml matches `build[arch=c]`; its tasks: build"),
+      "\(none)")
   }
 
-  @Test func `logs are shown by family`() throws {
+  @Test func `logs of a matrix and of one matrix task`() throws {
     let place = try Workplace(
       "tasks: { say: { run: 'echo I am ${{ matrix.n }}', matrix: { n: [1, 2, 'x y'] } } }")
     try place.opflow("run")
@@ -58,7 +60,7 @@ struct MatrixTests {
     #expect(try place.opflow("logs", "say[n=x%20y]").output == "I am x y\n")
   }
 
-  @Test func `a leg that a sheet comes to have runs in a resume, and what needs the family again`()
+  @Test func `a resume runs a matrix task of a new table row, and dependents of the matrix again`()
     throws
   {
     let place = try Workplace(
@@ -80,7 +82,7 @@ struct MatrixTests {
     #expect(place.lines().sorted() == ["all", "p", "q", "r"])
   }
 
-  @Test func `a family without legs is skipped, and what needs it runs`() throws {
+  @Test func `an empty matrix is skipped, and its dependents run`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -88,28 +90,29 @@ struct MatrixTests {
         all: { needs: one, run: 'echo all >> trace' }
       """)
     let run = try place.opflow("run")
-    #expect(run.errors.contains("nothing fits `*.zip`: the task has no legs"), "\(run)")
+    #expect(
+      run.errors.contains("no file matches `*.zip`, so the task has no matrix tasks"), "\(run)")
     #expect(run.errors.contains("one skipped: empty matrix"), "\(run)")
     #expect(place.lines() == ["all"])
     let status = try place.status()
     #expect(status["one"]?.state == "skipped")
     #expect(status["one"]?.reason == "empty matrix")
-    // Once there are files, there are legs.
+    // With a file, there is a matrix task.
     try place.write("x.zip", "")
     let check = try place.opflow("check")
     #expect(check.output.contains("2 tasks"), "\(check)")
     #expect(check.errors.isEmpty, "\(check)")
   }
 
-  @Test func `too many legs are refused before any is made`() throws {
+  @Test func `too many matrix tasks are an error before any is made`() throws {
     let place = try Workplace(
       "tasks: { t: { run: x, matrix: { a: { range: [1, 1000000000] }, b: { range: [1, 9] } } } }")
     let check = try place.opflow("check", status: 3)
     #expect(
-      check.errors.contains("too many legs: 1000000000 × 9 = 9000000000"), "\(check)")
+      check.errors.contains("too many matrix tasks: 1000000000 × 9 = 9000000000"), "\(check)")
   }
 
-  @Test func `a resume tells that a new axis gives legs other names`() throws {
+  @Test func `a resume warns that a new axis renames matrix tasks`() throws {
     let text = """
       tasks:
         one: { run: 'echo ${{ matrix.a }} >> trace', matrix: { a: [1, 2] } }
@@ -122,7 +125,8 @@ struct MatrixTests {
     let resume = try place.opflow("resume")
     #expect(
       resume.errors.contains(
-        "the legs of `one` are called by a, b now, and were by a: all of them run"), "\(resume)")
+        "the names of the matrix tasks of `one` now contain a, b, no longer a; all of them run"),
+      "\(resume)")
     #expect(!resume.errors.contains("no longer in the manifest"), "\(resume)")
     #expect(!resume.errors.contains("new"), "\(resume)")
     #expect(place.lines().count == 4)

@@ -12,14 +12,15 @@ struct MemoryLimitTests {
   @Test func `a task that uses more is ended, or it is said that no limit is kept`() throws {
     let place = try Workplace(Self.manifest)
     let run = try place.opflow("run", "-k", status: nil)
-    if run.errors.contains("`memory_limit` is not kept: ") {
+    if run.errors.contains("`memory_limit` is not enforced: ") {
       print("memory limits were tried without a control group: \(run.errors)")
       #expect(run.status == 0, "\(run)")
       #expect(
         run.errors.contains("systemd-run --user --scope -p Delegate=yes opflow run"), "\(run)")
       let enforced = try place.opflow("run", "--memory", "enforce", status: 2)
       #expect(
-        enforced.errors.hasPrefix("opflow: --memory enforce: `memory_limit` cannot be kept: "))
+        enforced.errors.hasPrefix(
+          "opflow: --memory enforce: opflow cannot enforce `memory_limit`: "))
       #expect(try place.journal().count { $0.event == "start" } == 2)
     } else {
       print("memory limits were tried in a control group")

@@ -1,6 +1,6 @@
 import Testing
 
-/// What the words of `run`, `check`, `plan`, `logs` and of no command at all stand for.
+/// The arguments of `run`, `check`, `plan`, `logs`, and opflow without a command.
 struct NamedTaskTests {
   private static let manifest = """
     tasks:
@@ -64,7 +64,7 @@ struct NamedTaskTests {
     try place.opflow("check", "build")
     #expect(
       try place.opflow("check", "biuld", status: 2).errors
-        == "opflow: no task of opflow.yaml fits `biuld`; did you mean `build`?\n")
+        == "opflow: no task of opflow.yaml matches `biuld`; did you mean `build`?\n")
     #expect(place.entries() == ["opflow.yaml"])
   }
 
@@ -74,9 +74,11 @@ struct NamedTaskTests {
     try place.write("sub/opflow.yaml", "tasks: { inner: { run: pwd > out } }")
     for command in ["run", "plan", "check"] {
       let file = try place.opflow(command, "jobs.txt", status: 2)
-      #expect(file.errors.contains("`jobs.txt` is a file: `-f jobs.txt` names it as the manifest"))
+      #expect(
+        file.errors.contains(
+          "; `jobs.txt` is a file: to use it as the manifest, write `-f jobs.txt`"))
       let folder = try place.opflow(command, "sub", status: 2)
-      #expect(folder.errors.contains("`sub` is a folder: `sub/` names the manifest in it"))
+      #expect(folder.errors.contains("; `sub` is a folder: for the manifest in it, write `sub/`"))
     }
     try place.opflow("run", "-f", "jobs.txt", "docs")
     #expect(place.lines() == ["docs"])
@@ -99,7 +101,7 @@ struct NamedTaskTests {
     #expect(place.exists(".opflow"))
     #expect(try place.opflow("check", in: below).output.hasPrefix("../../opflow.yaml: 6 tasks"))
     #expect(try place.opflow("status", in: below).output.contains("succeeded"))
-    // One that is nearer, or a folder of that name, which is none.
+    // A nearer manifest counts; a folder of that name does not.
     try place.write("a/opflow.yaml/file", "")
     #expect(try place.opflow("check", in: below).output.hasPrefix("../../opflow.yaml"))
     try place.write("a/b/opflow.yaml", "tasks: { near: { run: 'true' } }")
@@ -129,7 +131,7 @@ struct NamedTaskTests {
     for command in ["run", "check", "plan"] {
       #expect(try hint(command, "biuld.yaml").contains("; did you mean `build.yaml`?"))
       #expect(try hint(command, "-f", "opflow.yml").contains("; did you mean `opflow.yaml`?"))
-      #expect(try hint(command, "sub/").contains("; there is sub/opflow.yml"))
+      #expect(try hint(command, "sub/").contains("; did you mean `sub/opflow.yml`?"))
       #expect(try hint(command, "-C", "sbu").contains("; did you mean `sub`?"))
     }
     try place.opflow("run", "docs")
@@ -140,7 +142,7 @@ struct NamedTaskTests {
           "; `docs` is a task: `opflow run docs` runs it, `opflow logs docs` shows its output"))
       #expect(
         try hint(command, "build.yaml").contains(
-          "there is no run of `build.yaml` in .opflow; `opflow run build.yaml` starts one"))
+          "no runs of `build.yaml` in .opflow; `opflow run build.yaml` starts one"))
       #expect(try hint(command, String(run.dropLast()) + "x").contains("did you mean `\(run)`?"))
       #expect(try hint(command, "biuld.yaml").contains("did you mean `build.yaml`?"))
     }
@@ -161,7 +163,7 @@ struct NamedTaskTests {
     #expect(place.entries() == ["opflow.yaml"])
     try place.opflow("run", "docs")
     let after = try place.opflow()
-    #expect(after.outputLines.last?.contains(" succeeded, 1 of 1 done, began ") == true)
+    #expect(after.outputLines.last?.contains(" succeeded, 1 of 1 done, started ") == true)
     try place.write("opflow.yaml", "tasks: { a: { rum: 'true' } }")
     #expect(try place.opflow(status: 3).errors.contains("opflow.yaml:1:"))
   }
@@ -177,7 +179,7 @@ struct NamedTaskTests {
     #expect(try place.opflow("logs", "test", "opflow.yaml").output == "tested\n")
     #expect(try place.opflow("logs", first, "test").output == "tested\n")
     let nobody = try place.opflow("logs", "nobody-such", status: 2)
-    #expect(nobody.errors.contains("no task fits `nobody-such`, and no run is named so"))
+    #expect(nobody.errors.contains("no task or run matches `nobody-such`; its tasks: test"))
     try place.write("below/file", "")
     let below = place.file("below")
     #expect(try place.opflow("logs", "../opflow.yaml", in: below).outputLines.last == "tested")

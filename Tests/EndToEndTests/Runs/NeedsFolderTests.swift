@@ -19,7 +19,7 @@ struct NeedsFolderTests {
 
     """
 
-  @Test func `values lie there by task and name, and those of legs by leg`() throws {
+  @Test func `values are there by task and name, and by matrix task`() throws {
     let place = try Workplace(Self.tests)
     try place.opflow("run")
     #expect(
@@ -37,7 +37,7 @@ struct NeedsFolderTests {
     #expect(kept.contains { $0.hasSuffix("/version.1") })
   }
 
-  @Test func `legs that are needed by their values are there, and no others`() throws {
+  @Test func `only matrix tasks that are dependencies are there`() throws {
     let place = try Workplace(
       """
       tasks:

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What a task's process finds, and what is left of its tree.
+/// The processes of a task: their environment, and leftover ones.
 struct ProcessTests {
   @Test func `standard input is empty`() throws {
     let place = try Workplace("tasks: { a: { run: 'cat; readlink /proc/self/fd/0' } }")
@@ -43,7 +43,7 @@ struct ProcessTests {
       "tasks: { a: { run: 'tail -f /dev/null & until grep -q tail /proc/$!/comm; do :; done' } }")
     for mode in ["line", "group"] {
       let run = try place.opflow("run", "--output", mode, "--json")
-      #expect(run.errorLines.contains("  ended 1 process that it left behind: tail"), "\(run)")
+      #expect(run.errorLines.contains("  ended 1 leftover process: tail"), "\(run)")
       #expect(run.output.contains(#""left_behind":1,"left_names":"tail""#), "\(run)")
       #expect(try place.text(place.runFolder() + "/journal.log").contains("\tleft=1 tail"))
       try place.remove(".opflow")
@@ -60,7 +60,7 @@ struct ProcessTests {
         stopped: { run: "tail -f /dev/null", timeout: 100ms }
       """)
     let run = try place.opflow("run", "--output", "line", status: 1)
-    #expect(!run.errors.contains("left behind"), "\(run)")
+    #expect(!run.errors.contains("leftover"), "\(run)")
   }
 
   /// A place that belongs to another user, as whom `./opflow` is run by `as`, and `./root` there is
@@ -93,7 +93,7 @@ struct ProcessTests {
       """)
     let run = try place.shell("\(Self.asOther) ./opflow run --json --output line", status: 1)
     let pid = try #require(place.lines("pid").last)
-    let told = "  could not end 1 process, which may still run: \(pid) (tail, user root)"
+    let told = "  could not end 1 leftover process, which may still run: \(pid) (tail, user root)"
     #expect(run.errorLines.contains(told), "\(run)")
     #expect(run.output.contains(#""left_alive":true"#), "\(run)")
     #expect(run.errors.contains("upgrade failed: timeout"), "\(run)")
@@ -209,12 +209,12 @@ struct ProcessTests {
       """)
     try place.write("in", "1")
     let live = try place.startShell("exec \(Self.asOther) ./opflow run --watch --output line")
-    try live.waitForError("for changes; Ctrl-C leaves")
+    try live.waitForError("for changes (Ctrl-C to quit)")
     let pid = try #require(place.lines("pid").last)
     try place.write("in", "2")
     try live.waitForError(
-      "waiting until process \(pid) (tail, user root) ends, which an earlier round left"
-        + " (`sudo kill \(pid)`)")
+      "waiting for the end of processes of an earlier session, so that no task runs twice:"
+        + " \(pid) (tail, user root); to end them: sudo kill \(pid) (Ctrl-C to quit)")
     #expect(place.lines("count") == ["start"])
     try place.write("ok", "")
     try place.shell("kill -KILL \(pid)")
@@ -241,7 +241,7 @@ struct ProcessTests {
     _ place: Workplace, _ pid: String, _ flags: String = ""
   ) throws {
     let resumed = try place.shell("\(Self.asOther) ./opflow resume \(flags)", status: 5)
-    #expect(resumed.errors.contains("process \(pid) (tail, user root)"), "\(resumed)")
+    #expect(resumed.errors.contains("of the run: \(pid) (tail, user root)"), "\(resumed)")
     #expect(resumed.errors.contains("`sudo kill \(pid)`"), "\(resumed)")
     #expect(place.lines("count") == ["start"])
   }
@@ -292,7 +292,7 @@ struct ProcessTests {
     try forgetBoots(place)
     let host = try place.shell("uname -n").output.dropLast()
     let older = try place.shell("\(Self.asOther) ./opflow resume \(on)", status: 5)
-    #expect(older.errors.contains("process \(pid) on \(host)"), "\(older)")
+    #expect(older.errors.contains("of the run: \(pid) on \(host)"), "\(older)")
     #expect(older.errors.contains("`sudo kill \(pid)` on \(host)"), "\(older)")
     #expect(place.lines("count") == ["start"])
     try place.write("ok", "")
@@ -313,7 +313,7 @@ struct ProcessTests {
       """)
     let run = try place.shell("\(Self.asOther) ./opflow run --output line", status: 1)
     let pid = try #require(place.lines("pid").last)
-    let told = "took longer than 8 seconds; process \(pid) (tail, user root) could not be ended"
+    let told = "took longer than 8 seconds; opflow could not end process \(pid) (tail, user root)"
     #expect(run.errors.contains(told), "\(run)")
     #expect(place.lines("count") == ["start"])
     try place.shell("kill -KILL \(pid)")
@@ -351,7 +351,7 @@ struct ProcessTests {
     _ = try full.next()
     let live = try place.startShell("exec \(start(12)) ./opflow run --output line")
     try live.waitForError(
-      "commands wait until processes can be started: no worker could be started")
+      "command tasks wait until opflow can start processes: cannot start a worker")
     try end.letGo()
     let run = try live.finish()
     #expect(run.status == 0, "\(run)")
@@ -364,7 +364,7 @@ struct ProcessTests {
     let (place, start) = try placeOfFew(
       "tasks: { t: { matrix: { n: { range: [1, 20] } }, run: [sleep, '0.1'] } }")
     let run = try place.shell("\(start(12)) ./opflow run -j 8 --output line")
-    #expect(run.errors.contains("the run goes on with "), "\(run)")
+    #expect(run.errors.contains("the run continues with "), "\(run)")
     #expect(run.errors.contains("20 succeeded"), "\(run)")
   }
 

@@ -16,7 +16,7 @@ struct RandomGraphTests {
       }
     }
 
-    /// What runs with `--keep-going`: all that needs no failed task, however far above.
+    /// The tasks that run with `--keep-going`: those without a failed dependency, also indirect.
     var running: Set<Int> {
       var result: Set<Int> = []
       for index in needs.indices {
@@ -86,14 +86,14 @@ struct RandomGraphTests {
         place.runs.isEmpty ? [] : try place.journal().filter { $0.event == "success" }.map(\.task))
       let had = place.lines().count
       let live = try place.start("run", "--resume", "--output", "line")
-      // After a number of lines that nobody chose; the last drives are left in peace.
+      // After a random number of lines; the last sessions are not killed.
       let patience = sessions < 20 ? Int.random(in: 1...25, using: &numbers) : Int.max
       if try live.waitForErrorLines(patience) { live.send(9) }
       let run = try live.finish()
       status = run.status
       #expect(status == 0 || status == -9, "\(run)")
       place.expectNothingAlive()
-      // Killed after its last word, it had succeeded: another `run --resume` would begin anew.
+      // Killed after its last line, it had succeeded: another `run --resume` would start a new run.
       if try place.status().state == "succeeded" { status = 0 }
       let ran = Set(place.lines().dropFirst(had).map { "t" + $0.dropFirst(2) })
       #expect(ran.isDisjoint(with: before))

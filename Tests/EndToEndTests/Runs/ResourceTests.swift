@@ -1,6 +1,6 @@
 import Testing
 
-/// How many tasks run at once, and what they share.
+/// Limits of parallel tasks and shared resources.
 struct ResourceTests {
   /// Counts itself in and out under a lock, and writes down the highest count it saw.
   private static let count = #"""

@@ -105,7 +105,7 @@ struct RetryTests {
     let lines = try place.log("bad").split(separator: "\n").map(String.init)
     #expect(lines.first == "try-1")
     #expect(lines.last == "try-2")
-    #expect(lines.count == 3, "a header line stands between the tries: \(lines)")
+    #expect(lines.count == 3, "a header line is between the attempts: \(lines)")
   }
 
   @Test func `a failure that is tried again does not count as a failure of the run`() throws {

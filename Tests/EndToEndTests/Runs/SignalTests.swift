@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What opflow does when it is told to end.
+/// Signals to opflow.
 struct SignalTests {
   /// One task that says when it runs, and writes down which signal ended it.
   private static let manifest = """

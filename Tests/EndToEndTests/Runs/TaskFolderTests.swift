@@ -99,7 +99,7 @@ struct TaskFolderTests {
     let go = try place.gate("go")
     let run = try place.start("run", environment: environment)
     let worker = try #require(Int32(try here.next()))
-    // Neither sees the other end: a stopped worker would go on when its coordinator is killed.
+    // Neither sees the other end: a stopped worker continues when its coordinator is killed.
     run.send(SIGSTOP)
     #expect(kill(worker, SIGKILL) == 0)
     run.send(SIGKILL)

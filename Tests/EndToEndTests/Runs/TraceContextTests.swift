@@ -55,7 +55,7 @@ struct TraceContextTests {
     try place.opflow(
       "run", status: 1, environment: state.merging(["TRACEPARENT": Self.parent]) { $1 })
     try place.write("ok", "")
-    // Without one it goes on with the run's, and nobody's state is handed on.
+    // Without TRACEPARENT the run's trace continues, and TRACESTATE is not passed on.
     try place.opflow("resume", environment: state)
     let other = Self.parent.replacing("4bf9", with: "1111").replacing("-01", with: "-00")
     try place.opflow(
@@ -66,7 +66,7 @@ struct TraceContextTests {
     #expect(traces == beginnings.map { "\($0)2f3577b34da6a3ce929d0e0e4736" })
     let ends: [String] = lines.map { String($0.dropFirst(52)) }
     #expect(ends == ["-01 vendor=1,other=2", "-01 vendor=1,other=2", "-01 ", "-00 x=1"])
-    // What was done stays done, whoever asks: `a` ran once.
+    // `a` ran once: a new trace does not re-run finished tasks.
     let spans = try Self.spans(place)
     let tries: [String?] = lines.map { String($0.dropFirst(3).prefix(49)) }
     #expect(tries == [spans["a#1"], spans["b#1"], spans["b#2"], spans["b#3"]])

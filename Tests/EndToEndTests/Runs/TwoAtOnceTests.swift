@@ -10,7 +10,7 @@ struct TwoAtOnceTests {
       b: { needs: [a], run: echo b >> trace }
     """
 
-  @Test func `of two resumes at once one drives, and the other names it`() throws {
+  @Test func `of two resumes at once one gets the run, and the other names it`() throws {
     let place = try Workplace(Self.waiting)
     let here = try place.gate("here")
     let first = try place.start("run")
@@ -19,7 +19,7 @@ struct TwoAtOnceTests {
     #expect(try first.finish().status == -SIGINT)
     let resumes = [try place.start("resume"), try place.start("resume")]
     _ = try here.next()
-    // The one that drives still does; the other has ended, or will.
+    // The owner of the run still runs; the other process has ended, or will.
     let pid = try #require(
       Int32(place.lines(place.runFolder() + "/lock").first?.split(separator: " ").first ?? ""))
     let owner = try #require(resumes.first { $0.pid == pid })
@@ -118,7 +118,7 @@ struct TwoAtOnceTests {
     let checked = try place.gate("checked")
     let first = try place.start("run", "--output", "line")
     _ = try here.next()
-    // The record was looked for before.
+    // The record was checked before.
     _ = try checked.next()
     try place.remove("checked")
     let second = try place.opflow("run", "a", status: end == "exit 1" ? 1 : 0)
@@ -149,11 +149,11 @@ struct TwoAtOnceTests {
     let here = try place.gate("here")
     let first = try place.start("run", "--output", "line")
     _ = try here.next()
-    // What it cannot do while it is stopped: end what its worker left.
+    // While it is stopped, it cannot end the processes that its worker left.
     first.send(SIGSTOP)
     try place.shell("kill -KILL $(cat worker)")
     let second = try place.start("run", "--output", "line")
-    try second.waitForError("task a waits: another run of this state folder runs it")
+    try second.waitForError("task a waits: another run in this state folder is running it")
     #expect(place.lines() == ["a"])
     first.send(SIGCONT)
     for live in [first, second] {
@@ -184,7 +184,7 @@ struct TwoAtOnceTests {
     let run = try place.shell("mkdir out && ulimit -n 100 && exec $opflow run")
     #expect(place.entries("out").count == 1025)
     let told = run.errors.split(separator: "\n").filter {
-      $0.contains("workers for commands: no worker could be started: Too many open files")
+      $0.contains("workers for command tasks: cannot start a worker: Too many open files")
     }
     #expect(told.count == 1, "\(run)")
     place.expectNothingAlive()
@@ -196,8 +196,8 @@ struct TwoAtOnceTests {
     let run = try place.shell("ulimit -n \(count) && exec $opflow run", status: 74)
     #expect(
       run.errors
-        == "opflow: a run needs 15 open files at least, beside those that opflow has: Too many "
-        + "open files; `ulimit -n` tells the limit, and raises it\n")
+        == "opflow: a run needs at least 15 open files in addition to those of opflow: Too many "
+        + "open files; `ulimit -n` shows and raises the limit\n")
     #expect(place.runs.isEmpty)
     #expect(place.lines().isEmpty)
     place.expectNothingAlive()
@@ -213,7 +213,7 @@ struct TwoAtOnceTests {
     for spoil in [": > \(journal)", "rm \(journal)"] {
       try place.shell(spoil)
       let row = try #require(place.opflow("runs").outputLines.first { $0.hasPrefix(run) })
-      #expect(row.contains("not begun"))
+      #expect(row.contains("not started"))
       let status = try place.opflow("status", run, status: 4)
       #expect(status.errors.contains("this run never began"))
     }

@@ -49,8 +49,12 @@ struct ValueTests {
       """)
     let run = try place.opflow("run", "-k", "-j", "1", status: 1)
     #expect(place.lines().sorted() == ["after", "x"])
-    #expect(run.errors.contains("`needs.a.v` is missing: task a left no value v"), "\(run)")
-    #expect(run.errors.contains("`needs.a.go` is missing: task a left no value go"), "\(run)")
+    #expect(
+      run.errors.contains("`needs.a.v` is missing: task `a` did not set the value `v`"),
+      "\(run)")
+    #expect(
+      run.errors.contains("`needs.a.go` is missing: task `a` did not set the value `go`"),
+      "\(run)")
     let status = try place.status()
     #expect(status["env"]?.state == "failed")
     #expect(status["env"]?.attempts == 1)
@@ -99,28 +103,35 @@ struct ValueTests {
 
   @Test(arguments: [
     Bad(
-      leave: "echo x > $OPFLOW_VALUES/my-name", says: "$OPFLOW_VALUES/my-name: a value's name is"),
+      leave: "echo x > $OPFLOW_VALUES/my-name",
+      says: "$OPFLOW_VALUES/my-name does not have a valid name; use at most 128 letters"),
     Bad(
-      leave: "echo x > $OPFLOW_VALUES/.hidden", says: "$OPFLOW_VALUES/.hidden: a value's name is"),
-    Bad(leave: "echo x > \"$OPFLOW_VALUES/ä\"", says: "$OPFLOW_VALUES/ä: a value's name is"),
+      leave: "echo x > $OPFLOW_VALUES/.hidden",
+      says: "$OPFLOW_VALUES/.hidden does not have a valid name"),
+    Bad(
+      leave: "echo x > \"$OPFLOW_VALUES/ä\"",
+      says: "$OPFLOW_VALUES/ä does not have a valid name"),
     Bad(
       leave: "head -c 65538 /dev/zero | tr '\\0' x > $OPFLOW_VALUES/big",
-      says: "$OPFLOW_VALUES/big: it has more than the 65536 bytes"),
+      says: "$OPFLOW_VALUES/big is longer than 65536 bytes"),
     Bad(
       leave: "for i in $(seq 101); do echo $i > $OPFLOW_VALUES/v$i; done",
       says: "it left 101 files in $OPFLOW_VALUES"),
     Bad(
       leave: "printf 'a\\0b' > $OPFLOW_VALUES/nul",
-      says: "$OPFLOW_VALUES/nul: it holds a NUL byte"),
+      says: "$OPFLOW_VALUES/nul: it contains a NUL byte"),
     Bad(
       leave: "printf '\\377' > $OPFLOW_VALUES/bytes",
       says: "$OPFLOW_VALUES/bytes: it is not UTF-8"),
-    Bad(leave: "mkdir $OPFLOW_VALUES/sub", says: "$OPFLOW_VALUES/sub: it is a folder, and no file"),
+    Bad(
+      leave: "mkdir $OPFLOW_VALUES/sub",
+      says: "$OPFLOW_VALUES/sub is not a regular file: it is a folder"),
     Bad(
       leave: "ln -s $PWD/kept/file $OPFLOW_VALUES/l",
-      says: "$OPFLOW_VALUES/l: it is a link, and no file"),
+      says: "$OPFLOW_VALUES/l is not a regular file: it is a link"),
     Bad(
-      leave: "mkfifo $OPFLOW_VALUES/pipe", says: "$OPFLOW_VALUES/pipe: it is a FIFO, and no file"),
+      leave: "mkfifo $OPFLOW_VALUES/pipe",
+      says: "$OPFLOW_VALUES/pipe is not a regular file: it is a FIFO"),
     Bad(
       leave: "rm -r $OPFLOW_VALUES", says: "cannot read $OPFLOW_VALUES: No such file or directory"),
     Bad(
@@ -177,7 +188,7 @@ struct ValueTests {
     #expect(run.errors.contains("`needs.a.v` is not what the task left: "), "\(run)")
     #expect(place.lines() == ["a"])
     #expect(try place.status()["c"]?.reason == "value")
-    // Left anew by the next drive.
+    // The next session sets it again.
     try place.write("ok", "")
     try place.opflow("resume")
     #expect(place.lines().count == 3)
@@ -209,10 +220,10 @@ struct ValueTests {
     let run = try place.opflow("run", "-k", status: 1)
     #expect(place.lines() == ["b"])
     #expect(
-      run.errors.contains("`needs.a.long` is longer than the 400 bytes that `if` takes"), "\(run)")
+      run.errors.contains("`needs.a.long` is longer than 400 bytes, the limit of `if`"), "\(run)")
   }
 
-  @Test func `a resume reuses what is the same and knows the values of earlier drives`() throws {
+  @Test func `a resume keeps unchanged results and knows the values of earlier sessions`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -238,7 +249,7 @@ struct ValueTests {
     #expect(try place.status()["d"]?.state == "skipped")
   }
 
-  @Test func `what an earlier drive left is no value of a task that ran again and left none`()
+  @Test func `a value of an earlier session does not count once the task ran again without it`()
     throws
   {
     let place = try Workplace(
@@ -270,7 +281,7 @@ struct ValueTests {
     try place.write("ok", "")
     let resume = try place.opflow("resume")
     #expect(place.lines() == ["a", "b 1", "a", "b 1"])
-    #expect(resume.errors.contains("a runs again: output missing"), "\(resume)")
+    #expect(resume.errors.contains("a: re-run (an output is missing)"), "\(resume)")
   }
 
   @Test(arguments: [
@@ -284,12 +295,12 @@ struct ValueTests {
     try place.writeProgram(
       "leave", "#!/bin/sh\necho $OPFLOW_TASK >> trace\necho 1 > $OPFLOW_VALUES/v\n")
     try place.opflow("run", "-j", "1", status: 1)
-    // In a drive of its own, which does not come to the reader.
+    // In a session of its own, which does not reach the reader.
     try place.write("opflow.yaml", head + "  b: { needs: [a], \(reader) }\n")
     try place.opflow("resume", "--only", "c", status: 1)
     let resume = try place.opflow("resume", status: 1)
     #expect(place.lines() == ["a", "c", "a", "b 1"], "\(resume)")
-    #expect(resume.errors.contains("a runs again: output missing"), "\(resume)")
+    #expect(resume.errors.contains("a: re-run (an output is missing)"), "\(resume)")
     try place.write("ok", "")
     try place.opflow("resume")
     #expect(place.lines() == ["a", "c", "a", "b 1", "b 1"])
@@ -336,7 +347,7 @@ struct ValueTests {
       """)
     let run = try place.opflow("run", "--skip", "a", "-k", status: 1)
     #expect(place.lines() == ["none"])
-    #expect(run.errors.contains("`needs.a.v` is missing: task a left no value v"))
+    #expect(run.errors.contains("`needs.a.v` is missing: task `a` did not set the value `v`"))
   }
 
   @Test func `a download takes its address and hash from a task`() throws {
@@ -353,8 +364,9 @@ struct ValueTests {
     let run = try place.opflow("run", "-k", status: 1)
     #expect(try place.text("got") == "content")
     #expect(
-      run.errors.contains("`needs.a.nothing` is missing: task a left no value nothing"), "\(run)")
-    #expect(run.errors.contains("`sha256` must be 64 hexadecimal digits"), "\(run)")
+      run.errors.contains("`needs.a.nothing` is missing: task `a` did not set the value `nothing`"),
+      "\(run)")
+    #expect(run.errors.contains("`sha256` must have 64 hexadecimal digits"), "\(run)")
     #expect(place.entries().filter { $0.hasPrefix("got") } == ["got"])
     #expect(try place.status()["scheme"]?.state == "failed")
   }
@@ -417,7 +429,7 @@ struct ValueTests {
     #expect(try place.text("kept/file") == "kept")
   }
 
-  @Test func `a family's values are a line each, in the order of its legs`() throws {
+  @Test func `values of a matrix are a line each, in the order of its tasks`() throws {
     let place = try Workplace(
       """
       tasks:
@@ -441,7 +453,7 @@ struct ValueTests {
     #expect(place.lines("none") == ["none"])
   }
 
-  @Test func `of a family no leg of which succeeded a value is empty`() throws {
+  @Test func `a value is empty if no task of the matrix succeeded`() throws {
     let place = try Workplace(
       """
       max_failures: 0
@@ -464,12 +476,13 @@ struct ValueTests {
     let run = try place.opflow("run", "-j", "1", status: 1)
     #expect(place.lines().sorted() == ["<>", "leg <>", "none", "yes"], "\(run)")
     #expect(
-      run.errors.contains("`needs.mixed[n=1].v` is missing: task mixed[n=1] left no value v"),
+      run.errors.contains(
+        "`needs.mixed[n=1].v` is missing: task `mixed[n=1]` did not set the value `v`"),
       "\(run)")
     let status = try place.status()
     #expect(status["misspelt"]?.reason == "value")
     #expect(status["no"]?.reason == "if")
-    // What was skipped by it is so still.
+    // Tasks skipped by such a value stay skipped.
     let resume = try place.opflow("resume", status: 1)
     #expect(place.lines().count == 4, "\(resume)")
   }

@@ -43,7 +43,7 @@ struct SecretOutflowTests {
 
   private mutating func text(_ alphabet: [UInt8]) -> [UInt8] {
     let count = Int.random(in: 12...40, using: &numbers)
-    // No program hands on a blank at the end of a line.
+    // Programs drop a space at the end of a line.
     return (0..<count).map { _ in alphabet.randomElement(using: &numbers) ?? 120 } + [81]
   }
 
@@ -141,7 +141,7 @@ struct SecretOutflowTests {
     return traces
   }
 
-  /// Where any of it stands, also where blanks and line ends come in between.
+  /// The files that contain any of it, also with spaces and newlines in between.
   private func leaks(in folders: String) throws -> [String] {
     try place.shell(
       """

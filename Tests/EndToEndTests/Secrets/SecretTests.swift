@@ -6,7 +6,7 @@ import Testing
 struct SecretTests {
   static let token = "hunter2-s3cr3t/with+signs"
 
-  /// Every file below a folder, and what it holds.
+  /// Every file below a folder, with its contents.
   private func files(of place: Workplace) throws -> [(name: String, bytes: [UInt8])] {
     let root = URL(fileURLWithPath: place.file(".opflow"))
     let all = FileManager.default.enumerator(atPath: root.path)
@@ -23,7 +23,7 @@ struct SecretTests {
   private func expectNowhere(_ words: [String], in place: Workplace) throws {
     for (name, bytes) in try files(of: place) {
       let text = String(decoding: bytes, as: UTF8.self)
-      for word in words { #expect(!text.contains(word), "\(word) stands in \(name)") }
+      for word in words { #expect(!text.contains(word), "\(word) is in \(name)") }
     }
   }
 
@@ -59,14 +59,14 @@ struct SecretTests {
     try place.write("token", Self.token + "\n")
     let environment = ["TOKEN": Self.token]
     let run = try place.opflow("run", "--output", "line", environment: environment)
-    #expect(run.errors.contains("failed with exit code 3: ***"), "\(run)")
+    #expect(run.errors.contains("failed: exit 3: ***"), "\(run)")
     for words in [["plan"], ["why", "a"], ["resume", "-n"]] {
       let view = try place.shell(
         "\"$opflow\" \(words.joined(separator: " ")); true", environment: environment)
       #expect(!view.output.contains(Self.token) && !view.errors.contains(Self.token), "\(view)")
     }
     let plan = try place.opflow("plan", environment: environment)
-    #expect(plan.output.contains("failed with exit code 3"), "\(plan)")
+    #expect(plan.output.contains("failed: exit 3"), "\(plan)")
   }
 
   @Test func `a value comes from another variable, a file and a command`() throws {
@@ -113,12 +113,12 @@ struct SecretTests {
   }
 
   @Test(arguments: [
-    ("{ file: gone }", "cannot be read: "), ("{ file: . }", "is no file"),
-    ("{ file: /dev/zero }", "is no file"), ("{ file: empty }", "is empty"),
-    ("{ file: nul }", "holds a NUL"), ("{ file: huge }", "is longer than 64 KiB"),
-    ("{ run: [sh, -c, 'exit 7'] }", "cannot be had: `sh` ended with exit code 7"),
-    ("{ run: [sh, -c, 'kill -9 $$'] }", "cannot be had: `sh` was ended by signal 9"),
-    ("{ run: [no-such-program] }", "cannot be had: `no-such-program` cannot be run"),
+    ("{ file: gone }", "cannot be read: "), ("{ file: . }", "is not a regular file"),
+    ("{ file: /dev/zero }", "is not a regular file"), ("{ file: empty }", "is empty"),
+    ("{ file: nul }", "contains a NUL byte"), ("{ file: huge }", "is longer than 64 KiB"),
+    ("{ run: [sh, -c, 'exit 7'] }", "cannot be read: `sh` exited with code 7"),
+    ("{ run: [sh, -c, 'kill -9 $$'] }", "cannot be read: `sh` was killed by SIGKILL"),
+    ("{ run: [no-such-program] }", "cannot be read: `no-such-program` cannot be started: "),
     ("{ run: [cat, /dev/zero] }", "is longer than 64 KiB"),
     ("{ run: ['true'] }", "is empty"),
   ])
@@ -166,7 +166,7 @@ struct SecretTests {
     for _ in 0..<2 {
       let run = try place.opflow("run", environment: ["TOKEN": "hunter2-s3cr3t"])
       #expect(
-        run.errors.contains("the name of a file that it reads or leaves holds a secret"), "\(run)")
+        run.errors.contains("the name of an input or output contains a secret"), "\(run)")
       try expectNowhere(["hunter2"], in: place)
     }
     #expect(place.lines() == ["a", "b", "a", "b"])
@@ -373,7 +373,7 @@ struct SecretTests {
             until grep -q signs /proc/$!/comm; do :; done
       """)
     let run = try place.opflow("run", environment: ["TOKEN": "signs-hunter2-s3cr3t"])
-    #expect(run.errors.contains("it left behind: ***"), "\(run)")
+    #expect(run.errors.contains("ended 1 leftover process: ***\n"), "\(run)")
     try expectNowhere(["hunter2"], in: place)
   }
 
@@ -410,7 +410,7 @@ struct SecretTests {
       tasks:
         t: { secrets: [TOK], run: [sh, print] }
       """)
-    // What is written in a manifest is no secret.
+    // Text of the manifest is not a secret.
     try place.write(
       "print",
       """
@@ -437,13 +437,13 @@ struct SecretTests {
       "run", "--set", "v=a\(Self.token)b", status: 2, environment: environment)
     #expect(
       run.errors.contains(
-        "opflow: --set v: its value holds a secret, and is written down; list it under the task's"
-          + " `secrets`, and read it from the environment"), "\(run)")
+        "opflow: --set v: the value contains a secret, and opflow records it; list the secret under"
+          + " `secrets` of the task and read it from the environment\n"), "\(run)")
     #expect(place.runs.isEmpty)
     try place.opflow("run", status: 1, environment: environment)
     let resume = try place.opflow(
       "resume", "--set", "v=\(Self.token)", status: 2, environment: environment)
-    #expect(resume.errors.contains("--set v: its value holds a secret"), "\(resume)")
+    #expect(resume.errors.contains("--set v: the value contains a secret"), "\(resume)")
     try expectNowhere([Self.token], in: place)
     try place.write("go", "")
     try place.opflow("resume", "--set", "v=fine", environment: environment)
@@ -477,7 +477,7 @@ struct SecretTests {
       """)
     let text =
       """
-      opflow: warning: secrets that are not there, and without which it does not start: KEY, TOKEN
+      opflow: warning: missing secrets, without which the run does not start: KEY, TOKEN
 
       """
     #expect(try place.opflow("plan").errors == text)
@@ -496,7 +496,8 @@ struct SecretTests {
         u: { needs: [t], env: { V: "${{ needs.t.v || 1 }}" }, run: "true" }
       """)
     let run = try place.opflow("run", status: 1, environment: ["TOK": "ghp_Ab12Cd34Ef"])
-    #expect(run.errors.contains("$OPFLOW_VALUES: the name of a file holds a secret"), "\(run)")
+    #expect(
+      run.errors.contains("the name of a file in $OPFLOW_VALUES contains a secret"), "\(run)")
     #expect(try !place.shell("cat .opflow/runs/*/journal.log").output.contains("Cd34Ef"))
   }
 }

@@ -16,8 +16,8 @@ struct WrittenSecretTests {
   }
 
   private func text(_ place: String) -> String {
-    "opflow: warning: the value of the secret `TOKEN` stands in \(place), which is written down and"
-      + " shown: have it in `secrets` alone"
+    "opflow: warning: the value of the secret `TOKEN` appears in \(place), which opflow stores and"
+      + " shows; keep it only in the source that `secrets` names"
   }
 
   @Test func `that of another variable of the environment is told`() throws {
@@ -48,7 +48,7 @@ struct WrittenSecretTests {
         """
         tasks:
           a: { secrets: [TOKEN], matrix: { x: { lines: l } }, run: "true" }
-        """, ["l": "one\n\(Self.token)\n"]) == [text("the id `a[x=***]`")])
+        """, ["l": "one\n\(Self.token)\n"]) == [text("the ID `a[x=***]`")])
   }
 
   @Test func `that of a cell of a sheet is told`() throws {
@@ -82,10 +82,10 @@ struct WrittenSecretTests {
     #expect(
       try warnings(
         "tasks: { a: { secrets: [TOKEN], run: 'true' }, \(tasks.joined(separator: ", ")) }")
-        == [text("`desc` of `b0`, and in 2 other tasks")])
+        == [text("`desc` of `b0` and in 2 other tasks")])
     #expect(
       try warnings("tasks: { a: { secrets: [TOKEN], run: 'true' }, \(tasks[0]), \(tasks[1]) }")
-        == [text("`desc` of `b0`, and in another task")])
+        == [text("`desc` of `b0` and in another task")])
   }
 
   @Test(arguments: [
@@ -126,9 +126,9 @@ struct WrittenSecretTests {
 
   /// By a task of the run, which knows the value.
   @Test(arguments: [
-    (#"{ "x-%s": { run: a } }"#, "the id `x-***`"),
+    (#"{ "x-%s": { run: a } }"#, "the ID `x-***`"),
     (#"{ x: { run: [echo, "%s"] } }"#, "`run` of `x`"), ("{ x: { run: a } } # %s", "line 1 of -"),
-    (#"{ x: { matrix: { v: { lines: list } }, run: a } }"#, "the id `x[v=***]`"),
+    (#"{ x: { matrix: { v: { lines: list } }, run: a } }"#, "the ID `x[v=***]`"),
     (#"{ x: { matrix: { rows: rows.csv }, run: a } }"#, "`matrix` of `x[n=a]`"),
   ])
   func `what is added is refused, and written nowhere`(_ tasks: String, _ detail: String) throws {
@@ -148,11 +148,8 @@ struct WrittenSecretTests {
     let run = try place.opflow("run", status: 1, environment: ["TOKEN": Self.token])
     #expect(
       run.errors.contains(
-        """
-        opflow: add: the value of the secret `TOKEN` stands in \(detail), which would be written down
-        """
-      ),
-      "\(run)")
+        "opflow: add: the value of the secret `TOKEN` appears in \(detail), which opflow would"
+          + " store and show; list the secret under `secrets` of the task, "), "\(run)")
     #expect(place.lines() == ["exit 2"])
     #expect(try place.status().tasks.map(\.id) == ["adds"])
     try expectNowhere(in: place, run)
@@ -169,7 +166,7 @@ struct WrittenSecretTests {
         last: { needs: each, run: touch last }
       """)
     let run = try place.opflow("run", "-k", status: 1, environment: ["TOKEN": Self.token])
-    #expect(run.errors.contains("stands in the id `each[p=p%20***]`"), "\(run)")
+    #expect(run.errors.contains("appears in the ID `each[p=p%20***]`"), "\(run)")
     #expect(try place.status()["each"]?.state == "failed")
     #expect(!place.exists("last"))
     try expectNowhere(in: place, run)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Runs that stay open for what is added.
+/// Runs that stay open for added tasks.
 struct ServeTests {
   /// Begins a run `q`, which takes what is added when this returns.
   private func serve(_ place: Workplace) throws -> LiveProcess {
@@ -20,7 +20,7 @@ struct ServeTests {
     _ = try place.opflow("wait", "q", "--for", "a")
     _ = try place.opflow("add", "--run", "q", "b.yaml")
     let close = try place.opflow("close", "--run", "q")
-    #expect(close.output == "closed: the run ends when nothing is left\n")
+    #expect(close.output == "closed the queue; the run ends when all its tasks have ended\n")
     let end = try run.finish()
     #expect(end.status == 0, "\(end)")
     #expect(place.lines() == ["a", "b"])
@@ -53,7 +53,7 @@ struct ServeTests {
     let place = try Workplace("tasks: {}")
     let run = try serve(place)
     let second = try place.opflow("serve", "--name", "q", status: 5)
-    #expect(second.errors.contains("is live and is called `q`"), "\(second)")
+    #expect(second.errors.contains("already has the name `q`"), "\(second)")
     _ = try place.opflow("close", "--run", "q")
     #expect(try run.finish().status == 0)
   }
@@ -77,7 +77,7 @@ struct ServeTests {
     let line = try #require(try place.journal().first { $0.event == "resume" && $0.task.isEmpty })
     #expect(line.values["failures"] == "0")
     let late = try place.opflow("resume", "q")
-    #expect(late.errors.contains("nothing is left to run"), "\(late)")
+    #expect(late.errors.contains("there is nothing left to run"), "\(late)")
   }
 
   @Test(arguments: [SIGKILL, SIGTERM])
@@ -161,7 +161,7 @@ struct ServeTests {
   @Test func `closed, it ends the services that stay when nothing else is left`() throws {
     let place = try Workplace("tasks: { db: { service: {}, run: exec sleep 1000 } }")
     let run = try place.start("serve", "opflow.yaml", "--name", "q")
-    try run.waitForError("stays open")
+    try run.waitForError("the queue is open")
     try place.waitForJournal { $0.contains { $0.event == "ready" } }
     try place.write("a.yaml", "tasks: { a: { needs: db, run: echo a >> trace } }")
     _ = try place.opflow("add", "--run", "q", "a.yaml")

@@ -2,7 +2,7 @@ import Foundation
 import Screen
 import Testing
 
-/// How services end, and what is told of it.
+/// How services end, and the messages about it.
 struct ServiceEndTests {
   private static let serves = "echo up; exec tail -f /dev/null"
 
@@ -43,8 +43,8 @@ struct ServiceEndTests {
     try place.shell("mkfifo die")
     let run = try place.opflow("run")
     #expect(place.lines() == ["api", "api", "test"])
-    #expect(run.errors.contains("it ended by itself, exit 7, starts again"), "\(run)")
-    #expect(run.errors.contains("api interrupted: service db is gone"), "\(run)")
+    #expect(run.errors.contains("ended unexpectedly: exit 7; restarting"), "\(run)")
+    #expect(run.errors.contains("api interrupted: lost service db"), "\(run)")
     place.expectNothingAlive()
   }
 
@@ -59,7 +59,7 @@ struct ServiceEndTests {
     let run = try place.opflow("run", "-j", "1", status: 1)
     #expect(!run.errors.contains("interrupted"), "\(run)")
     #expect(run.errors.contains("pending: db, other"), "\(run)")
-    #expect(try place.opflow("status").output.contains(/db +pending +not needed now/))
+    #expect(try place.opflow("status").output.contains(/db +pending +no longer needed/))
     try place.opflow("resume", status: 1)
     place.expectNothingAlive()
   }
@@ -134,7 +134,7 @@ struct ServiceEndTests {
     run.send(SIGINT)
     #expect(try run.finish().status == 0)
     #expect(place.lines() == ["last"])
-    // With what needs it, it goes with that.
+    // With its dependents it ends after them.
     try place.opflow("run", "--only", "*")
     #expect(place.lines() == ["last", "a", "last"])
     place.expectNothingAlive()
@@ -159,7 +159,7 @@ struct ServiceEndTests {
     #expect(end.errors.contains("2 succeeded"), "\(end)")
     // It is done with that.
     let again = try place.opflow("resume")
-    #expect(again.errors.contains("nothing is left to run"), "\(again)")
+    #expect(again.errors.contains("there is nothing left to run"), "\(again)")
   }
 
   @Test func `what ends has room before what stays, also behind what stays and has none`() throws {
@@ -175,7 +175,7 @@ struct ServiceEndTests {
     let begun = try place.gate("begun")
     let run = try place.start("run")
     #expect(try begun.next() == "late")
-    try run.waitForError(" waits for what others hold that stay")
+    try run.waitForError(" waits for resources that running services hold")
     run.send(SIGINT)
     #expect(try run.finish().status == 0)
     place.expectNothingAlive()

@@ -13,7 +13,7 @@ struct ServiceJobsTests {
     #expect(
       try place.log("migrate")
         == "1-tables.sql applied\n2-customers.sql applied\n3-totals.sql applied\n")
-    // What it says when it is told to end is shown too.
+    // Its output after the stop signal is shown too.
     #expect(run.errors.contains("db | LOG:  database system is shut down"), "\(run)")
     let ends = try place.journal().filter { $0.event == "success" }.map(\.task)
     #expect(ends.last == "db")
@@ -27,7 +27,7 @@ struct ServiceJobsTests {
     let run = try place.opflow(
       "run", "-k", "--output", "group", "--set", "broken=4", status: 1)
     let begin = try #require(
-      run.errorLines.firstIndex { $0 == "  the last of db, which it needs:" }, "\(run)")
+      run.errorLines.firstIndex { $0 == "  last lines of db, a service that it needs:" }, "\(run)")
     // As far as it had come by then: what it says and when its shard ends are told by two
     // processes.
     let said = run.errorLines[(begin + 1)...].prefix { $0.hasPrefix("  db | ") }

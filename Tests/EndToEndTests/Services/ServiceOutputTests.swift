@@ -1,6 +1,6 @@
 import Testing
 
-/// What people see of a service that goes on to print when it is ready.
+/// The output of a service that prints more after it is ready.
 struct ServiceOutputTests {
   /// Says a word for each one that it reads.
   private static let manifest = """
@@ -34,9 +34,9 @@ struct ServiceOutputTests {
     let run = try place.start("run", "--output", output)
     _ = try here.next()
     try place.opflow("suspend", "work")
-    try run.waitForError("request: suspend work")
+    try run.waitForError("work suspended by opflow suspend")
     try place.opflow("continue", "work")
-    try run.waitForError("request: continue work")
+    try run.waitForError("work continued by opflow continue")
     try go.letGo()
     let end = try run.finish()
     let said = end.errorLines.map { $0.replacing("work | ", with: "") }

@@ -1,6 +1,6 @@
 import Testing
 
-/// How it is found out that a service is ready, and what is told where it is not.
+/// Readiness checks of services, and the messages if they fail.
 struct ServiceProbeTests {
   /// Serves one status at every path, at the port that was found for it.
   private static func server(_ address: String, status: Int) -> String {
@@ -44,7 +44,8 @@ struct ServiceProbeTests {
       Self.server("127.0.0.1", status: 503))
     let run = try place.opflow("run", status: 1)
     #expect(
-      run.errors.contains(/not ready after 5.0s: no success from http:.*, status 503/), "\(run)")
+      run.errors.contains(
+        /not ready after 5.0s: no successful response from http:.*; status 503/), "\(run)")
     place.expectNothingAlive()
   }
 
@@ -58,7 +59,7 @@ struct ServiceProbeTests {
 
       """)
     let run = try place.opflow("run", status: 1)
-    #expect(run.errors.contains(/not ready after 5.0s: .*, it has not answered yet/), "\(run)")
+    #expect(run.errors.contains(/not ready after 5.0s: .*; it has not answered yet/), "\(run)")
     place.expectNothingAlive()
   }
 
@@ -78,7 +79,7 @@ struct ServiceProbeTests {
         b: { needs: [leaves], run: echo b >> trace }
       """)
     let run = try place.opflow("run", status: 1)
-    #expect(run.errors.contains("`tail -f /dev/null` has not succeeded"), "\(run)")
+    #expect(run.errors.contains("`tail -f /dev/null` did not succeed"), "\(run)")
     #expect(place.lines() == ["b"])
     place.expectNothingAlive()
   }
@@ -94,7 +95,7 @@ struct ServiceProbeTests {
       """)
     _ = try place.gate("asked")
     let run = try place.opflow("run", status: 1)
-    #expect(!run.errors.contains("left behind"), "\(run)")
+    #expect(!run.errors.contains("leftover"), "\(run)")
     place.expectNothingAlive()
   }
 
@@ -132,7 +133,7 @@ struct ServiceProbeTests {
     let run = try place.opflow(
       "run", "-q", status: 1, environment: ["TOKEN": "quite-a-secret"])
     #expect(run.errors.contains("connection refused\n"), "\(run)")
-    #expect(run.errors.contains("`sh ask.sh` has not succeeded, it ended with exit 2"), "\(run)")
+    #expect(run.errors.contains("`sh ask.sh` did not succeed; it ended with exit 2"), "\(run)")
     let log = try place.log("db")
     #expect(log.hasPrefix("up\n`sh ask.sh` printed last:\n4993\n"), "\(log)")
     #expect(log.contains("5000\nconnection refused\nwith ***\n"), "\(log)")
@@ -153,11 +154,11 @@ struct ServiceProbeTests {
         b: { needs: [none], run: "true" }
       """)
     let run = try place.opflow("run", status: 1)
-    #expect(run.errors.contains("has not succeeded, it has not ended"), "\(run)")
+    #expect(run.errors.contains("did not succeed; it has not ended"), "\(run)")
     #expect(try place.log("hangs").contains("printed last:\nasking\n"), "\(run)")
     #expect(
       run.errors.contains(
-        "`no-such-program` cannot be executed, which is to tell that it is ready: No such file"),
+        "cannot execute its readiness check `no-such-program`: No such file"),
       "\(run)")
     place.expectNothingAlive()
   }
@@ -175,7 +176,7 @@ struct ServiceProbeTests {
     let run = try place.start("run")
     try told.letGo()
     _ = try begun.next()
-    // Whoever would ask again reads it.
+    // Another check would read it.
     try told.letGo()
     try go.letGo()
     #expect(try run.finish().status == 0)

@@ -86,7 +86,7 @@ struct ServiceTests {
     #expect(try place.opflow("status", "--json").output.contains("\"ports\":{\"a\":\(port)}"))
     try go.letGo()
     #expect(try run.finish().status == 0)
-    // What is over has none.
+    // A finished run has none.
     #expect(try place.opflow("status", "--json").output.contains("\"ports\":{}"))
   }
 
@@ -140,7 +140,7 @@ struct ServiceTests {
     let run = try place.opflow("run", "-k", "--output", output, status: 1)
     let lines = run.errorLines
     let begin = try #require(
-      lines.firstIndex { $0.hasPrefix("  the last of web, which it needs:") }, "\(run)")
+      lines.firstIndex { $0.hasPrefix("  last lines of web, a service that it needs:") }, "\(run)")
     let shown = Array(lines[(begin + 1)...].prefix(10))
     var last: [String] = (92...100).map { "  web | \($0)" }
     last.append("  web | up")
@@ -160,7 +160,8 @@ struct ServiceTests {
     let run = try place.opflow("run", "-k", "--output", "group", status: 1)
     #expect(run.errorLines.count { $0 == "  web | spoken" } == 1, "\(run)")
     let pointers = run.errorLines.filter {
-      $0.hasPrefix("  log of web, which it needs: .opflow/runs/") && $0.hasSuffix("/logs/web.log")
+      $0.hasPrefix("  log of web, a service that it needs: .opflow/runs/")
+        && $0.hasSuffix("/logs/web.log")
     }
     #expect(pointers.count == 2, "\(run)")
   }
@@ -186,7 +187,7 @@ struct ServiceTests {
   {
     let place = try Workplace()
     let port = try freePort(place)
-    // What stands there from another time is none.
+    // A file from before the start does not count.
     try place.write("pid", "old")
     // The file is there before anybody can connect.
     let listen =
@@ -236,10 +237,10 @@ struct ServiceTests {
         d: { needs: [missing], run: echo d >> trace }
       """)
     let run = try place.opflow("run", status: 1)
-    #expect(run.errors.contains("not ready after 0.10s: no line of its output has `nothing`"))
-    #expect(run.errors.contains("it ended before it was ready, exit 3"))
-    #expect(run.errors.contains("it ended before it was ready, exit 0: a service stays in the"))
-    #expect(run.errors.contains("`no-such-program` cannot be executed"))
+    #expect(run.errors.contains("not ready after 0.10s: no line of its output matches `nothing`"))
+    #expect(run.errors.contains("ended before it was ready: exit 3"))
+    #expect(run.errors.contains("ended before it was ready: exit 0; a service must stay in the"))
+    #expect(run.errors.contains("cannot execute its readiness check `no-such-program`"))
     #expect(place.lines() == [])
     let skips = try place.journal().filter { $0.event == "skip" }
     #expect(skips.count == 4 && skips.allSatisfy { $0.values["reason"] == "upstream" })
@@ -261,7 +262,9 @@ struct ServiceTests {
         test: { needs: [db], run: echo test >> trace }
       """)
     let run = try place.opflow("run", status: 1)
-    #expect(run.errors.contains("port \(port) is taken: process \(other.pid) (python3)"), "\(run)")
+    #expect(
+      run.errors.contains("port \(port) is already in use by process \(other.pid) (python3)"),
+      "\(run)")
     #expect(place.lines() == [])
     other.send(SIGKILL)
     _ = try other.finish()
@@ -282,8 +285,8 @@ struct ServiceTests {
     try place.shell("mkfifo die")
     let run = try place.opflow("run")
     #expect(place.lines() == ["try", "try"])
-    #expect(run.errors.contains("it ended by itself, exit 7"), "\(run)")
-    #expect(run.errors.contains("service db is gone"), "\(run)")
+    #expect(run.errors.contains("ended unexpectedly: exit 7"), "\(run)")
+    #expect(run.errors.contains("lost service db"), "\(run)")
     let retries = try place.journal().filter { $0.event == "retry" }
     #expect(retries.map { $0.values["reason"] } == ["ended", "service-lost"])
     place.expectNothingAlive()
@@ -354,7 +357,7 @@ struct ServiceTests {
     try place.opflow("run")
     let again = try place.opflow("run")
     #expect(place.lines() == ["test"])
-    #expect(again.errors.contains("db skipped: nothing needed it"), "\(again)")
+    #expect(again.errors.contains("db skipped: no task needed it"), "\(again)")
     let named = try place.start("run", "db")
     try named.waitForError("db is ready")
     named.send(SIGTERM)

@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// What may take long where a watched run looks for changes while nothing is left in it but
-/// services: whoever drives it is there for people all the same.
+/// Slow checks for changes of a watched run that only has services left: its process still answers
+/// users.
 struct ServingLookTests {
   private static func manifest(_ says: String) -> String {
     """
@@ -12,8 +12,8 @@ struct ServingLookTests {
     """
   }
 
-  /// Puts another manifest in place, and holds a lease of it (fcntl(2)) until it is let go: whoever
-  /// opens it waits.
+  /// Puts another manifest in place, and blocks each process that opens it (F_SETLEASE of fcntl(2))
+  /// until `go` is written.
   private static let lease = """
     import fcntl, os, signal
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
@@ -54,7 +54,7 @@ struct ServingLookTests {
   @Test func `a request is answered, and what changed is taken up when it can be read`() throws {
     let (place, run, holder) = try begin()
     try place.opflow("pause")
-    try run.waitForError("request: pause")
+    try run.waitForError("paused by opflow pause")
     #expect(!run.errorText.contains("opflow: changed"), "\(run.errorText)")
     try place.opflow("continue")
     try letGo(place, holder)
@@ -74,7 +74,7 @@ struct ServingLookTests {
     try expectSecond(place, run)
     run.send(SIGINT)
     let end = try run.finish()
-    let request = end.errorLines.firstIndex { $0.hasPrefix("request: continue") }
+    let request = end.errorLines.firstIndex { $0.hasPrefix("continued by opflow continue") }
     let change = end.errorLines.firstIndex { $0.hasPrefix("opflow: changed") }
     #expect(try #require(request) < #require(change), "\(end)")
     place.expectNothingAlive()

@@ -4,9 +4,9 @@ import Testing
 
 /// Services that stay from one round of `opflow run --watch` to the next.
 struct StandingServiceTests {
-  /// Says so each time that it starts, and when it is told to end.
+  /// Writes a line when it starts, and when it gets its stop signal.
   private static func serving(_ name: String) -> String {
-    // Whichever of its two processes is told first.
+    // Works if either of its two processes gets the signal first.
     "echo \(name) >> trace; trap : TERM; echo up; tail -f /dev/null & wait || :;"
       + " echo \(name) ends >> trace"
   }
@@ -39,8 +39,8 @@ struct StandingServiceTests {
       #expect(count("lint", place) == round && count("db", place) == 1)
     }
     let told = try run.leave()
-    #expect(told.contains("db stays up\n"), "\(told)")
-    // What comes last comes once, after it.
+    #expect(told.contains("db keeps running\n"), "\(told)")
+    // The `finally` task runs once, after it.
     #expect(place.lines().suffix(2) == ["db ends", "last"])
     #expect(count("db", place) == 1 && count("db ends", place) == 1)
     let events = try place.journal().filter { $0.task == "db" }.map(\.event)
@@ -59,7 +59,7 @@ struct StandingServiceTests {
     try place.write("src", "1\n")
     let terminal = try place.startAtTerminal("run", "--watch")
     func waitForRounds(_ count: Int) throws {
-      try terminal.wait { $0.text.count { $0.contains(" for changes; Ctrl-C leaves") } == count }
+      try terminal.wait { $0.text.count { $0.contains(" for changes (Ctrl-C to quit)") } == count }
     }
     try waitForRounds(1)
     for round in 2...3 {
@@ -135,7 +135,7 @@ struct StandingServiceTests {
     try place.write("src", "2\n")
     try run.waitForRounds(3)
     let told = try run.leave()
-    #expect(told.contains("since build runs again\n"), "\(told)")
+    #expect(told.contains("build is re-run\n"), "\(told)")
     #expect(count("build", place) == 2, "\(told)")
     #expect(count("web 1", place) == 1 && count("web 2", place) == 1)
     #expect(count("db", place) == 1 && count("db ends", place) == 1)
@@ -179,7 +179,7 @@ struct StandingServiceTests {
     resume.send(SIGINT)
     let end = try resume.finish()
     #expect(end.status == 0, "\(end)")
-    #expect(end.errors.contains("db runs again: interrupted"), "\(end)")
+    #expect(end.errors.contains("db: re-run (interrupted)"), "\(end)")
     #expect(count("db", place) == 2)
     place.expectNothingAlive()
   }

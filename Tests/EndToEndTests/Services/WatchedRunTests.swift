@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// `opflow run --watch`: it stays after the end, and goes on when what it was made of is another.
+/// `opflow run --watch`: it stays after the end, and runs again when its files change.
 struct WatchedRunTests {
   private func begin(
     _ manifest: String, _ files: [String: String] = [:]
@@ -110,7 +110,7 @@ struct WatchedRunTests {
     try place.shell("ln -s a.yaml opflow.yaml")
     let run = try place.watch()
     try place.shell(command)
-    try run.waitForError("opflow: opflow.yaml is another file now, ")
+    try run.waitForError("opflow: opflow.yaml is now ")
     try run.waitForRounds(2)
     #expect(place.lines() == ["a", "b"])
     #expect(place.runs.count == 2)
@@ -128,7 +128,7 @@ struct WatchedRunTests {
     let run = try place.start("run", "--watch", "-f", "p/opflow.yaml")
     try run.waitForRounds(1)
     try place.shell("mv p q")
-    try run.waitForError("opflow: p/opflow.yaml is gone; waiting for it, Ctrl-C leaves")
+    try run.waitForError("opflow: p/opflow.yaml is missing; waiting for it (Ctrl-C to quit)")
     try place.shell("mv q p")
     try place.write("p/opflow.yaml", saying("two"))
     try run.waitForRounds(2)
@@ -142,7 +142,7 @@ struct WatchedRunTests {
     let first = try #require(place.runs.first)
     try place.opflow("clean", "--keep", "0")
     try place.write("opflow.yaml", saying("two"))
-    try run.waitForError("opflow: run \(first) was removed: starting anew")
+    try run.waitForError("opflow: run \(first) was removed; starting a new run")
     try run.waitForRounds(2)
     _ = try run.leave()
     #expect(place.lines() == ["one", "two"])
@@ -163,7 +163,7 @@ struct WatchedRunTests {
     try place.write("opflow.yaml", tasks.replacingOccurrences(of: "SAID", with: "two"))
     let id = try #require(place.runs.first)
     try run.waitForError(
-      "opflow: waiting for run \(id), which process \(resume.pid) drives; Ctrl-C leaves")
+      "opflow: waiting for process \(resume.pid), which holds run \(id) (Ctrl-C to quit)")
     try out.letGo()
     #expect(try resume.finish().status == 0)
     try run.waitForRounds(2)
@@ -196,7 +196,7 @@ struct WatchedRunTests {
     let place = try Workplace("tasks: { a: { run: echo a >> trace } }")
     let run = try place.watch("a")
     try place.write("opflow.yaml", "tasks: { b: { run: echo b >> trace } }")
-    try run.waitForError("which the manifest does not have any more")
+    try run.waitForError("the manifest no longer has `a`, for which the run was started")
     try place.write("opflow.yaml", "tasks: { a: { run: echo again >> trace } }")
     try run.waitForRounds(2)
     _ = try run.leave()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a CI server sees of a run, and who is told of its end.
+/// What a CI server sees of a run, and notifications of its end.
 @Suite struct CITests {
   @Test func `on GitHub failures are annotations at their line, and the step has a summary`() throws
   {
@@ -61,13 +61,14 @@ import Testing
     #expect(warnings.count == 2, "\(run)")
     #expect(
       warnings.last?.hasPrefix(
-        "::warning file=opflow.yaml,line=3,title=flaky::flaky: try 1: exit 1 after ") == true)
+        "::warning file=opflow.yaml,line=3,title=flaky::flaky: attempt 1 failed: exit 1 after ")
+        == true)
     #expect(
       warnings.first?.hasPrefix(
         "::warning file=opflow.yaml,line=2,title=may::allowed to fail: exit 3 after ") == true)
     #expect(warnings.first?.hasSuffix("%0Awhy") == true)
     let summary = try place.text("summary.md")
-    #expect(summary.contains("#### Allowed to fail\n"))
+    #expect(summary.contains("#### Failed (allowed)\n"))
     #expect(summary.contains("| <code>may</code> | exit 3 |\n"))
     #expect(summary.contains("#### Flaky\n"))
     #expect(summary.contains("| <code>flaky</code> | 2 | exit 1 |\n"))
@@ -83,7 +84,8 @@ import Testing
     let end = lines.firstIndex(of: "::endgroup::") ?? 0
     #expect(lines[(start + 1)..<max(end, start + 1)].elementsEqual((1...400_000).map { "\($0)" }))
     #expect(lines.contains("x"))
-    #expect(run.errors.hasSuffix("resume it: opflow resume \(try place.runFolder().suffix(20))\n"))
+    #expect(
+      run.errors.hasSuffix("to continue: opflow resume \(try place.runFolder().suffix(20))\n"))
     // A file is written as it is.
     try place.shell("GITHUB_ACTIONS=true NO_COLOR=1 \"$opflow\" run 2> told", status: 1)
     #expect(try place.text("told").utf8.count >= 2_688_895)
@@ -105,7 +107,7 @@ import Testing
     #expect(told.contains("\"name\":\"demo\"") && told.contains("\"state\":\"failed\",\"exit\":1"))
     #expect(told.contains("\"failed\":[{\"id\":\"a\",\"attempts\":1,\"exit\":3"))
     #expect(
-      run.errors.hasSuffix("said\nopflow: warning: --notify: the command ended with exit 9\n"))
+      run.errors.hasSuffix("said\nopflow: warning: --notify: the command exited with code 9\n"))
     #expect(run.output.hasSuffix("}\n") && !run.output.contains("said"))
     #expect(place.entries(try place.runFolder()).filter { $0.hasPrefix("notify") } == [])
   }
@@ -119,7 +121,7 @@ import Testing
     live.send(SIGINT)
     let run = try live.finish()
     #expect(run.status == 0)
-    #expect(run.errors.hasSuffix("the command was killed, by a signal to opflow\n"))
+    #expect(run.errors.hasSuffix("the command was killed because opflow received a signal\n"))
     place.expectNothingAlive()
   }
 

@@ -44,7 +44,7 @@ struct OutputTests {
       tasks:
         a/b:c@1+2=: { run: "true" }
       """)
-    #expect(try place.opflow("run", status: nil).status == 3, "`=` is no letter of an id")
+    #expect(try place.opflow("run", status: nil).status == 3, "an ID cannot contain `=`")
     try place.write(
       "opflow.yaml",
       """

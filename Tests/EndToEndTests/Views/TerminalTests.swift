@@ -42,12 +42,12 @@ struct TerminalTests {
   @Test func `what runs is shown while it runs, and only the summary stays`() throws {
     let place = try place()
     let terminal = try begin(place)
-    try terminal.wait { $0.text.last?.hasSuffix("(? helps)") == true }
+    try terminal.wait { $0.text.last?.hasSuffix("(? for help)") == true }
     #expect(shown(terminal).count == 4)
     #expect(
       Set(shown(terminal)) == [
         "run RUN (demo): 3 tasks", "first TIME", "second TIME",
-        "[0/3] TIME, 2 running, 1 waiting (? helps)",
+        "[0/3] TIME, 2 running, 1 pending (? for help)",
       ])
     #expect(!terminal.screen.isSynchronized)
     try place.gate("go").letGo(2)
@@ -84,7 +84,7 @@ struct TerminalTests {
     #expect(
       text.dropLast() == [
         "run RUN (demo): 3 tasks",
-        "warning: stopping: running tasks are ended (once more to kill them at once)",
+        "warning: stopping: opflow ends the running tasks (Ctrl-C again to kill them)",
         "pending: third",
         "run RUN interrupted by SIGINT in TIME: 2 cancelled, 1 pending",
       ], "\(text)")
@@ -109,7 +109,7 @@ struct TerminalTests {
       screen.text.contains { $0.contains("Stopped") } && screen.text.last == ">"
     }
     try shell.type("fg\n")
-    try shell.wait { $0.text.contains { $0.contains("run goes on") } }
+    try shell.wait { $0.text.contains { $0.contains("run continued") } }
     try go.letGo()
     try shell.wait { screen in
       screen.text.contains { $0.contains("1 succeeded") } && screen.text.last == ">"
@@ -120,11 +120,11 @@ struct TerminalTests {
     let alone = try place.startAtTerminal("run", "--output", "line")
     _ = try here.next()
     try alone.type("\u{1a}")
-    // The key is read before what is told after it.
+    // opflow reads the key before the end of the task.
     try alone.wait { $0.text.contains { $0.contains("^Z") } }
     try go.letGo()
     #expect(try alone.finish() == 0)
-    #expect(!alone.screen.text.contains { $0.contains("paused") })
+    #expect(!alone.screen.text.contains { $0.contains("suspended") })
   }
 
   @Test func `Ctrl-Z gives the terminal back, and going on draws below what came meanwhile`()
@@ -146,7 +146,7 @@ struct TerminalTests {
     #expect(try terminal.finish() == 0)
     #expect(
       shown(terminal) == [
-        Self.summary[0], "[0/3] run paused", "fg", "[0/3] run goes on", Self.summary[1],
+        Self.summary[0], "[0/3] run suspended", "fg", "[0/3] run continued", Self.summary[1],
       ])
   }
 
@@ -226,7 +226,7 @@ struct TerminalTests {
         && screen.text.contains { $0.hasPrefix("one ") && $0.contains("]  ") }
         && screen.text.last?.contains(" s left") == true
     }
-    // Whoever comes later sees the same.
+    // A later viewer sees the same.
     let watching = try place.startAtTerminal("status", "--watch")
     try watching.wait { screen in
       screen.text.contains {

@@ -181,8 +181,8 @@ struct ViewTests {
     try place.opflow("run", "sub/opflow.yaml", status: 1)
     let status = try place.opflow("status", "sub/opflow.yaml").output
     let line = try #require(status.split(separator: "\n").last)
-    #expect(line.hasPrefix("continue it: opflow resume --state-dir sub/.opflow "))
-    let words = line.dropFirst("continue it: opflow ".count)
+    #expect(line.hasPrefix("to continue: opflow resume --state-dir sub/.opflow "))
+    let words = line.dropFirst("to continue: opflow ".count)
     #expect(try place.shell("$opflow \(words) --dry-run").output.contains("bad"))
   }
 }

@@ -19,8 +19,8 @@ struct WhyTests {
     #expect(
       why.output == """
         b pending
-          wants 1 of gpu, and 0 of 1 is free; held by a (1)
-          nothing else waits for its turn
+          needs 1 of gpu; 0 of 1 is free; held by a (1)
+          position 1 of 1 in the queue
 
         c pending
           needs b (pending)
@@ -38,7 +38,7 @@ struct WhyTests {
     #expect(try run.finish().status == 0)
     try place.opflow("why", status: 2)
     let unknown = try place.opflow("why", "d", status: 2)
-    #expect(unknown.errors == "opflow: why: no task fits `d`\n")
+    #expect(unknown.errors == "opflow: why: no task matches `d`; its tasks: a, b, c\n")
   }
 
   @Test func `a resume fails what must not run twice, and why says so`() throws {
@@ -51,7 +51,10 @@ struct WhyTests {
     _ = try run.finish()
     place.expectNothingAlive()
     let why = try place.opflow("why", "a").output
-    #expect(why.contains("  a resume would fail it, since it was interrupted"), "\(why)")
+    #expect(
+      why.contains(
+        "  would fail on resume: it was interrupted, and has `on_interrupted: fail`; to re-run it:"
+          + " opflow resume "), "\(why)")
   }
 
   @Test func `what only runs after a failure is skipped by a resume, and why says so`() throws {
@@ -68,13 +71,13 @@ struct WhyTests {
     let outcomes = why.split(separator: "\n").filter { $0.contains("a resume would") }
     #expect(
       outcomes == [
-        "  a resume would skip it, because of a", "  a resume would skip it, because of b",
-        "  a resume would run it: skipped before",
+        "  a resume would skip it because of a", "  a resume would skip it because of b",
+        "  a resume would re-run it (skipped last time)",
       ])
     try place.write("ok", "")
     let resumed = try place.opflow("resume", "--output", "line").errors
     #expect(
-      resumed.contains("b skipped: because of a") && resumed.contains("c skipped: because of b"))
+      resumed.contains("b skipped: a did not fail") && resumed.contains("c skipped: b was skipped"))
   }
 
   @Test func `a dead run tells what a resume would do, by the manifest as it is now`() throws {
@@ -95,8 +98,8 @@ struct WhyTests {
     #expect(
       why == """
         b pending
-          began, and was cut short: the run died
-          a resume would run it: interrupted
+          was interrupted when the run died
+          a resume would re-run it (interrupted)
 
         c pending
           did not start before the run died
@@ -105,17 +108,16 @@ struct WhyTests {
 
         """)
     try place.write("opflow.yaml", "tasks: { a: { run: 'true ; true' } }")
-    #expect(try place.opflow("why", "a").output.contains("a resume would run it: changed: run\n"))
-    #expect(try place.opflow("why", "c").output.contains("does not have it any more"))
+    #expect(
+      try place.opflow("why", "a").output.contains(
+        "a resume would re-run it (its `run` changed)\n"))
+    #expect(
+      try place.opflow("why", "c").output.contains(
+        "is no longer in the manifest; a resume would remove it from the run\n"))
     try place.write("opflow.yaml", "tasks: [")
     let broken = try place.opflow("why", "b")
     #expect(
       broken.errors
-        == """
-        opflow: warning: what a resume would do is not known: the manifest cannot be used as it \
-        is now
-
-        """
-    )
+        == "opflow: warning: cannot tell what a resume would do; `opflow check` shows why\n")
   }
 }

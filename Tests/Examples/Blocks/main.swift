@@ -1,4 +1,4 @@
-// A queue of closures, with dependencies and priorities, among tasks of other kinds.
+// A queue of closures with dependencies and priorities, and of other tasks.
 import Opflow
 
 actor Trace {

@@ -1,4 +1,4 @@
-// A download with progress, which goes on where it was when the program is started again.
+// A download with progress that continues where it stopped when the program is restarted.
 import Opflow
 
 let url = CommandLine.arguments[1]

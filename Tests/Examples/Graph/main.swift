@@ -1,4 +1,4 @@
-// Dependencies and priorities, and a program that goes on where it was.
+// Dependencies and priorities, and a program that continues where it stopped.
 import Opflow
 
 let queue = try await TaskQueue(name: "release", maxConcurrent: 2)

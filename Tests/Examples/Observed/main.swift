@@ -1,4 +1,4 @@
-// Completion and state observed: by closures, by sequences, by a look.
+// Three ways to observe state: closures, sequences and properties.
 import Opflow
 
 let queue = try await TaskQueue(name: "observed")

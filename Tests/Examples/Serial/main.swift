@@ -1,4 +1,4 @@
-// A serial queue: one task at a time, in the order in which they were added.
+// A serial queue: one task at a time, in the order of their addition.
 import Opflow
 
 let queue = try await TaskQueue(name: "letters", maxConcurrent: 1)

@@ -4,7 +4,7 @@ import OpflowPlan
 import OpflowViews
 import OpflowWire
 
-/// The journal of a run of five tasks, from bytes to a decision about every task.
+/// Checks the journal of a run of five tasks, from bytes to a decision about each task.
 enum FuzzJournal {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     guard let plan else { throw FuzzFinding("the plan for the journal does not hold") }
@@ -44,7 +44,7 @@ enum FuzzJournal {
     return plan
   }()
 
-  /// What reading a journal gives; nil where it is none.
+  /// The result of reading a journal; nil if it is not a journal.
   private struct Reading {
     var history: RunModel
     var recovery: JournalRecovery
@@ -70,7 +70,7 @@ enum FuzzJournal {
 
   // MARK: - Proof
 
-  /// Lines as the format's own words have them, found without the reader.
+  /// Returns the lines that are valid by the format's definition, found without the reader.
   private static func intactLines(of journal: [UInt8]) -> [[[UInt8]]] {
     var highest: UInt64 = 0
     var lines: [[[UInt8]]] = []
@@ -93,7 +93,7 @@ enum FuzzJournal {
     return lines
   }
 
-  /// The reader sees exactly the intact lines, and nothing ended well without one that says so.
+  /// Checks that the reader sees exactly the valid lines, and that each good end has a line.
   private static func checkProofs(
     _ reading: Reading, _ journal: [UInt8], _ plan: Plan
   ) throws(FuzzFinding) {
@@ -123,7 +123,7 @@ enum FuzzJournal {
       case .waiting, .ready, .checking: break
       }
     }
-    // The same lines, folded twice each, say the same.
+    // Applying each line twice does not change the result.
     let twice = journal.withUnsafeBytes { bytes -> RunModel? in
       guard var reader = try? JournalReader(bytes) else { return nil }
       var history = RunModel()
@@ -136,7 +136,7 @@ enum FuzzJournal {
     var again = reading
     if let twice { again.history = twice }
     try expect(again.brief(plan) == reading.brief(plan), "folding twice gives another history")
-    // What is read without the plan agrees about the run as a whole.
+    // Reading without a plan yields the same run.
     if let run = journal.withUnsafeBytes({ try? RunModel.readRun($0) }) {
       try expect(
         run.close == reading.history.close && run.set == reading.history.set
@@ -146,7 +146,7 @@ enum FuzzJournal {
 
   // MARK: - Repair
 
-  /// At each point of the repair, and after it, the journal reads as before; then it needs none.
+  /// Checks that repair keeps the meaning at each of its points, and that it is needed only once.
   private static func checkRepair(
     _ reading: Reading, _ journal: [UInt8], _ plan: Plan
   ) throws(FuzzFinding) {
@@ -163,7 +163,7 @@ enum FuzzJournal {
     try expect(
       Reading(whole, plan)?.recovery.repair
         == JournalRepair(truncateTo: nil, appendsLineFeed: false), "a repair leaves work to do")
-    // What is appended then is read, and takes nothing away.
+    // An appended line is read, and does not change others.
     var encoder = reading.history.encoder
     encoder.append(.worker(WorkerEntry(pid: 4, startTime: 1, bootID: "b")), at: 1, plan: plan)
     guard let more = Reading(whole + encoder.bytes, plan) else {
@@ -175,9 +175,9 @@ enum FuzzJournal {
       "a line that is appended is not read")
   }
 
-  // MARK: - What follows
+  // MARK: - Decisions
 
-  /// A resume can decide about every task, write that down, and find it so.
+  /// Checks that a resume can decide about each task, and journal and read its decisions.
   private static func checkDecision(
     _ reading: Reading, _ journal: [UInt8], _ plan: Plan
   ) throws(FuzzFinding) {
@@ -211,7 +211,7 @@ enum FuzzJournal {
     _ = decision.initialStates(ResumeRequest())
   }
 
-  /// A line as a value, written anew and read, is the same line.
+  /// Checks that a line that is decoded and encoded again stays the same.
   private static func checkEntries(_ journal: [UInt8], _ plan: Plan) throws(FuzzFinding) {
     var written: [[UInt8]] = []
     journal.withUnsafeBytes { bytes in

@@ -1,9 +1,9 @@
 import OpflowPlan
 
-/// What a plan says of families, secrets and expressions that are evaluated when a task starts:
-/// read and evaluated with every kind of answer that a value may be.
+/// Reads matrices, secrets and late expressions of a plan, and evaluates them with all kinds of
+/// values.
 enum FuzzLate {
-  /// Of so many tasks: one program may stand for many, and each may grow to megabytes.
+  /// Limits the time: one program may serve many tasks, and each result may have megabytes.
   private static let mostTasks = 50
 
   static func readAll(_ plan: Plan) throws(FuzzFinding) {

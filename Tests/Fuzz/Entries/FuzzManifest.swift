@@ -1,7 +1,7 @@
 import OpflowManifest
 import OpflowPlan
 
-/// The manifest, from bytes to a plan or to mistakes with their places.
+/// Checks manifests, from bytes to a plan or to errors with their positions.
 enum FuzzManifest {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     try checkWhole(bytes)
@@ -10,7 +10,7 @@ enum FuzzManifest {
     try checkNamed(bytes, by: "env_file: [x]\ntasks: { root: { run: x } }\n")
   }
 
-  /// The bytes as a file that a manifest names.
+  /// Checks the bytes as a file that a manifest names.
   private static func checkNamed(
     _ bytes: UnsafeRawBufferPointer, by root: StaticString
   ) throws(FuzzFinding) {
@@ -77,7 +77,7 @@ enum FuzzManifest {
       memoryBytes: 1 << 33)
   }
 
-  /// A check without a plan finds the same.
+  /// Checks that a check without a plan agrees.
   private static func checkAlone(
     _ bytes: UnsafeRawBufferPointer, isGood: Bool
   ) throws(FuzzFinding) {
@@ -100,7 +100,7 @@ enum FuzzManifest {
     try expect(control == nil, "a control character is shown: \(control?.value ?? 0)")
   }
 
-  /// Every mistake stands in the file, where a caret can be put below it.
+  /// Checks that each error has a position in the file where a caret can be printed.
   private static func check(
     _ diagnostic: Diagnostic, in bytes: UnsafeRawBufferPointer
   ) throws(FuzzFinding) {

@@ -1,6 +1,6 @@
 import OpflowBase
 
-/// The masker: lines up to an empty one are secrets, all behind it is the stream.
+/// Checks the masker: lines up to an empty one are secrets, the rest is the stream.
 enum FuzzMask {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     let bytes = Array(bytes)
@@ -24,7 +24,7 @@ enum FuzzMask {
     for secret in secrets where !secret.bytes.contains(42) {
       try expect(!contains(whole, secret.bytes), "a secret stands in what is left")
     }
-    // What is masked once holds nothing to be masked, but for what the marks made.
+    // Without marks, the masker must not change the stream.
     if !secrets.contains(where: { $0.bytes.contains(42) }), !whole.contains(42) {
       try expect(whole == stream, "without a mark the stream is another")
     }

@@ -1,7 +1,7 @@
 import OpflowBase
 import OpflowWire
 
-/// What workers and the coordinator tell each other.
+/// Checks messages between workers and the coordinator.
 enum FuzzMessage {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     for line in bytes.split(separator: Field.lineFeed, omittingEmptySubsequences: false) {
@@ -15,15 +15,15 @@ enum FuzzMessage {
     try checkStream(bytes)
   }
 
-  /// What a line says is what it says when it is written anew, in one line of the length that the
-  /// other side takes.
+  /// Checks that a decoded line keeps its meaning when it is encoded, in one line of a valid
+  /// length.
   private static func check<Message: Equatable>(
     _ line: UnsafeRawBufferPointer, _ decode: (UnsafeRawBufferPointer) -> Message?,
     _ encode: (Message, inout FieldWriter) -> Void
   ) throws(FuzzFinding) {
     guard let message = decode(line) else { return }
     let written = encoded(message, encode)
-    // What a hello says of plan and actions is short where this program says it, and never cut.
+    // opflow's own hello lines are short; their plan and actions are never cut.
     if line.starts(with: "hello".utf8), written.count > line.count + 1 { return }
     try expect(
       written.count <= MessageCodec.longestLineBytes, "a line of \(written.count) bytes: \(message)"
@@ -33,8 +33,8 @@ enum FuzzMessage {
     guard let again = decoded(written, decode) else {
       throw FuzzFinding("what was written is no message: \(message)")
     }
-    // Bytes that are no UTF-8 grow when they are replaced, so that free text may be cut; and of
-    // what a download did, texts that are too long for what they are good for are left out.
+    // Invalid UTF-8 grows when it is replaced, so free text may be cut, and useless long strings of
+    // a download's report are dropped.
     let mayDiffer = written.count > line.count || line.starts(with: "fetched".utf8)
     try expect(again == message || mayDiffer, "\(message) became \(again)")
     try expect(encoded(again, encode) == written, "\(again) is written in two ways")
@@ -54,7 +54,7 @@ enum FuzzMessage {
     line.withUnsafeBytes { decode(UnsafeRawBufferPointer(rebasing: $0.dropLast())) }
   }
 
-  /// However the bytes come, in one piece or one by one, they make the same messages.
+  /// Checks that messages do not depend on the sizes of reads.
   private static func checkStream(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     let whole = messages(in: bytes, step: 1000)
     for step in [1, 7, 333] {

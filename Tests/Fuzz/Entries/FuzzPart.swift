@@ -1,19 +1,19 @@
 import OpflowDownload
 
-/// The record beside a download's part.
+/// Checks the record of a download's part file.
 enum FuzzPart {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     _ = PartRecord(bytes)
     let sealed = Seal.lines(bytes)
     guard let record = sealed.withUnsafeBytes({ PartRecord($0) }) else { return }
     try expect(record.totalBytes ?? 0 >= 0, "a length below zero was taken")
-    // What the record says of the part is what it will say when it is written and read again.
+    // The record keeps its meaning when it is encoded and decoded.
     let written = record.encoded()
     try expect(
       written.withUnsafeBytes { PartRecord($0) } == record
         || written.count > PartRecord.longestBytes,
       "the record changes when it is written: \(record)")
-    // A record that lost its end, or a bit, is none.
+    // A record that is cut or has a flipped bit is invalid.
     for end in [written.count - 1, written.count / 2] {
       try expect(
         written[..<end].withUnsafeBytes { PartRecord($0) } == nil, "half a record was taken")

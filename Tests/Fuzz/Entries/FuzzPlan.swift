@@ -2,7 +2,7 @@ import OpflowBase
 import OpflowPlan
 import OpflowWire
 
-/// The compiled plan, with any bytes behind a header that fits them: a checksum is no defence.
+/// Checks compiled plans: any bytes with a valid header, since a checksum is not a defence.
 enum FuzzPlan {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     _ = try? Plan(copying: Array(bytes))
@@ -16,7 +16,7 @@ enum FuzzPlan {
     try run.toTheEnd()
   }
 
-  /// What a worker reads of the tasks that it takes: it checks those, and nothing else of the plan.
+  /// Reads tasks like a worker, which checks only the tasks that it gets.
   private static func runEach(_ plan: Plan) throws(FuzzFinding) {
     var size = 0
     for index in plan.tasks.prefix(400) {
@@ -55,7 +55,7 @@ enum FuzzPlan {
     return plan
   }
 
-  /// Reads all that a plan says; traps where something leads out of it.
+  /// Reads the whole plan; an index out of bounds traps.
   static func readAll(_ plan: Plan) throws(FuzzFinding) {
     var size = 0
     for index in plan.tasks {

@@ -2,7 +2,7 @@ import OpflowBase
 import OpflowPlan
 import OpflowWire
 
-/// What anybody may send to the socket of a run, and what is answered.
+/// Checks requests that any process may send to a run's socket, and the answers.
 enum FuzzRequest {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     for line in bytes.split(separator: Field.lineFeed, omittingEmptySubsequences: false) {
@@ -56,7 +56,7 @@ enum FuzzRequest {
   }
 
   private static func check(_ addition: AddRequest) throws(FuzzFinding) {
-    // What was escaped more briefly than it has to be may be too long.
+    // Brief escapes become longer, possibly too long.
     guard let written = RequestLines.line(addition) else { return }
     let again = written.withUnsafeBytes { bytes in
       try? RequestLines.request(UnsafeRawBufferPointer(rebasing: bytes.dropLast()))
@@ -70,7 +70,7 @@ enum FuzzRequest {
       plan.flags(addition.generator).contains(.control), "a task that may not add: \(addition)")
   }
 
-  /// What is wrong with any bytes can be told to who sent them.
+  /// Checks that each refusal can be sent to the client.
   private static func checkRefusal(_ error: UnreadableRequest) throws(FuzzFinding) {
     let answer = RequestAnswer.refused(detail: error.detail)
     let line = RequestLines.line(answer, to: error.id)

@@ -2,7 +2,7 @@ import OpflowBase
 import OpflowDownload
 import OpflowWire
 
-/// What a server says before the body, and the addresses and dates in it.
+/// Checks response heads of servers, and addresses and dates in them.
 enum FuzzResponse {
   static func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     var reader = ResponseHeadReader()
@@ -44,15 +44,15 @@ enum FuzzResponse {
     _ = address.filePath
   }
 
-  /// What is asked for is what was judged, and holds nothing that ends a line.
+  /// Checks that the sent address is the checked one, and that it cannot end a line.
   private static func checkStable(_ address: WebAddress) throws(FuzzFinding) {
     let text = address.text
-    // A name may be written in any language.
+    // Host names may have any characters.
     try expect(
       text.utf8.allSatisfy { $0 > 32 && $0 != 127 }, "a character that no URL has: \(text)")
     try expect(
       address.pathAndQuery.utf8.allSatisfy { $0 < 127 }, "a path that is not encoded: \(text)")
-    // Without the name and the password, which are sent in another way.
+    // Without user name and password, which are sent separately.
     guard let again = try? WebAddress(text) else {
       throw FuzzFinding("read again, \(text) is no address")
     }

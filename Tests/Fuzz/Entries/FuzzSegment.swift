@@ -1,7 +1,6 @@
 import OpflowPlan
 
-/// A segment of a plan, as anybody may have put it into a run's folder, and what the plan of a run
-/// becomes by it.
+/// Checks a plan segment with any bytes, as found in a run's folder, and the plan that it extends.
 enum FuzzSegment {
   private static let run = """
     resources: { gpu: 2 }
@@ -44,7 +43,7 @@ enum FuzzSegment {
       (try? segment.validate()) != nil, segment.taskCount <= 400
     else { return }
     var grown = GrownPlan(try compiled.get())
-    // Twice: the second time its tasks are there.
+    // The second time, its tasks exist already.
     for _ in 0..<2 { try add(segment, to: &grown) }
   }
 
@@ -64,7 +63,7 @@ enum FuzzSegment {
     try run.toTheEnd()
   }
 
-  /// That of the run, compiled once.
+  /// The plan of the run, compiled once.
   private static let compiled = Result { () throws(FuzzFinding) -> Plan in
     let bytes = try PlanSeed.compile(run, addedTo: nil)
     guard let plan = try? Plan(copying: bytes) else {

@@ -1,13 +1,13 @@
 import OpflowBase
 
-/// A reader of bytes that nobody vouches for, and what must hold of it for any bytes at all.
+/// A reader of untrusted bytes, with the properties that must hold for any bytes.
 ///
-/// One piece of code serves the fuzzer (`scripts/stress fuzz`), the replay of a finding and the
-/// tests, which go through the whole corpus.
+/// The fuzzer (`scripts/stress fuzz`), the replay of a finding and the tests of the corpus share
+/// it.
 package enum FuzzTarget: String, CaseIterable, Sendable {
   case manifest, journal, message, request, plan, segment, part, response, mask
 
-  /// Longer inputs show nothing that these do not.
+  /// Longer inputs reveal nothing new.
   package var longestBytes: Int {
     switch self {
     case .message, .request, .part, .response, .mask: 2048
@@ -16,7 +16,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  /// - Throws: what does not hold. What traps, or goes on without end, is a finding too.
+  /// - Throws: the violated property. A trap or an endless loop is a finding, too.
   package func check(_ bytes: UnsafeRawBufferPointer) throws(FuzzFinding) {
     switch self {
     case .manifest: try FuzzManifest.check(bytes)
@@ -31,7 +31,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a fuzzer sets out from besides the corpus.
+  /// Returns the inputs that the fuzzer starts with, in addition to the corpus.
   package func seeds() throws(FuzzFinding) -> [[UInt8]] {
     switch self {
     case .plan: try PlanSeed.make()
@@ -53,21 +53,21 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
   }
 }
 
-/// A promise that did not hold, in words.
+/// A violated property.
 package struct FuzzFinding: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }
 }
 
-/// Throws the words where the condition is false.
+/// Throws a finding if the condition is false.
 func expect(
   _ condition: Bool, _ words: @autoclosure () -> String
 ) throws(FuzzFinding) {
   if !condition { throw FuzzFinding(words()) }
 }
 
-/// Puts the right checksum in front of lines that begin with eight zeros and a tab, so that a
-/// change of a byte leads into what is behind the checksum. Other lines stay as they are.
+/// Inserts checksums into lines that begin with eight zeros and a tab, so that mutations get past
+/// the check. Other lines stay unchanged.
 enum Seal {
   static func lines(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var sealed = Array(bytes)

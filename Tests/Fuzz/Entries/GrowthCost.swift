@@ -2,18 +2,18 @@ import Glibc
 import OpflowBase
 import OpflowManifest
 
-/// What a manifest costs to compile.
+/// The cost of compiling a manifest.
 package struct GrowthCost: Sendable {
-  /// Bytes of all its files, and what the tasks count for that a few of these make.
+  /// The size of all files, plus a share for each generated task.
   package var size: Int
-  /// Of the plan; 0 where the manifest is refused.
+  /// The size of the plan; 0 if the manifest is invalid.
   package var planBytes: Int
-  /// Of the processor.
+  /// Processor time.
   package var nanoseconds: Int
 
   private static let bytesOfTask = 64
 
-  /// Compiles a manifest in which several things grow at once.
+  /// Compiles a manifest with several growing parts.
   package static func of(_ growths: [ManifestGrowth], count: Int) -> GrowthCost {
     let parts = growths.map { $0.part(count) }
     let text = manifest(parts, count: count)
@@ -66,19 +66,19 @@ package struct GrowthCost: Sendable {
   }
 }
 
-/// Whether the cost of a manifest grows faster than the manifest, by a comparison of one with
-/// another four times as large.
+/// Compares the costs of two manifests, of which one has four times the size, to find costs that
+/// grow faster than the manifest.
 package enum GrowthCheck {
-  /// How much faster it may grow: the square of the size is four times as fast.
+  /// The permitted excess factors; quadratic growth has 4.
   private static let mostBytes = 2.0
   private static let mostTime = 2.2
-  /// What is not worth a comparison.
+  /// Lower costs are not compared.
   private static let littleBytes = 1 << 20
   private static let littleNanoseconds = 30_000_000
-  /// What others have of the machine changes the time, so that one good measurement is enough.
+  /// Other load disturbs the time, so one good measurement is enough.
   private static let tries = 5
 
-  /// - Throws: what grows faster.
+  /// - Throws: the cost that grows faster.
   package static func check(_ growths: [ManifestGrowth], count: Int) throws(FuzzFinding) {
     var finding: FuzzFinding?
     for _ in 0..<tries {

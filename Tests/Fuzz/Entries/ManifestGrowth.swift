@@ -1,10 +1,10 @@
-/// A way in which a manifest grows: a key of which there is ever more, in one place or in every
+/// A way in which a manifest can grow: a key with more and more content, in one place or in each
 /// task.
 package struct ManifestGrowth: Sendable, CustomStringConvertible {
-  /// What there is of it where it is `count`.
+  /// The contents for a `count`.
   struct Part {
-    /// Lines at the top, and entries of `defaults`, of one task and of each of many; `#` is the
-    /// number of one of these.
+    /// Lines at the top, and entries of `defaults`, of one task and of each of many tasks, with `#`
+    /// for the task's number.
     var top = ""
     var defaults = ""
     var one = ""
@@ -14,7 +14,7 @@ package struct ManifestGrowth: Sendable, CustomStringConvertible {
     var files: [String: String] = [:]
   }
 
-  /// The map and the key, as in `task.env`, and what grows of it where there are several ways.
+  /// The map and key, such as `task.env`, and the variant if there are several.
   package let key: String
   package let way: String
   let part: @Sendable (Int) -> Part
@@ -53,7 +53,7 @@ package struct ManifestGrowth: Sendable, CustomStringConvertible {
     }
   }
 
-  /// All of them, each with a count of which a test can afford four times as many.
+  /// All growths. A test has time for four times the count.
   package static let all: [ManifestGrowth] = [
     Self("manifest.name") { Part(top: "name: '\(String(repeating: "x", count: $0))'\n") },
     Self("manifest.desc") { Part(top: "desc: '\(String(repeating: "x", count: $0))'\n") },

@@ -4,8 +4,8 @@ import OpflowJournal
 import OpflowPlan
 import OpflowWire
 
-/// A run of a plan whose tasks end at once, each as its name's hash says. What the engine takes
-/// for granted of a sound plan is put to the test by it.
+/// Runs a plan whose tasks end at once, depending on their names' hashes. Tests the engine's
+/// assumptions about valid plans.
 struct PlanRun: ~Copyable {
   private let plan: Plan
   private var engine: Engine
@@ -50,7 +50,7 @@ struct PlanRun: ~Copyable {
     }
   }
 
-  /// A program is there that does all of them.
+  /// Connects a client that offers all external tasks.
   private mutating func offerExternalTasks() throws(FuzzFinding) {
     guard plan.hasExternalTasks else { return }
     try tell(.block(ClientID(1), .joined))
@@ -75,8 +75,7 @@ struct PlanRun: ~Copyable {
 
   private mutating func tell(_ event: SchedulerEvent) throws(FuzzFinding) {
     events += 1
-    // A task may have millions of tries; those of the first thousand events say what there is to
-    // say.
+    // Tasks may have millions of attempts; the first thousand events are enough.
     if events == 1000 + plan.taskCount * 4 {
       wasKilled = true
       return try tell(.kill)
@@ -96,7 +95,7 @@ struct PlanRun: ~Copyable {
   private mutating func perform(_ step: EngineStep) throws(FuzzFinding) {
     switch step {
     case .tell, .began, .answer, .slot, .dismiss, .passOn: break
-    // Its file is not there: what was added stays.
+    // Refused: the added tasks stay.
     case .retract(let retraction): answer(.retracted(retraction))
     case .write: engine.handle(.wrote, at: now, wall: 1)
     case .sync(let place, _): engine.handle(.synced(upTo: place), at: now, wall: 1)
@@ -126,7 +125,7 @@ struct PlanRun: ~Copyable {
     }
   }
 
-  /// A worker's answer to a message; what follows from it comes among the next steps.
+  /// Delivers a worker's answer; its effects are among the next steps.
   private mutating func answer(_ event: SchedulerEvent) {
     engine.handle(.scheduler(event), at: now, wall: 1)
   }

@@ -1,8 +1,8 @@
 import OpflowManifest
 import OpflowPlan
 
-/// Plans from which a fuzzer sets out: compiled anew, since what is stored would be of an older
-/// layout with the next one, and lead no further than its header.
+/// Plans that the fuzzer starts with. They are compiled each time, since stored ones would be
+/// invalid in the next layout.
 enum PlanSeed {
   private static let manifests = [
     "tasks: { a: { run: 'true' } }",
@@ -46,14 +46,14 @@ enum PlanSeed {
     """,
   ]
 
-  /// - Throws: a manifest that is none.
+  /// - Throws: an invalid manifest.
   static func make() throws(FuzzFinding) -> [[UInt8]] {
     var seeds: [[UInt8]] = []
     for manifest in manifests { seeds.append(try compile(manifest, addedTo: nil)) }
     return seeds
   }
 
-  /// The bytes of a plan, or of a segment that is to be added to one.
+  /// Returns the bytes of a plan, or of a segment for one.
   static func compile(_ manifest: String, addedTo run: Plan?) throws(FuzzFinding) -> [UInt8] {
     let compiled = Array(manifest.utf8).withUnsafeBytes { bytes in
       Result { () throws(ManifestError) -> CompiledManifest? in

@@ -1,5 +1,5 @@
-// The fuzzer: `Fuzz TARGET [LIBFUZZER-ARGUMENT...]`. Built by scripts/stress, which sets
-// OPFLOW_FUZZ for Package.swift, since it needs libFuzzer and coverage in all that it calls.
+// The fuzzer: `Fuzz TARGET [LIBFUZZER-ARGUMENT...]`. scripts/stress builds it with OPFLOW_FUZZ,
+// since all its code needs libFuzzer's coverage.
 
 import CFuzzer
 import FuzzEntries
@@ -7,7 +7,7 @@ import Glibc
 
 nonisolated(unsafe) var target = FuzzTarget.manifest
 
-// A merge starts this program anew with libFuzzer's words only.
+// A merge restarts this program with libFuzzer's arguments only.
 let variable = "OPFLOW_FUZZ_TARGET"
 let isNamed = CommandLine.arguments.count > 1 && !CommandLine.arguments[1].hasPrefix("-")
 let name =
@@ -29,7 +29,7 @@ if CommandLine.arguments.count == 4, CommandLine.arguments[2] == "--seeds" {
   exit(0)
 }
 
-// libFuzzer gets the words behind the target.
+// libFuzzer gets the arguments after the target.
 let words =
   [CommandLine.arguments[0], "-max_len=\(chosen.longestBytes)"]
   + CommandLine.arguments.dropFirst(isNamed ? 2 : 1)

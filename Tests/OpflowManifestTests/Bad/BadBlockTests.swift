@@ -3,24 +3,24 @@ import Testing
 
 @testable import OpflowManifest
 
-/// Wrong declarations of what programs do.
+/// Wrong declarations of external tasks.
 struct BadBlockTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
   static let cases: [BadManifest] = [
     BadManifest(
-      "a block that is none", task: "block: false", "3:12: `block` is `true` where it stands"),
+      "a block that is none", task: "block: false", "3:12: `block` must be `true`"),
     BadManifest(
       "a block that is something else", task: "block: parse",
       "3:12: `block` must be true or false, not `parse`"),
     BadManifest(
       "a block that runs something", task: "run: x\nblock: true",
-      "4:5: a task has either `run` or `block`, and this one has both"),
+      "4:5: a task cannot have both `run` and `block`"),
     BadManifest(
-      "a block with what is said of processes",
+      "a block with keys of processes",
       task: """
         block: true
         env: { A: b }
@@ -34,24 +34,29 @@ struct BadBlockTests {
         finally: true
         memory_limit: 1GB
         """,
-      "4:5: `env` says nothing of a block", "5:5: `dir` says nothing of a block",
-      "6:5: `shell` says nothing of a block", "7:5: `inputs` says nothing of a block",
-      "8:5: `outputs` says nothing of a block", "9:5: `secrets` says nothing of a block",
-      "10:5: `control` says nothing of a block", "11:5: `interactive` says nothing of a block",
-      "12:5: `finally` says nothing of a block", "13:5: `memory_limit` says nothing of a block"),
+      "4:5: an external task (`block`) cannot have `env`",
+      "5:5: an external task (`block`) cannot have `dir`",
+      "6:5: an external task (`block`) cannot have `shell`",
+      "7:5: an external task (`block`) cannot have `inputs`",
+      "8:5: an external task (`block`) cannot have `outputs`",
+      "9:5: an external task (`block`) cannot have `secrets`",
+      "10:5: an external task (`block`) cannot have `control`",
+      "11:5: an external task (`block`) cannot have `interactive`",
+      "12:5: an external task (`block`) cannot have `finally`",
+      "13:5: an external task (`block`) cannot have `memory_limit`"),
     BadManifest(
       "a block that is a service", task: "block: true\nservice: true",
-      "4:5: a service goes with `run`, not with `block`"),
+      "4:5: a service must have `run`, not `block`"),
     BadManifest(
       "a block that needs a service",
       """
       tasks:
         db: { run: x, service: true }
         b: { block: true, needs: [db] }
-      """, "3:29: a block (`block`) cannot need the service `db`"),
+      """, "3:29: an external task (`block`) cannot need the service `db`"),
   ]
 
-  @Test func `a block has the policies of any task`() throws {
+  @Test func `an external task has the policies of any task`() throws {
     let plan = try plan(
       """
       defaults: { env: { A: b }, timeout: 1m }

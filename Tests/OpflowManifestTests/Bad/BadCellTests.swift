@@ -1,8 +1,8 @@
 import OpflowManifest
 import Testing
 
-/// What is wrong with a value that stands in a sheet, or in the lines of a file: where it is used,
-/// and where it stands.
+/// Errors about a value from a table or from the lines of a file: where the manifest uses it, and
+/// where the file has it.
 struct BadCellTests {
   private func told(_ tasks: String, _ files: [String: String]) -> [String] {
     var all = files
@@ -19,7 +19,7 @@ struct BadCellTests {
   private let priorities =
     "must be very_low, low, normal, high, very_high or a number from -1000 to 1000"
 
-  @Test func `every bad cell of a sheet is told, with its line and column`() {
+  @Test func `every bad cell of a table has an error with its line and column`() {
     let tasks = """
         a:
           matrix: { rows: s.csv }
@@ -32,17 +32,17 @@ struct BadCellTests {
         """
         m.yaml:4:15: `priority` \(priorities), not `soon`
         s.csv:5:4: `matrix.prio` is `soon` here
-        m.yaml:2: so it is in `a[name=y]`
+        m.yaml:2: in the matrix task `a[name=y]`
         """,
         """
         m.yaml:4:15: `priority` \(priorities), not `later`
         s.csv:6:5: `matrix.prio` is `later` here
-        m.yaml:2: so it is in `a[name=z]`
+        m.yaml:2: in the matrix task `a[name=z]`
         """,
       ])
   }
 
-  @Test func `a cell that several legs have is told once`() {
+  @Test func `a cell of several matrix tasks has one error`() {
     let tasks = """
         a:
           matrix: { os: [p, q], rows: s.tsv, n: { range: [1, 3] } }
@@ -58,12 +58,12 @@ struct BadCellTests {
         """
         m.yaml:4:14: `timeout` must be a duration, not `soon`
         s.tsv:3:3: `matrix.time` is `soon` here
-        m.yaml:2: so it is in `a[os=p,name=y,n=1]`
+        m.yaml:2: in the matrix task `a[os=p,name=y,n=1]`
         """,
       ])
   }
 
-  @Test func `of a text made of several cells all are told, and none of what is no cell`() {
+  @Test func `a text of several cells has notes about all cells and no other parts`() {
     let tasks = """
         a:
           matrix: { os: [p], rows: s.tsv, unit: { lines: units } }
@@ -92,12 +92,12 @@ struct BadCellTests {
       told(tasks, ["s.tsv": "name\ttime\nx\t5s\n"]) == [
         """
         m.yaml:4:14: `timeout` must be a duration, not `later`
-        m.yaml:2: so it is in `a[name=z]`
+        m.yaml:2: in the matrix task `a[name=z]`
         """
       ])
   }
 
-  @Test func `what a text says in every leg is told once where its values stand in the manifest`() {
+  @Test func `a text that is wrong in every matrix task has one error`() {
     let tasks = """
         a:
           matrix: { n: [1, 2, 3] }
@@ -115,8 +115,7 @@ struct BadCellTests {
     ("{ rows: s.csv }", "a\n\u{0}\n"), ("{ f: { lines: s.csv } }", "a\na\n"),
     ("{ f: { lines: s.csv } }", "\u{0}\n"),
   ])
-  func `a file that is wrong is told once, whoever else reads it`(_ matrix: String, _ file: String)
-  {
+  func `a wrong file has one error, even if two tasks read it`(_ matrix: String, _ file: String) {
     let once = told("  a: { matrix: \(matrix), run: x }\n", ["s.csv": file])
     #expect(once.count == 1 && once[0].hasPrefix("s.csv:"), "\(once)")
     let twice = told(

@@ -1,9 +1,9 @@
 import Testing
 
-/// Documents that are no manifest at all, and traps of YAML.
+/// Documents that are not manifests, and traps of YAML.
 struct BadDocumentTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -34,10 +34,10 @@ struct BadDocumentTests {
       "3:1: a second document begins here"),
     BadManifest(
       "a NUL", "tasks:\n  a: { run: x\0y }",
-      "2:14: a NUL byte stands here"),
+      "2:14: the manifest contains a NUL byte"),
     BadManifest(
       "a NUL by an escape", "tasks:\n  a: { run: \"x\\0y\" }",
-      "2:13: the value holds a NUL character"),
+      "2:13: the value contains a NUL character"),
     BadManifest(
       "a control character", "tasks:\n  a: { run: x\u{7}y }",
       "2:14: the control character U+0007 is not allowed"),
@@ -55,25 +55,25 @@ struct BadDocumentTests {
       "4:1: a tab is used as indentation"),
     BadManifest(
       "an unknown alias", "tasks:\n  a: { run: *script }",
-      "2:13: no anchor `&script` stands before this alias"),
+      "2:13: unknown alias `*script`: no anchor `&script` before it"),
     BadManifest(
       "an alias within its own anchor", "x-a: &a [1, *a]\ntasks: { a: { run: x } }",
-      "1:13: the alias `*a` stands for itself"),
+      "1:13: the alias `*a` refers to itself"),
     BadManifest(
       "a value that begins with an asterisk", "tasks:\n  a: { run: * }",
-      "2:14: YAML takes `*` for an alias, and no name follows"),
+      "2:14: YAML reads `*` as an alias, but no name follows"),
     BadManifest(
       "a condition that YAML takes for a tag", task: "if: !env.CI\nrun: x",
-      "3:9: YAML takes `!env.CI` for a tag, and it has no meaning here"),
+      "3:9: YAML reads `!env.CI` as a tag, which opflow does not support"),
     BadManifest(
       "an unknown tag", "tasks: !map\n  a: { run: x }",
-      "1:8: YAML takes `!map` for a tag, and it has no meaning here"),
+      "1:8: YAML reads `!map` as a tag, which opflow does not support"),
     BadManifest(
       "a merge of a text", "tasks:\n  a: { <<: base, run: x }",
-      "2:12: `<<` merges a map, or a list of maps"),
+      "2:12: `<<` must be a map, or a list of maps"),
     BadManifest(
       "a merge of a list with a text", "x-b: &b { run: x }\ntasks:\n  a: { <<: [*b, 1] }",
-      "3:17: `<<` merges a map, or a list of maps"),
+      "3:17: `<<` must be a map, or a list of maps"),
     BadManifest(
       "a map as a key", "tasks:\n  { a: 1 }: { run: x }",
       "2:3: a key must be a name, not a map"),
@@ -82,10 +82,10 @@ struct BadDocumentTests {
       "2:3: a key must be a name, not a list"),
     BadManifest(
       "an unquoted expression in a list", "tasks:\n  a: { run: [echo, ${{ vars.x }}] }",
-      "2:20: YAML takes the braces of this `${{` for a map"),
+      "2:20: YAML reads the braces of this `${{` as a map"),
     BadManifest(
       "an unquoted expression in a map in braces", "tasks:\n  a: { run: ${{ run.id }} }",
-      "2:13: YAML takes the braces of this `${{` for a map"),
+      "2:13: YAML reads the braces of this `${{` as a map"),
     BadManifest(
       "double braces without a dollar", "vars: { x: 1 }\ntasks:\n  a:\n    run: {{ vars.x }}",
       "4:10: `run` must be a string or a list of strings, not a map"),

@@ -1,9 +1,9 @@
 import Testing
 
-/// Downloads that cannot be.
+/// Invalid downloads.
 struct BadDownloadTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -16,10 +16,10 @@ struct BadDownloadTests {
       "3:22: `url` must be an http, https or file URL"),
     BadManifest(
       "a download without a url", task: "download: { to: y }",
-      "3:15: the `download` has no `url`"),
+      "3:15: `download` has no `url`"),
     BadManifest(
       "a download without a target", task: "download: { url: https://h/x }",
-      "3:15: the `download` has no `to`"),
+      "3:15: `download` has no `to`"),
     BadManifest(
       "a download that is a text", task: "download: https://h/x",
       "3:15: `download` must be a map, not a string"),
@@ -41,7 +41,7 @@ struct BadDownloadTests {
       "3:50: `sha256` must have 64 digits, not 3"),
     BadManifest(
       "a hash that is no hexadecimal", task: "download: { url: https://h/x, to: y, sha256: xyz }",
-      "3:50: `sha256` must be hexadecimal digits"),
+      "3:50: `sha256` must be 64 hexadecimal digits"),
     BadManifest(
       "a sha512 of the length of a sha256",
       task: "download: { url: https://h/x, to: y, sha512: " + String(repeating: "a", count: 64)
@@ -56,11 +56,11 @@ struct BadDownloadTests {
     BadManifest(
       "a header with a bad name",
       task: "download: { url: https://h/x, to: y, headers: { 'a b': c } }",
-      "3:53: `a b` is no name of an HTTP header"),
+      "3:53: `a b` is not a valid HTTP header name"),
     BadManifest(
       "a header with a line end",
       task: "download: { url: https://h/x, to: y, headers: { A: \"b\\nc\" } }",
-      "3:56: `headers.A` holds a line end"),
+      "3:56: `headers.A` contains a newline"),
     BadManifest(
       "a mode without quotes", task: "download: { url: https://h/x, to: y, mode: 0644 }",
       "3:48: `mode` must be a string, not a number"),

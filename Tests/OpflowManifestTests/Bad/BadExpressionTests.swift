@@ -3,7 +3,7 @@ import Testing
 /// Expressions that cannot be evaluated.
 struct BadExpressionTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -26,34 +26,34 @@ struct BadExpressionTests {
       "3:19: unknown name `release`"),
     BadManifest(
       "an unclosed expression", task: "run: echo ${{ run.id",
-      "3:15: `${{` without its `}}`"),
+      "3:15: `${{` is not closed"),
     BadManifest(
       "an expression with nothing in it", task: "run: echo ${{ }}",
-      "3:19: the expression ends where a value should stand"),
+      "3:19: the expression ends, but a value must follow"),
     BadManifest(
       "an unclosed text", task: "run: echo ${{ 'a }}",
-      "3:19: a text in an expression is not closed"),
+      "3:19: a string in the expression is not closed"),
     BadManifest(
       "an operator without its right side", task: "run: echo ${{ run.id == }}",
-      "3:29: the expression ends where a value should stand"),
+      "3:29: the expression ends, but a value must follow"),
     BadManifest(
       "a single equals sign", task: "run: echo ${{ run.id = 'a' }}",
-      "3:26: `=` stands where an operator or the end should"),
+      "3:26: expected an operator or the end, found `=`"),
     BadManifest(
       "a single ampersand", task: "run: echo ${{ run.id & run.id }}",
-      "3:26: `&` stands where an operator or the end should"),
+      "3:26: expected an operator or the end, found `&`"),
     BadManifest(
       "two values in a row", task: "run: echo ${{ run.id run.id }}",
-      "3:26: `run.id` stands where an operator or the end should"),
+      "3:26: expected an operator or the end, found `run.id`"),
     BadManifest(
       "an unclosed parenthesis", task: "run: echo ${{ (run.id }}",
-      "3:27: the expression ends where `)` should stand"),
+      "3:27: the expression ends, but `)` must follow"),
     BadManifest(
       "a parenthesis too many", task: "run: echo ${{ run.id) }}",
-      "3:25: `)` stands where an operator or the end should"),
+      "3:25: expected an operator or the end, found `)`"),
     BadManifest(
       "a character that is none of the language", task: "run: echo ${{ run.id + 1 }}",
-      "3:26: `+` stands where an operator or the end should"),
+      "3:26: expected an operator or the end, found `+`"),
     BadManifest(
       "two mistakes in one text", task: "run: echo ${{ vars.a }} and ${{ vars.b }}",
       "3:19: unknown name `vars.a`",
@@ -75,7 +75,7 @@ struct BadExpressionTests {
       "3:19: unknown name `matrix.arch`"),
     BadManifest(
       "task.id outside of a task", "name: x-${{ task.id }}\ntasks: { a: { run: x } }",
-      "1:13: `task.id` has no value outside of a task"),
+      "1:13: `task.id` has no value outside a task"),
     BadManifest(
       "an empty condition", task: "run: x\nif: ''",
       "4:9: `if` is empty"),
@@ -93,10 +93,10 @@ struct BadExpressionTests {
       "4:22: the expression ends before this"),
     BadManifest(
       "a condition with an unclosed expression", task: "run: x\nif: ${{ env.CI",
-      "4:9: `${{` without its `}}`"),
+      "4:9: `${{` is not closed"),
     BadManifest(
       "a condition with a bad operator", task: "run: x\nif: env.CI = 'true'",
-      "4:16: `=` stands where an operator or the end should"),
+      "4:16: expected an operator or the end, found `=`"),
     BadManifest(
       "an unquoted expression as a number", task: "run: x\npriority: ${{ 'urgent' }}",
       """

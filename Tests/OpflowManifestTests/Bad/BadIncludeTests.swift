@@ -4,7 +4,7 @@ import Testing
 /// Items of `include` that are wrong, and files that they lead to.
 struct BadIncludeTests {
   @Test(arguments: items + files + rings)
-  func `is refused with every mistake in its file`(_ bad: BadProject) {
+  func `is refused with every error in its file`(_ bad: BadProject) {
     #expect(bad.project.errors() == bad.errors)
   }
 
@@ -42,7 +42,7 @@ struct BadIncludeTests {
       "m.yaml:2:28: unknown key `optional` in an item of `include`"),
     BadProject(
       "a key twice", include: "[{ path: db.yaml, path: db.yaml }]",
-      "m.yaml:2:28: the key `path` stands twice in this map"),
+      "m.yaml:2:28: the key `path` occurs twice in this map"),
     BadProject(
       "a path that is a number", include: "[{ path: 3 }]",
       "m.yaml:2:19: `path` must be a string, not a number"),
@@ -68,7 +68,7 @@ struct BadIncludeTests {
       "m.yaml:2:34: `vars` must be a map, not a list"),
     BadProject(
       "a variable with a bad name", include: "[{ path: db.yaml, vars: { 'a b': 1 } }]",
-      "m.yaml:2:36: `a b` is no name of a variable"),
+      "m.yaml:2:36: `a b` is not a valid variable name"),
     BadProject(
       "a variable without a value", include: "[{ path: db.yaml, vars: { x: ~ } }]",
       "m.yaml:2:39: `vars.x` must be a string, a number or a boolean, not null"),
@@ -84,7 +84,7 @@ struct BadIncludeTests {
       "m.yaml:2:16: unknown name `vars.w`"),
     BadProject(
       "a path that comes out empty", include: "['${{ vars.none }}']",
-      "m.yaml:2:11: an item of `include` came out empty from `${{ vars.none }}`"),
+      "m.yaml:2:11: an item of `include` is empty: the result of `${{ vars.none }}`"),
     BadProject(
       "an expression without quotes", include: "[{{ vars.v }}]",
       "m.yaml:2:11: an item of `include` must be a string, not a map"),
@@ -96,18 +96,18 @@ struct BadIncludeTests {
       "m.yaml:2:19: `path` must be a path, not an address"),
     BadProject(
       "include twice", ["m.yaml": "include: []\ninclude: []\ntasks: { a: { run: x } }"],
-      "m.yaml:2:1: the key `include` stands twice in this map"),
+      "m.yaml:2:1: the key `include` occurs twice in this map"),
     BadProject(
       "a name twice", include: "[{ path: db.yaml, as: x }, { path: ci/build.yaml, as: x }]",
-      "m.yaml:2:64: `x` is the name of another include already"),
+      "m.yaml:2:64: another include already has the name `x`"),
     BadProject(
       "a file twice with variables", include: "[db.yaml, { path: ./db.yaml, vars: { x: 1 } }]",
-      "m.yaml:2:28: `db.yaml` is included a second time, with `vars`"),
+      "m.yaml:2:28: `db.yaml` is included twice, the second time with `vars`"),
     BadProject(
       "several mistakes", include: "[3, { as: db }, db.yaml, none.yaml]",
       "m.yaml:2:11: an item of `include` must be a string, not a number",
       "m.yaml:2:14: an item of `include` has no `path`",
-      "m.yaml:2:35: cannot include `none.yaml`: there is no such file"),
+      "m.yaml:2:35: cannot include `none.yaml`: no such file"),
   ]
 
   private static func odd(_ title: String, _ fault: NamedFileFault, _ text: String) -> BadProject {
@@ -119,7 +119,7 @@ struct BadIncludeTests {
   }
 
   static let files: [BadProject] = [
-    odd("a missing file", .missing, "there is no such file"),
+    odd("a missing file", .missing, "no such file"),
     odd("a folder", .noFile("a folder"), "it is a folder, not a file"),
     odd("a FIFO", .noFile("a FIFO"), "it is a FIFO, not a file"),
     odd("no permission", .failed("Permission denied"), "Permission denied"),
@@ -127,45 +127,45 @@ struct BadIncludeTests {
       "a loop of links", .failed("Too many levels of symbolic links"),
       "Too many levels of symbolic links"),
     odd(
-      "a gigabyte", .tooLarge, "it is larger than 256 MiB, or all files are together"),
+      "a gigabyte", .tooLarge, "it is larger than 256 MiB, or all files together are too large"),
     BadProject(
       "a missing file of an included one",
       [
         "m.yaml": "include: [ci/all.yaml]\ntasks: { a: { run: x } }",
         "ci/all.yaml": "# no tasks\ninclude:\n  - build.yaml\n", "build.yaml": "tasks: {}",
       ],
-      "ci/all.yaml:3:5: cannot include `ci/build.yaml`: there is no such file"),
+      "ci/all.yaml:3:5: cannot include `ci/build.yaml`: no such file"),
     BadProject(
       "a missing file in a file above",
       [
         "m.yaml": "include: [ci/all.yaml]\ntasks: { a: { run: x } }",
         "ci/all.yaml": "include: [../common.yaml]\n",
       ],
-      "ci/all.yaml:1:11: cannot include `ci/../common.yaml`: there is no such file"),
+      "ci/all.yaml:1:11: cannot include `ci/../common.yaml`: no such file"),
     BadProject(
       "an absolute path", include: "[/etc/none.yaml]",
-      "m.yaml:2:11: cannot include `/etc/none.yaml`: there is no such file"),
+      "m.yaml:2:11: cannot include `/etc/none.yaml`: no such file"),
     BadProject(
       "a pattern", include: "['ci/*.yaml']",
-      "m.yaml:2:11: cannot include `ci/*.yaml`: there is no such file"),
+      "m.yaml:2:11: cannot include `ci/*.yaml`: no such file"),
     BadProject(
-      "a missing file, of which nothing follows",
+      "a missing file, without further errors",
       ["m.yaml": "include: [none.yaml]\ntasks: { a: { needs: [make, b/c], run: x } }"],
-      "m.yaml:1:11: cannot include `none.yaml`: there is no such file"),
+      "m.yaml:1:11: cannot include `none.yaml`: no such file"),
   ]
 
   static let rings: [BadProject] = [
     BadProject(
       "a file that includes itself",
       ["m.yaml": "tasks: { a: { run: x } }\ninclude: [./m.yaml]"],
-      "m.yaml:2:11: files include each other in a ring: m.yaml -> m.yaml"),
+      "m.yaml:2:11: `include` cycle: m.yaml -> m.yaml"),
     BadProject(
       "two files that include each other",
       [
         "m.yaml": "include: [a/b.yaml]\ntasks: { a: { run: x } }",
         "a/b.yaml": "tasks: { b: { run: x } }\ninclude: [{ path: ../m.yaml, as: again }]",
       ],
-      "a/b.yaml:2:19: files include each other in a ring: m.yaml -> a/b.yaml -> m.yaml"),
+      "a/b.yaml:2:19: `include` cycle: m.yaml -> a/b.yaml -> m.yaml"),
     BadProject(
       "a ring below the root",
       [
@@ -174,10 +174,10 @@ struct BadIncludeTests {
         "c.yaml": "include: [d.yaml]\ntasks: { c: { run: x } }",
         "d.yaml": "include: [{ path: b.yaml, as: b }]\ntasks: { d: { run: x } }",
       ],
-      "d.yaml:1:19: files include each other in a ring: b.yaml -> c.yaml -> d.yaml -> b.yaml"),
+      "d.yaml:1:19: `include` cycle: b.yaml -> c.yaml -> d.yaml -> b.yaml"),
   ]
 
-  @Test func `a ring is found through another name, and told with every step`() throws {
+  @Test func `a cycle is found through another name and shown with every step`() throws {
     var project = Project([
       "m.yaml": "include: [b.yaml]\ntasks: { a: { run: x } }",
       "b.yaml": "tasks: { b: { run: x } }\ninclude:\n  - link.yaml\n",
@@ -185,15 +185,15 @@ struct BadIncludeTests {
     project.links["link.yaml"] = "m.yaml"
     let problem = try #require(project.diagnostics().first)
     #expect(
-      problem.message == "files include each other in a ring: m.yaml -> b.yaml -> m.yaml")
+      problem.message == "`include` cycle: m.yaml -> b.yaml -> m.yaml")
     #expect(
       problem.notes.map { "\($0.file):\($0.line): \($0.message)" } == [
         "m.yaml:1: `m.yaml` includes `b.yaml` here", "b.yaml:3: `b.yaml` includes `m.yaml` here",
       ])
-    #expect(problem.help == "take one of these includes away")
+    #expect(problem.help == "remove one of these includes")
   }
 
-  @Test func `what to do is said`() {
+  @Test func `the help says what to do`() {
     func help(_ include: String) -> String? {
       BadProject("", include: include).project.diagnostics().first?.help
     }
@@ -202,21 +202,23 @@ struct BadIncludeTests {
     #expect(help("db.yaml") == "write a list: [db.yaml]")
     #expect(help("[{ taskfile: db.yaml }]") == "the key is `path` here")
     #expect(help("[{ path: db.yaml, namespace: x }]") == "the key is `as` here")
-    #expect(help("[{ path: db.yaml, optional: true }]") == "an included file must be there")
-    #expect(help("['ci/*.yaml']") == "no pattern is expanded here: name each file")
+    #expect(
+      help("[{ path: db.yaml, optional: true }]")
+        == "an included file must exist; remove this key")
+    #expect(help("['ci/*.yaml']") == "opflow does not expand patterns here; name each file")
     #expect(
       help("[ci/x.yaml]")
-        == "a path starts from the folder of the file it stands in; this one leads to"
+        == "a path is relative to the folder of the file that contains it; this one is"
         + " /data/project/ci/x.yaml")
   }
 
-  @Test func `a hundred levels of files end at the sixty-fifth, with its place`() {
+  @Test func `a hundred levels of files end at level 65, with a place`() {
     var files = ["m.yaml": "include: [1.yaml]\ntasks: { a: { run: x } }"]
     for level in 1...100 {
       files["\(level).yaml"] = "tasks: { t\(level): { run: x } }\ninclude: [\(level + 1).yaml]"
     }
     #expect(
-      Project(files).errors() == ["64.yaml:2:11: files are included deeper than 64 levels"])
+      Project(files).errors() == ["64.yaml:2:11: `include` is nested deeper than 64 levels"])
   }
 
   @Test func `files that include one file twice each do not grow without end`() {
@@ -227,7 +229,7 @@ struct BadIncludeTests {
     }
     files["41.yaml"] = "tasks: { a: { run: x } }"
     let errors = Project(files).errors()
-    #expect(errors.contains { $0.hasSuffix(": more than 10000 files are included") })
+    #expect(errors.contains { $0.hasSuffix(": the manifest includes more than 10000 files") })
     #expect(errors.count <= 50)
   }
 }

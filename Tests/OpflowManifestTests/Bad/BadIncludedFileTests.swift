@@ -1,10 +1,10 @@
 import OpflowManifest
 import Testing
 
-/// Mistakes in files that are included, and between files.
+/// Errors in included files, and between files.
 struct BadIncludedFileTests {
   @Test(arguments: tops + tasks + between)
-  func `is refused with every mistake in its file`(_ bad: BadProject) {
+  func `is refused with every error in its file`(_ bad: BadProject) {
     #expect(bad.project.errors() == bad.errors)
   }
 
@@ -25,31 +25,31 @@ struct BadIncludedFileTests {
     BadProject("empty tasks", db: "tasks: {}", "db.yaml:1:8: `tasks` is empty"),
     BadProject(
       "tasks as a list", db: "tasks: [b]",
-      "db.yaml:1:8: `tasks` must be a map from ids to tasks, not a list"),
+      "db.yaml:1:8: `tasks` must be a map of task IDs to tasks, not a list"),
     BadProject(
       "max_parallel", db: "max_parallel: 2\ntasks: { b: { run: x } }",
-      "db.yaml:1:1: `max_parallel` stands in an included file"),
+      "db.yaml:1:1: `max_parallel` cannot be in an included file"),
     BadProject(
       "max_failures", db: "tasks: { b: { run: x } }\nmax_failures: 0",
-      "db.yaml:2:1: `max_failures` stands in an included file"),
+      "db.yaml:2:1: `max_failures` cannot be in an included file"),
     BadProject(
       "resources", db: "resources: { net: 1 }\ntasks: { b: { run: x } }",
-      "db.yaml:1:1: `resources` stands in an included file"),
+      "db.yaml:1:1: `resources` cannot be in an included file"),
     BadProject(
       "an unknown key", db: "task: { b: { run: x } }",
       "db.yaml:1:1: unknown key `task` in the manifest"),
     BadProject(
       "keep_runs", db: "keep_runs: 5\ntasks: { b: { run: x } }",
-      "db.yaml:1:1: `keep_runs` stands in an included file"),
+      "db.yaml:1:1: `keep_runs` cannot be in an included file"),
     BadProject(
       "if_running", db: "if_running: wait\ntasks: { b: { run: x } }",
-      "db.yaml:1:1: `if_running` stands in an included file"),
+      "db.yaml:1:1: `if_running` cannot be in an included file"),
     BadProject(
       "concurrency", db: "tasks: { b: { run: x } }\nconcurrency: x",
-      "db.yaml:2:1: `concurrency` stands in an included file"),
+      "db.yaml:2:1: `concurrency` cannot be in an included file"),
     BadProject(
       "another version", db: "version: 2\ntasks: { b: { run: x } }",
-      "db.yaml:1:10: this opflow reads version 1 of the format, not 2"),
+      "db.yaml:1:10: this opflow reads version 1 of the manifest format, not 2"),
     BadProject(
       "a name that is a number", db: "name: 5\ntasks: { b: { run: x } }",
       "db.yaml:1:7: `name` must be a string, not a number"),
@@ -62,7 +62,7 @@ struct BadIncludedFileTests {
       "db.yaml:1:17: unknown name `vars.b`"),
     BadProject(
       "env with a bad name", db: "env: { 'A=B': 1 }\ntasks: { b: { run: x } }",
-      "db.yaml:1:8: `A=B` is no name of an environment variable"),
+      "db.yaml:1:8: `A=B` is not a valid environment variable name"),
     BadProject(
       "wrong defaults", db: "defaults: { timeout: soon }\ntasks: { b: { run: x } }",
       "db.yaml:1:22: `timeout` must be a duration, not `soon`"),
@@ -92,25 +92,25 @@ struct BadIncludedFileTests {
       "db.yaml:2:29: unknown resource `net`"),
     BadProject(
       "an unclosed expression", db: "tasks:\n  b: { run: 'x ${{ env.A' }",
-      "db.yaml:2:16: `${{` without its `}}`"),
+      "db.yaml:2:16: `${{` is not closed"),
     BadProject(
-      "a bad id", db: "tasks:\n  'b c': { run: x }", "db.yaml:2:3: `b c` is no id of a task"),
+      "a bad id", db: "tasks:\n  'b c': { run: x }", "db.yaml:2:3: `b c` is not a valid task ID"),
     BadProject(
       "a wrong condition", db: "tasks:\n  b: { run: x, if: 'env.A =' }",
-      "db.yaml:2:27: `=` stands where an operator or the end should"),
+      "db.yaml:2:27: expected an operator or the end, found `=`"),
   ]
 
   static let between: [BadProject] = [
     BadProject(
       "one id in two files", db: "tasks:\n  a: { run: y }",
-      "db.yaml:2:3: the id `a` is taken: another file has a task of that name"),
+      "db.yaml:2:3: another file already has a task `a`"),
     BadProject(
       "an id that begins as another file's do",
       [
         "m.yaml": "include: [{ path: db.yaml, as: db }]\ntasks: { db/up: { run: x } }",
         "db.yaml": "tasks:\n  up: { run: x }",
       ],
-      "db.yaml:2:3: the id `db/up` is taken: another file has a task of that name"),
+      "db.yaml:2:3: another file already has a task `db/up`"),
     BadProject(
       "an id that grows too long",
       [
@@ -118,7 +118,7 @@ struct BadIncludedFileTests {
           "include: [{ path: db.yaml, as: \(String(repeating: "d", count: 100)) }]",
         "db.yaml": "tasks:\n  \(String(repeating: "t", count: 155)): { run: x }",
       ],
-      "db.yaml:2:3: the id `\(String(repeating: "d", count: 100))/"
+      "db.yaml:2:3: the task ID `\(String(repeating: "d", count: 100))/"
         + "\(String(repeating: "t", count: 155))` is longer than 255 bytes"),
     BadProject(
       "a variable that does not reach in",
@@ -156,7 +156,7 @@ struct BadIncludedFileTests {
         "m.yaml": "include: [{ path: db.yaml, as: db }]\ntasks:\n  a: { needs: [db/up], run: x }",
         "db.yaml": "tasks:\n  up: { needs: [/a], run: x }",
       ],
-      "m.yaml:3:16: tasks need each other in a ring: a -> db/up -> a"),
+      "m.yaml:3:16: dependency cycle: a -> db/up -> a"),
     BadProject(
       "a need of a `finally` task of another file",
       [
@@ -193,13 +193,13 @@ struct BadIncludedFileTests {
       "b.yaml:1:23: unknown key `x` in a task"),
   ]
 
-  @Test func `what is no text of UTF-8 has its place in its file`() {
+  @Test func `invalid UTF-8 has a place in its file`() {
     var project = Project(["m.yaml": "include: [db.yaml]\ntasks: { a: { run: x } }"])
     project.files["db.yaml"] = Array("tasks:\n  b: { run: ".utf8) + [0xFF, 10]
-    #expect(project.errors() == ["db.yaml:2:13: the manifest is not UTF-8 from here on"])
+    #expect(project.errors() == ["db.yaml:2:13: the manifest is not valid UTF-8 here"])
   }
 
-  @Test func `one id in two files is told with both places`() throws {
+  @Test func `an ID in two files has an error with both places`() throws {
     let project = Project([
       "m.yaml": "include: [a.yaml, b.yaml]", "a.yaml": "tasks:\n  x: { run: x }",
       "b.yaml": "tasks:\n\n  x: { run: x }",
@@ -208,7 +208,7 @@ struct BadIncludedFileTests {
     #expect(problem.file == "b.yaml" && problem.line == 3 && problem.column == 3)
     #expect(
       problem.notes.map { "\($0.file):\($0.line): \($0.message)" } == ["a.yaml:2: the first `x`"])
-    #expect(problem.help == "rename one of them, or include one of the files with an `as`")
+    #expect(problem.help == "rename one of the tasks, or include one of the files with an `as`")
   }
 
   @Test func `a need has the name as its file would write it for help`() {
@@ -223,7 +223,7 @@ struct BadIncludedFileTests {
     #expect(help("db/migrat") == "did you mean `db/migrate`?")
   }
 
-  @Test func `--set of what only a file with a name of its own has is a mistake`() {
+  @Test func `--set for a variable of a file with its own name is an error`() {
     let project = Project([
       "m.yaml": "include: [{ path: db.yaml, as: db }]\ntasks: { a: { run: x } }",
       "db.yaml": "vars: { port: 1 }\ntasks: { b: { run: x } }",
@@ -233,7 +233,7 @@ struct BadIncludedFileTests {
         == ["--set port:0:0: the manifest has no variable `port`"])
   }
 
-  @Test func `mistakes of all files count together`() {
+  @Test func `errors of all files count together`() {
     var files = ["m.yaml": "include: [\((0..<30).map { "\($0).yaml" }.joined(separator: ", "))]"]
     for number in 0..<30 {
       files["\(number).yaml"] = "tasks: { a\(number): {}, b\(number): {}, c\(number): {} }"

@@ -1,7 +1,7 @@
 import Testing
 
-/// A manifest that must be refused, and what must be said about it: `line:column: message` of each
-/// mistake, in the order of the file.
+/// A manifest that must be refused, with the expected `line:column: message` of each error, in the
+/// order of the file.
 struct BadManifest: Sendable, CustomTestStringConvertible {
   var title: String
   var text: String

@@ -1,9 +1,9 @@
 import Testing
 
-/// Needs that cannot be.
+/// Invalid `needs`.
 struct BadNeedTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -27,13 +27,13 @@ struct BadNeedTests {
       "3:35: `a` is needed twice"),
     BadManifest(
       "needs that are a map", task: "run: x\nneeds: { task: b }",
-      "4:12: `needs` must be an id or a list, not a map"),
+      "4:12: `needs` must be a task ID or a list, not a map"),
     BadManifest(
       "a need that is a list", task: "run: x\nneeds: [[b]]",
-      "4:13: an item of `needs` must be the id of a task, not a list"),
+      "4:13: an item of `needs` must be a task ID, not a list"),
     BadManifest(
       "a need that is null", task: "run: x\nneeds: [~]",
-      "4:13: an item of `needs` must be the id of a task, not null"),
+      "4:13: an item of `needs` must be a task ID, not null"),
     BadManifest(
       "a need without its task", task: "run: x\nneeds: [{ on: success }]",
       "4:13: an item of `needs` has no `task`"),
@@ -46,7 +46,7 @@ struct BadNeedTests {
       "3:39: `on` must be success, failure, finished or ran, not `done`"),
     BadManifest(
       "a ring of two", "tasks:\n  a: { run: x, needs: b }\n  b: { run: x, needs: a }",
-      "2:23: tasks need each other in a ring: a -> b -> a"),
+      "2:23: dependency cycle: a -> b -> a"),
     BadManifest(
       "a ring of three behind another task",
       """
@@ -59,7 +59,7 @@ struct BadNeedTests {
           needs:
             - a
       """,
-      "3:24: tasks need each other in a ring: a -> b -> c -> a"),
+      "3:24: dependency cycle: a -> b -> c -> a"),
     BadManifest(
       "two rings",
       """
@@ -69,8 +69,8 @@ struct BadNeedTests {
         c: { run: x, needs: d }
         d: { run: x, needs: c }
       """,
-      "2:23: tasks need each other in a ring: a -> b -> a",
-      "4:23: tasks need each other in a ring: c -> d -> c"),
+      "2:23: dependency cycle: a -> b -> a",
+      "4:23: dependency cycle: c -> d -> c"),
     BadManifest(
       "a need of a finally task",
       "tasks:\n  a: { run: x, needs: c }\n  c: { run: x, finally: true }",

@@ -1,9 +1,9 @@
 import Testing
 
-/// Wrong declarations of services, and of what needs them.
+/// Wrong declarations of services, and of their dependents.
 struct BadServiceTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -24,7 +24,7 @@ struct BadServiceTests {
   private static func beside(_ key: String, _ value: String) -> BadManifest {
     BadManifest(
       "`\(key)` beside a service", task: "run: x\nservice: true\n\(key): \(value)",
-      "5:5: `\(key)` says nothing of a service")
+      "5:5: a service cannot have `\(key)`")
   }
 
   private static func needed(_ condition: String) -> BadManifest {
@@ -34,7 +34,7 @@ struct BadServiceTests {
       tasks:
         db: { service: true, run: x }
         a: { run: x, needs: [{ task: db, on: \(condition) }] }
-      """, "3:32: `on: \(condition)` says nothing of the service `db`")
+      """, "3:32: `on: \(condition)` does not apply to the service `db`")
   }
 
   static let cases: [BadManifest] = [
@@ -46,10 +46,10 @@ struct BadServiceTests {
       "4:14: `service` must be true or a map, not a list"),
     BadManifest(
       "a service of a download", task: "download: { url: http://a/b, to: b }\nservice: true",
-      "4:5: a service goes with `run`, not with `download`"),
+      "4:5: a service must have `run`, not `download`"),
     BadManifest(
-      "a service of a question", task: "approve: yes?\nservice: true",
-      "4:5: a service goes with `run`, not with `approve`"),
+      "a service of an approval", task: "approve: yes?\nservice: true",
+      "4:5: a service must have `run`, not `approve`"),
     BadManifest(
       "an unknown key", task: "run: x\nservice: { redy: { port: 1 } }",
       "4:16: unknown key `redy` in `service`"),
@@ -60,20 +60,20 @@ struct BadServiceTests {
       "no ports", task: "run: x\nservice: { ports: [] }", "4:23: `ports` is empty"),
     BadManifest(
       "a port's number as a name", task: "run: x\nservice: { ports: ['80'] }",
-      "4:24: `ports` are names, and `80` is none"),
+      "4:24: `80` is not a valid port name"),
     BadManifest(
       "a port's name with a dot", task: "run: x\nservice: { ports: [a.b] }",
-      "4:24: `ports` are names, and `a.b` is none"),
+      "4:24: `a.b` is not a valid port name"),
     BadManifest(
       "two ports of one variable", task: "run: x\nservice: { ports: [a-b, A_B] }",
-      "4:29: the variable OPFLOW_PORT_A_B is another port's already"),
+      "4:29: another port has the same variable, OPFLOW_PORT_A_B"),
     BadManifest(
       "a name of no port", task: "run: x\nservice: { ports: [a], ready: { port: b } }",
-      "4:43: `b` is no name of this service's `ports`"),
+      "4:43: `b` is not one of the service's `ports`"),
     BadManifest(
       "a URL with a port that it does not have",
       task: "run: x\nservice: { ports: [a], ready: { http: 'http://localhost:$OPFLOW_PORT_B/' } }",
-      "4:43: `$OPFLOW_PORT_B` in `http` is no port of this service"),
+      "4:43: `$OPFLOW_PORT_B` in `http` is not a port of this service"),
     BadManifest(
       "values of what runs no command to its end",
       """
@@ -83,9 +83,9 @@ struct BadServiceTests {
         d: { download: { url: "http://a/b", to: b } }
         a: { run: x, needs: [s], env: { A: "${{ needs.s.x }}" } }
         b: { run: x, needs: [q, d], env: { A: "${{ needs.q.x }}", B: "b${{ needs.d.x }}" } }
-      """, "5:43: `s` is a service, and leaves no values",
-      "6:46: `q` is a question, and leaves no values",
-      "6:70: `d` is a download, and leaves no values"),
+      """, "5:43: `s` is a service, so it has no values",
+      "6:46: `q` is an approval, so it has no values",
+      "6:70: `d` is a download, so it has no values"),
     BadManifest(
       "a port of one name of two that are needed",
       """
@@ -93,16 +93,16 @@ struct BadServiceTests {
         db: { service: { ports: [main] }, run: x }
         api: { service: { ports: [main] }, run: x }
         a: { run: x, needs: [db, api] }
-      """, "4:28: `api` and `db` both tell a port in OPFLOW_PORT_MAIN"),
+      """, "4:28: `api` and `db` both set OPFLOW_PORT_MAIN to a port"),
     BadManifest(
       "ready as a number", task: "run: x\nservice: { ready: 80 }",
       "4:23: `ready` must be a map, not a number"),
     BadManifest(
       "ready by nothing", task: "run: x\nservice: { ready: { timeout: 3s } }",
-      "4:23: `ready` says nothing of what makes the service ready"),
+      "4:23: `ready` has no check"),
     BadManifest(
       "ready by two things", task: "run: x\nservice: { ready: { port: 1, log: up } }",
-      "4:39: `ready` is one of `port`, `http`, `log`, `exec`, `file`, and this one has 2"),
+      "4:39: `ready` can have only one of `port`, `http`, `log`, `exec`, `file`, not 2"),
     BadManifest(
       "a port that is none", task: "run: x\nservice: { ready: { port: 70000 } }",
       "4:31: `port` must be from 1 to 65535, not 70000"),
@@ -112,7 +112,7 @@ struct BadServiceTests {
       "4:31: `http` must be an http URL of this machine"),
     BadManifest(
       "a URL that is encrypted", task: "run: x\nservice: { ready: { http: 'https://localhost/' } }",
-      "4:31: a service is asked by http, not by https"),
+      "4:31: opflow checks services by http, not https"),
     BadManifest(
       "a script instead of a command", task: "run: x\nservice: { ready: { exec: pg_isready } }",
       "4:31: `exec` must be a list of strings, not a string"),
@@ -124,12 +124,12 @@ struct BadServiceTests {
     beside("on_interrupted", "fail"), beside("interactive", "true"),
     needed("finished"), needed("failure"), needed("ran"),
     BadManifest(
-      "a question that needs one",
+      "an approval that needs one",
       """
       tasks:
         db: { service: true, run: x }
         a: { approve: yes?, needs: [db] }
-      """, "3:31: a question (`approve`) cannot need the service `db`"),
+      """, "3:31: an approval (`approve`) cannot need the service `db`"),
     BadManifest(
       "more together than there is",
       """
@@ -139,7 +139,7 @@ struct BadServiceTests {
         api: { service: true, run: x, needs: [db], resources: { slots: 1 } }
         a: { run: x, needs: [api], resources: { slots: 1 } }
       """,
-      "5:24: with its services (api, db) the task wants 3 of `slots`, of which there is 2"),
+      "5:24: the task and its services (api, db) need 3 of `slots`; the limit is 2"),
     BadManifest(
       "more together than there is, of a service that others need",
       """
@@ -150,6 +150,6 @@ struct BadServiceTests {
         api: { service: true, run: x, needs: [db], resources: { slots: 1 } }
         db: { service: true, run: x, resources: { slots: 1 } }
       """,
-      "5:41: with its services (db) the task wants 2 of `slots`, of which there is 1"),
+      "5:41: the task and its services (db) need 2 of `slots`; the limit is 1"),
   ]
 }

@@ -3,7 +3,7 @@ import Testing
 /// Wrong values of the keys that say when, where and how often a task runs.
 struct BadTaskRuleTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -47,10 +47,10 @@ struct BadTaskRuleTests {
       "4:10: `dir` is empty"),
     BadManifest(
       "an unknown shell", task: "run: x\nshell: fish",
-      "4:12: opflow does not know how `fish` takes a script"),
+      "4:12: opflow does not know how to pass a script to `fish`"),
     BadManifest(
       "a shell with flags in one text", task: "run: x\nshell: bash -e",
-      "4:12: opflow does not know how `bash -e` takes a script"),
+      "4:12: opflow does not know how to pass a script to `bash -e`"),
     BadManifest(
       "a shell that is a map", task: "run: x\nshell: { a: b }",
       "4:12: `shell` must be a string or a list of strings, not a map"),
@@ -138,25 +138,25 @@ struct BadTaskRuleTests {
       "3:14: a download cannot have `control`"),
     BadManifest(
       "a command that asks", task: "run: x\napprove: Sure?",
-      "4:5: a task has either `run` or `approve`, and this one has both"),
+      "4:5: a task cannot have both `run` and `approve`"),
     BadManifest(
-      "a question that says nothing", task: "approve: ' '",
+      "an empty question", task: "approve: ' '",
       "3:14: `approve` is empty"),
     BadManifest(
-      "a question in a list", task: "approve: [Sure?]",
+      "an approval in a list", task: "approve: [Sure?]",
       "3:14: `approve` must be a string, not a list"),
     BadManifest(
-      "a question with an environment", task: "approve: Sure?\nenv: { A: b }",
-      "4:5: `env` says nothing of a question (`approve`)"),
+      "an approval with an environment", task: "approve: Sure?\nenv: { A: b }",
+      "4:5: an approval (`approve`) cannot have `env`"),
     BadManifest(
-      "a question that is tried again", task: "approve: Sure?\nretry: 3",
-      "4:5: `retry` says nothing of a question (`approve`)"),
+      "an approval that is tried again", task: "approve: Sure?\nretry: 3",
+      "4:5: an approval (`approve`) cannot have `retry`"),
     BadManifest(
-      "a question with exit codes", task: "approve: Sure?\nallow_failure: [1]",
-      "4:20: a question has no exit code that `allow_failure` could list"),
+      "an approval with exit codes", task: "approve: Sure?\nallow_failure: [1]",
+      "4:20: an approval (`approve`) has no exit codes for `allow_failure`"),
     BadManifest(
-      "a question at the end of all", task: "approve: Sure?\nfinally: true",
-      "4:5: `finally` says nothing of a question (`approve`)"),
+      "an approval at the end of all", task: "approve: Sure?\nfinally: true",
+      "4:5: an approval (`approve`) cannot have `finally`"),
     BadManifest(
       "control that is no answer", task: "run: x\ncontrol: 1",
       "4:14: `control` must be true or false, not `1`"),

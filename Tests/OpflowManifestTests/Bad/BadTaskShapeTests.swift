@@ -1,9 +1,9 @@
 import Testing
 
-/// Ids, keys and actions of tasks that are wrong.
+/// Invalid IDs, keys and actions of tasks.
 struct BadTaskShapeTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -19,31 +19,31 @@ struct BadTaskShapeTests {
       "2:6: task `a` must be a map, not a list"),
     BadManifest(
       "a task with a bad id", "tasks:\n  'a b': { run: x }",
-      "2:3: `a b` is no id of a task"),
+      "2:3: `a b` is not a valid task ID"),
     BadManifest(
       "a task with an empty id", "tasks:\n  '': { run: x }",
-      "2:3: the id of a task is empty"),
+      "2:3: the task ID is empty"),
     BadManifest(
       "a task with an id that begins with a dot", "tasks:\n  .a: { run: x }",
-      "2:3: `.a` is no id of a task"),
+      "2:3: `.a` is not a valid task ID"),
     BadManifest(
       "a task with the id of a tag", "tasks:\n  tag:a: { run: x }",
-      "2:3: the id `tag:a` begins with `tag:`"),
+      "2:3: the task ID `tag:a` begins with `tag:`"),
     BadManifest(
       "a task with a bracket in its id", "tasks:\n  'a[1]': { run: x }",
-      "2:3: `a[1]` is no id of a task"),
+      "2:3: `a[1]` is not a valid task ID"),
     BadManifest(
       "a task with a long id", "tasks:\n  " + String(repeating: "a", count: 256) + ": { run: x }",
-      "2:3: the id of a task is longer than 255 bytes"),
+      "2:3: the task ID is longer than 255 bytes"),
     BadManifest(
       "a task with an id that is not ASCII", "tasks:\n  bäu: { run: x }",
-      "2:3: `bäu` is no id of a task"),
+      "2:3: `bäu` is not a valid task ID"),
     BadManifest(
       "a task twice", "tasks:\n  a: { run: x }\n  b: { run: x }\n  a: { run: y }",
-      "4:3: the key `a` stands twice in this map"),
+      "4:3: the key `a` occurs twice in this map"),
     BadManifest(
       "a key twice", task: "run: x\nrun: y",
-      "4:5: the key `run` stands twice in this map"),
+      "4:5: the key `run` occurs twice in this map"),
     BadManifest(
       "no action", task: "dir: x",
       "2:3: task `a` has nothing to do"),
@@ -56,7 +56,7 @@ struct BadTaskShapeTests {
       "2:3: task `a` has nothing to do"),
     BadManifest(
       "two actions", task: "run: x\ndownload: { url: http://h/x, to: y }",
-      "4:5: a task has either `run` or `download`, and this one has both"),
+      "4:5: a task cannot have both `run` and `download`"),
     BadManifest(
       "an unknown key", task: "run: x\nprioritty: high",
       "4:5: unknown key `prioritty` in a task"),
@@ -134,10 +134,10 @@ struct BadTaskShapeTests {
       "3:10: `run` is empty"),
     BadManifest(
       "a list with an empty program", task: "run: ['', x]",
-      "3:11: the first word of `run` is empty"),
+      "3:11: the first item of `run` is empty"),
     BadManifest(
       "a list with several lines", task: "run:\n  - make all\n  - make test",
-      "4:9: the first item of `run` is the program's name, and this one holds a blank"),
+      "4:9: the first item of `run` must be the name of a program, not `make all`"),
     BadManifest(
       "a list in a list", task: "run: [echo, [a]]",
       "3:17: an item of `run` must be a string, not a list"),

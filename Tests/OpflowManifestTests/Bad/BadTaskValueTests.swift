@@ -3,7 +3,7 @@ import Testing
 /// Wrong values of the other keys of a task.
 struct BadTaskValueTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -28,7 +28,7 @@ struct BadTaskValueTests {
       "4:21: `on_interrupted` must be rerun or fail, not `ignore`"),
     BadManifest(
       "several tags in a text", task: "run: x\ntags: slow, ui",
-      "4:11: `tags` is one tag here, and a tag holds no blank and no comma"),
+      "4:11: a tag cannot contain a space or a comma"),
     BadManifest(
       "a tag that is a number", task: "run: x\ntags: [a, 1]",
       "4:15: an item of `tags` must be a string, not a number"),
@@ -40,7 +40,7 @@ struct BadTaskValueTests {
       "4:15: `env.A` has no value; it must be a string, a number or a boolean"),
     BadManifest(
       "an env value twice", task: "run: x\nenv: { A: 1, A: 2 }",
-      "4:18: the key `A` stands twice in this map"),
+      "4:18: the key `A` occurs twice in this map"),
     BadManifest(
       "a resource that is unknown", task: "run: x\nresources: { nett: 1 }",
       "4:18: unknown resource `nett`"),
@@ -63,11 +63,11 @@ struct BadTaskValueTests {
     BadManifest(
       "a resource beyond its capacity",
       "resources: { net: 2 }\ntasks:\n  a: { run: x, resources: { net: 3 } }",
-      "3:34: `net` 3 is more than its capacity 2"),
+      "3:34: `net: 3` is more than the limit of 2"),
     BadManifest(
       "a fraction beyond the capacity",
       "resources: { gpu: 0.5 }\ntasks:\n  a: { run: x, resources: { gpu: 0.75 } }",
-      "3:34: `gpu` 0.75 is more than its capacity 0.5"),
+      "3:34: `gpu: 0.75` is more than the limit of 0.5"),
     BadManifest(
       "a fraction finer than thousandths",
       "resources: { gpu: 1 }\ntasks:\n  a: { run: x, resources: { gpu: 0.3333 } }",
@@ -84,6 +84,6 @@ struct BadTaskValueTests {
       "3:34: `resources.gpu` must be a number or a size, not `-0.5`"),
     BadManifest(
       "downloads beyond their capacity", "tasks:\n  a: { run: x, resources: { download: 5 } }",
-      "2:39: `download` 5 is more than its capacity 4"),
+      "2:39: `download: 5` is more than the limit of 4"),
   ]
 }

@@ -1,9 +1,9 @@
 import Testing
 
-/// Mistakes in the top-level keys.
+/// Errors in the top-level keys.
 struct BadTopLevelTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -13,19 +13,19 @@ struct BadTopLevelTests {
       "1:1: `tasks` is missing"),
     BadManifest(
       "tasks without a value", "tasks:",
-      "1:7: `tasks` must be a map from ids to tasks, not empty"),
+      "1:7: `tasks` must be a map of task IDs to tasks, not empty"),
     BadManifest(
       "tasks with nothing in it", "tasks: {}",
       "1:8: `tasks` is empty"),
     BadManifest(
       "tasks as a list", "tasks:\n  - run: x",
-      "2:3: `tasks` must be a map from ids to tasks, not a list"),
+      "2:3: `tasks` must be a map of task IDs to tasks, not a list"),
     BadManifest(
       "tasks as a text", "tasks: build",
-      "1:8: `tasks` must be a map from ids to tasks, not a string"),
+      "1:8: `tasks` must be a map of task IDs to tasks, not a string"),
     BadManifest(
       "another version", "version: 2\ntasks: { a: { run: x } }",
-      "1:10: this opflow reads version 1 of the format, not 2"),
+      "1:10: this opflow reads version 1 of the manifest format, not 2"),
     BadManifest(
       "a version in quotes", "version: \"1\"\ntasks: { a: { run: x } }",
       "1:10: `version` must be a whole number, not \"1\""),
@@ -46,7 +46,7 @@ struct BadTopLevelTests {
       "1:1: unknown key `variables` in the manifest"),
     BadManifest(
       "a key twice", "name: a\nname: b\ntasks: { a: { run: x } }",
-      "2:1: the key `name` stands twice in this map"),
+      "2:1: the key `name` occurs twice in this map"),
     BadManifest(
       "a name that is a number", "name: 42\ntasks: { a: { run: x } }",
       "1:7: `name` must be a string, not a number"),
@@ -104,10 +104,10 @@ struct BadTopLevelTests {
       "1:12: `vars.a` must be a string, a number or a boolean, not a list"),
     BadManifest(
       "a variable with a bad name", "vars: { 'a b': 1 }\ntasks: { a: { run: x } }",
-      "1:9: `a b` is no name of a variable"),
+      "1:9: `a b` is not a valid variable name"),
     BadManifest(
       "a variable twice", "vars:\n  a: 1\n  a: 2\ntasks: { a: { run: x } }",
-      "3:3: the key `a` stands twice in this map"),
+      "3:3: the key `a` occurs twice in this map"),
     BadManifest(
       "a variable that sees a later one",
       "vars:\n  a: ${{ vars.b }}\n  b: 1\ntasks: { a: { run: x } }",
@@ -123,10 +123,10 @@ struct BadTopLevelTests {
       "1:11: `env.A` must be a string, a number or a boolean, not a map"),
     BadManifest(
       "an environment name with an equals sign", "env: { 'A=B': 1 }\ntasks: { a: { run: x } }",
-      "1:8: `A=B` is no name of an environment variable"),
+      "1:8: `A=B` is not a valid environment variable name"),
     BadManifest(
       "an environment name of opflow's own", "env: { OPFLOW_RUN: 1 }\ntasks: { a: { run: x } }",
-      "1:8: `OPFLOW_RUN` is opflow's own"),
+      "1:8: `OPFLOW_RUN` is reserved: opflow sets the variables that begin with `OPFLOW_`"),
     BadManifest(
       "resources as a list", "resources: [net]\ntasks: { a: { run: x } }",
       "1:12: `resources` must be a map, not a list"),
@@ -159,10 +159,10 @@ struct BadTopLevelTests {
       "1:19: `resources.cpu` must be a whole number, not `2GiB`"),
     BadManifest(
       "cpu set twice", "max_parallel: 4\nresources: { cpu: 2 }\ntasks: { a: { run: x } }",
-      "2:14: the capacity of `cpu` is set twice"),
+      "2:14: the limit of `cpu` is set twice"),
     BadManifest(
       "a resource with a bad name", "resources: { 'a b': 1 }\ntasks: { a: { run: x } }",
-      "1:14: `a b` is no name of a resource"),
+      "1:14: `a b` is not a valid resource name"),
     BadManifest(
       "defaults as a list", "defaults: [a]\ntasks: { a: { run: x } }",
       "1:11: `defaults` must be a map, not a list"),

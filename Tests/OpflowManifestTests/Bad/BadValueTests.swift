@@ -1,9 +1,9 @@
 import Testing
 
-/// Values of other tasks where they cannot be, and such as cannot be there.
+/// Invalid references to values of other tasks.
 struct BadValueTests {
   @Test(arguments: cases)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) {
+  func `is refused with every error at its place`(_ bad: BadManifest) {
     #expect(errors(in: bad.text) == bad.errors)
   }
 
@@ -20,20 +20,20 @@ struct BadValueTests {
   }
 
   private static func elsewhere(_ place: String) -> String {
-    "\(place): `needs.a.v` cannot stand here"
+    "\(place): `needs.a.v` cannot be used here"
   }
 
   static let cases: [BadManifest] = [
     reader(
       "in a string run", "run: echo ${{ needs.a.v }}",
-      "5:19: `needs.a.v` cannot stand in a string `run`: use env"),
+      "5:19: `needs.a.v` cannot be part of a script in `run`"),
     reader(
       "in a block run", "run: |\n  one\n  echo ${{ needs.a.v }}",
-      "7:16: `needs.a.v` cannot stand in a string `run`: use env"),
+      "7:16: `needs.a.v` cannot be part of a script in `run`"),
     reader(
       "twice in a string run", "run: echo ${{ needs.a.v }} ${{ needs.a.w }}",
-      "5:19: `needs.a.v` cannot stand in a string `run`: use env",
-      "5:36: `needs.a.w` cannot stand in a string `run`: use env"),
+      "5:19: `needs.a.v` cannot be part of a script in `run`",
+      "5:36: `needs.a.w` cannot be part of a script in `run`"),
     reader("in dir", "run: x\ndir: ${{ needs.a.v }}", elsewhere("6:14")),
     reader("in shell", "run: x\nshell: [sh, '${{ needs.a.v }}']", elsewhere("6:22")),
     reader("in a shell's name", "run: x\nshell: ${{ needs.a.v }}", elsewhere("6:16")),
@@ -67,85 +67,86 @@ struct BadValueTests {
       elsewhere("5:53")),
     BadManifest(
       "in needs", "tasks:\n  a: { run: x }\n  b: { needs: [a, '${{ needs.a.v }}'], run: x }",
-      "3:24: `needs.a.v` cannot stand here"),
+      "3:24: `needs.a.v` cannot be used here"),
     BadManifest(
       "in the manifest's env", "env: { A: '${{ needs.a.v }}' }\ntasks: { a: { run: x } }",
-      "1:16: `needs.a.v` cannot stand here"),
+      "1:16: `needs.a.v` cannot be used here"),
     BadManifest(
       "in vars", "vars: { A: '${{ needs.a.v }}' }\ntasks: { a: { run: x } }",
-      "1:17: `needs.a.v` cannot stand here"),
+      "1:17: `needs.a.v` cannot be used here"),
     BadManifest(
       "in the env of defaults",
       "defaults: { env: { A: '${{ needs.a.v }}' } }\ntasks: { a: { run: x } }",
-      "1:28: `needs.a.v` cannot stand here"),
+      "1:28: `needs.a.v` cannot be used here"),
     BadManifest(
       "in the env of defaults that differ from task to task",
       "defaults: { env: { A: '${{ needs.a.v }}', B: '${{ task.id }}' } }\ntasks: { a: { run: x } }",
-      "1:28: `needs.a.v` cannot stand here"),
+      "1:28: `needs.a.v` cannot be used here"),
     BadManifest(
       "in the manifest's name", "name: ${{ needs.a.v }}\ntasks: { a: { run: x } }",
-      "1:11: `needs.a.v` cannot stand here"),
+      "1:11: `needs.a.v` cannot be used here"),
     BadManifest(
       "of a task that is not needed",
       "tasks:\n  a: { run: x }\n  b: { run: x, env: { V: '${{ needs.a.v }}' } }",
-      "3:31: task `b` does not need `a`, whose value `v` it reads"),
+      "3:31: task `b` reads the value `v` of `a`, but does not need `a`"),
     reader(
       "of a task that is not there", "env: { V: '${{ needs.c.v }}' }\nrun: x",
-      "5:20: task `b` does not need `c`, whose value `v` it reads"),
+      "5:20: task `b` reads the value `v` of `c`, but does not need `c`"),
     reader(
       "of itself", "env: { V: '${{ needs.b.v }}' }\nrun: x",
-      "5:20: task `b` does not need `b`, whose value `v` it reads"),
+      "5:20: task `b` reads the value `v` of `b`, but does not need `b`"),
     reader(
       "two that are not needed", "env: { V: '${{ needs.c.v }}', W: '${{ needs.d.v }}' }\nrun: x",
-      "5:20: task `b` does not need `c`, whose value `v` it reads",
-      "5:43: task `b` does not need `d`, whose value `v` it reads"),
+      "5:20: task `b` reads the value `v` of `c`, but does not need `c`",
+      "5:43: task `b` reads the value `v` of `d`, but does not need `d`"),
     reader(
       "in an if, of a task that is not needed", "if: needs.c.v == 'x'\nrun: x",
-      "5:9: task `b` does not need `c`, whose value `v` it reads"),
+      "5:9: task `b` reads the value `v` of `c`, but does not need `c`"),
     reader(
       "in a list, of a task that is not needed", "run: [echo, '${{ needs.c.v }}']",
-      "5:22: task `b` does not need `c`, whose value `v` it reads"),
+      "5:22: task `b` reads the value `v` of `c`, but does not need `c`"),
     reader(
       "in an address, of a task that is not needed",
       "download: { url: 'http://h/${{ needs.c.v }}', to: f }",
-      "5:36: task `b` does not need `c`, whose value `v` it reads"),
+      "5:36: task `b` reads the value `v` of `c`, but does not need `c`"),
     reader(
       "in a hash, of a task that is not needed",
       "download: { url: 'http://h/', sha256: '${{ needs.c.v }}', to: f }",
-      "5:48: task `b` does not need `c`, whose value `v` it reads"),
+      "5:48: task `b` reads the value `v` of `c`, but does not need `c`"),
     reader(
       "a task without a name", "env: { V: '${{ needs.a }}' }\nrun: x",
-      "5:20: `needs.a` names no value"),
+      "5:20: `needs.a` does not name a value"),
     reader(
-      "nothing", "env: { V: '${{ needs. }}' }\nrun: x", "5:20: `needs.` names no value"),
+      "nothing", "env: { V: '${{ needs. }}' }\nrun: x", "5:20: `needs.` does not name a value"),
     reader(
       "a dot at the end", "env: { V: '${{ needs.a. }}' }\nrun: x",
-      "5:20: `needs.a.` names no value"),
+      "5:20: `needs.a.` does not name a value"),
     reader(
       "as GitHub writes it", "env: { V: '${{ needs.a.outputs.v }}' }\nrun: x",
-      "5:20: `needs.a.outputs.v` names no value"),
+      "5:20: `needs.a.outputs.v` does not name a value"),
     reader(
       "a name with a minus sign", "env: { V: '${{ needs.a.my-value }}' }\nrun: x",
-      "5:20: `my-value` is no name of a value"),
+      "5:20: `my-value` is not a valid value name"),
     reader(
       "a name with a slash", "env: { V: '${{ needs.a.x/y }}' }\nrun: x",
-      "5:20: `x/y` is no name of a value"),
+      "5:20: `x/y` is not a valid value name"),
     reader(
       "a name that is too long",
       "env: { V: '${{ needs.a.\(String(repeating: "n", count: 129)) }}' }\nrun: x",
-      "5:20: the name of the value in `needs.a.\(String(repeating: "n", count: 32))…` is too long"),
+      "5:20: the name of the value in `needs.a.\(String(repeating: "n", count: 32))…` is too"
+        + " long"),
     reader(
       "beside a mistake", "env: { V: '${{ needs.a.v + vars.x }}' }\nrun: x",
-      "5:30: `+` stands where an operator or the end should"),
+      "5:30: expected an operator or the end, found `+`"),
     reader(
       "beside an unknown name", "env: { V: '${{ needs.a.v || vars.x }}' }\nrun: x",
       "5:33: unknown name `vars.x`"),
     reader(
       "an if with a bad operator", "if: needs.a.v = 'x'\nrun: x",
-      "5:19: `=` stands where an operator or the end should"),
+      "5:19: expected an operator or the end, found `=`"),
     reader(
       "a pattern without its right side", "if: needs.a.v =~\nrun: x",
-      "5:21: the expression ends where a value should stand"),
+      "5:21: the expression ends, but a value must follow"),
     reader(
       "steps", "env: { V: '${{ steps.a.outputs.v }}' }\nrun: x",
       "5:20: unknown name `steps.a.outputs.v`"),

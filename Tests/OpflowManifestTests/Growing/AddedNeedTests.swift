@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// What is added to a run needs tasks of the run.
+/// Tasks that are added to a run need tasks of the run.
 struct AddedNeedTests {
   private static let first = """
     resources: { db: 2 }
@@ -22,7 +22,7 @@ struct AddedNeedTests {
     try GrowingRun(Self.first)
   }
 
-  @Test func `needs name tasks of the run, and those of what is added`() throws {
+  @Test func `needs name tasks of the run and of the addition`() throws {
     var run = try run()
     let segment = try run.add(
       """
@@ -38,7 +38,7 @@ struct AddedNeedTests {
     let plan = run.plan
     #expect(plan.ids.suffix(6) == ["one", "two", "three", "four", "five[arch=b]", "six"])
     #expect(try plan.needTexts("one") == ["fetch on success", "plain on finished"])
-    // Those of what is added come first.
+    // Needs within the addition come first.
     #expect(try plan.needTexts("two") == ["one on success", "plain on success"])
     let instances = ["a,mode=debug", "a,mode=release", "b,mode=debug", "b,mode=release"]
       .map { "build[arch=\($0)]" }
@@ -53,7 +53,7 @@ struct AddedNeedTests {
     #expect(try plan.needTexts("six") == ["last on success"])
   }
 
-  @Test func `a need names what was added before`() throws {
+  @Test func `a need names a task that was added before`() throws {
     var run = try run()
     try run.add("tasks:\n  one: { run: x, matrix: { n: [1, 2] } }")
     try run.add("tasks:\n  two: { run: x, needs: [one, plain] }")
@@ -72,7 +72,7 @@ struct AddedNeedTests {
     #expect(run.plan.place(of: try run.plan.id("db/t"))?.path == "/data/project/db.yaml")
   }
 
-  @Test func `a task stands in the file that was added`() throws {
+  @Test func `the place of a task is in the added file`() throws {
     var run = try run()
     try run.add("tasks:\n  one: { run: x }")
     let place = try #require(run.plan.place(of: try run.plan.id("one")))
@@ -107,63 +107,65 @@ struct AddedNeedTests {
       "twice", task: "run: x\nneeds: [plain, { task: plain, on: finished }]",
       "4:28: `plain` is needed twice"),
     BadManifest(
-      "a leg twice", task: "run: x\nneeds: [build, \"build[arch=a]\"]",
+      "a matrix task twice", task: "run: x\nneeds: [build, \"build[arch=a]\"]",
       "4:20: `build[arch=a,mode=debug]` is needed twice"),
     BadManifest(
-      "legs of a task without any", task: "run: x\nneeds: [\"plain[arch=a]\"]",
-      "4:13: `plain` has no `matrix`, so there are no legs of it"),
+      "matrix tasks of a task without a matrix", task: "run: x\nneeds: [\"plain[arch=a]\"]",
+      "4:13: `plain` has no `matrix`, so it has no matrix tasks"),
     BadManifest(
-      "an axis that is none", task: "run: x\nneeds: [\"build[os=a]\"]",
-      "4:13: the `matrix` of `build` has no `os`"),
+      "an unknown axis", task: "run: x\nneeds: [\"build[os=a]\"]",
+      "4:13: the `matrix` of `build` has no name `os`"),
     BadManifest(
-      "a leg that is none", task: "run: x\nneeds: [\"build[arch=c]\"]",
-      "4:13: no leg of `build` has arch=c"),
+      "an unknown matrix task", task: "run: x\nneeds: [\"build[arch=c]\"]",
+      "4:13: `build` has no task with arch=c"),
     BadManifest(
-      "a leg that joins none", task: "run: x\nmatrix: { arch: [c] }\nneeds: [\"build[arch]\"]",
-      "5:13: no leg of `build` has arch=c, which `a[arch=c]` needs"),
+      "a matrix task without a partner",
+      task: "run: x\nmatrix: { arch: [c] }\nneeds: [\"build[arch]\"]",
+      "5:13: `build` has no task with arch=c, which `a[arch=c]` needs"),
     BadManifest(
       "a finally task", task: "run: x\nneeds: last",
       "4:12: task `a` needs the `finally` task `last`, which runs after it"),
     BadManifest(
       "a condition on a service", task: "run: x\nneeds: [{ task: server, on: finished }]",
-      "4:21: `on: finished` says nothing of the service `server`"),
+      "4:21: `on: finished` does not apply to the service `server`"),
     BadManifest(
-      "a question that needs a service", task: "approve: go on?\nneeds: server",
-      "4:12: a question (`approve`) cannot need the service `server`"),
+      "an approval that needs a service", task: "approve: go on?\nneeds: server",
+      "4:12: an approval (`approve`) cannot need the service `server`"),
     BadManifest(
       "a value of a service", task: "run: [x, \"${{ needs.server.n }}\"]\nneeds: server",
-      "3:19: `server` is a service, and leaves no values"),
+      "3:19: `server` is a service, so it has no values"),
     BadManifest(
       "a value of a download", task: "run: [x, \"${{ needs.pull.n }}\"]\nneeds: pull",
-      "3:19: `pull` is a download, and leaves no values"),
+      "3:19: `pull` is a download, so it has no values"),
     BadManifest(
       "a value of a task that leaves none",
       task: "run: [x, \"${{ needs.plain.n }}\"]\nneeds: plain",
-      "3:19: `plain` is in the run already, and leaves no values"),
+      "3:19: `plain` is already in the run, and writes no values"),
     BadManifest(
       "a value that no `if` can have", task: "run: x\nneeds: fetch\nif: needs.fetch.n == '1'",
-      "5:9: `fetch` is in the run already, where no `if` reads what it leaves"),
+      "5:9: this `if` cannot read values of `fetch`, which is already in the run, where no `if`"
+        + " reads them"),
     BadManifest(
       "a port of the run's", task: "run: x\nservice: { ports: [http] }\nneeds: server",
-      "5:12: `server` and `a` both tell a port in OPFLOW_PORT_HTTP"),
+      "5:12: `server` and `a` both set OPFLOW_PORT_HTTP to a port"),
     BadManifest(
       "more than there is with services of the run",
       task: "run: x\nneeds: server\nresources: { db: 2 }",
-      "4:12: with its services (server, base) the task wants 3 of `db`, of which there is 2"),
+      "4:12: the task and its services (server, base) need 3 of `db`; the limit is 2"),
     BadManifest(
-      "a ring of what is added",
+      "a dependency cycle of the addition",
       "tasks:\n  a: { run: x, needs: [plain, b] }\n  b: { run: x, needs: [fetch, a] }",
-      "2:31: tasks need each other in a ring: a -> b -> a"),
+      "2:31: dependency cycle: a -> b -> a"),
     BadManifest(
       "itself", task: "run: x\nneeds: [plain, a]", "4:20: task `a` needs itself"),
   ]
 
   @Test(arguments: bad)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) throws {
+  func `is refused with every error at its place`(_ bad: BadManifest) throws {
     #expect(try run().errors(in: bad.text) == bad.errors)
   }
 
-  @Test func `the nearest name is told out of both`() throws {
+  @Test func `the nearest name comes from the run or the addition`() throws {
     let run = try run()
     let text = "tasks:\n  compile: { run: x }\n  a: { run: x, needs: [fech, compil, buil] }"
     #expect(
@@ -175,13 +177,13 @@ struct AddedNeedTests {
         == ["the other tasks are b, fetch"])
   }
 
-  @Test func `a family of the run without legs is one task`() throws {
+  @Test func `an empty matrix of the run is one task`() throws {
     var run = try GrowingRun("tasks:\n  none: { run: x, matrix: { f: { glob: '*.c' } } }")
     try run.add("tasks:\n  a: { run: x, needs: [\"none[f]\"], matrix: { f: [1] } }")
     #expect(try run.plan.needTexts("a[f=1]") == ["none on success"])
   }
 
-  @Test func `what needs services of the run has them in its fingerprint`() throws {
+  @Test func `a dependent of a service of the run has it in its fingerprint`() throws {
     func fingerprint(_ base: String, in needer: String) throws -> UInt64 {
       var run = try GrowingRun(
         "tasks:\n  base: { run: \(base), service: true }\n"

@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// What stands at the top of what is added to a run, and what its tasks have of the run.
+/// Top-level keys of a manifest that is added to a run, and settings of the run for its tasks.
 struct AddedSettingTests {
   private static let first = """
     max_parallel: 3
@@ -17,7 +17,7 @@ struct AddedSettingTests {
 
   static let bad: [BadManifest] = [
     BadManifest(
-      "what is about the whole run",
+      "settings of the whole run",
       """
       max_parallel: 2
       max_failures: 0
@@ -28,41 +28,41 @@ struct AddedSettingTests {
       if_running: wait
       tasks: { b: { run: x } }
       """,
-      "1:1: `max_parallel` stands in what is added to a run",
-      "2:1: `max_failures` stands in what is added to a run",
-      "3:1: `resources` stands in what is added to a run",
-      "4:1: `secrets` stands in what is added to a run",
-      "5:1: `keep_runs` stands in what is added to a run",
-      "6:1: `concurrency` stands in what is added to a run",
-      "7:1: `if_running` stands in what is added to a run"),
+      "1:1: `max_parallel` cannot be in a manifest that is added to a run",
+      "2:1: `max_failures` cannot be in a manifest that is added to a run",
+      "3:1: `resources` cannot be in a manifest that is added to a run",
+      "4:1: `secrets` cannot be in a manifest that is added to a run",
+      "5:1: `keep_runs` cannot be in a manifest that is added to a run",
+      "6:1: `concurrency` cannot be in a manifest that is added to a run",
+      "7:1: `if_running` cannot be in a manifest that is added to a run"),
     BadManifest(
-      "a secret of nobody", task: "run: x\nsecrets: [TOKEN, MISSING]",
+      "an unknown secret", task: "run: x\nsecrets: [TOKEN, MISSING]",
       "4:22: the run has no secret `MISSING`"),
     BadManifest(
-      "one in a header",
+      "an unknown secret in a header",
       task: "download:\n  url: http://h/x\n  to: x\n  headers: { A: \"${{ secrets.NONE }}\" }",
       "6:26: the run has no secret `NONE`"),
     BadManifest(
       "a secret in an expression", task: "run: [x, \"${{ env.TOKEN }}${{ env.CI_TOKEN }}\"]",
-      "3:19: `env.TOKEN` is a secret, which no expression may read",
-      "3:35: `env.CI_TOKEN` is a secret, which no expression may read"),
+      "3:19: `env.TOKEN` is a secret, which expressions cannot read",
+      "3:35: `env.CI_TOKEN` is a secret, which expressions cannot read"),
     BadManifest(
       "a secret of the run that `env` sets",
       "env: { TOKEN: x, A: b }\ntasks: { b: { run: x, secrets: [TOKEN] } }",
-      "1:15: `TOKEN` is a secret, and `env` or `env_file` sets it"),
+      "1:15: `TOKEN` is a secret, but `env` or `env_file` sets it"),
     BadManifest(
-      "the variable that a secret of the run comes from",
+      "the source of a secret of the run in `env`",
       "defaults: { env: { CI_TOKEN: x } }\ntasks: { b: { run: x } }",
-      "1:30: `TOKEN` is a secret, and `env` or `env_file` sets `CI_TOKEN`, where it comes from"),
+      "1:30: `TOKEN` is a secret, but `env` or `env_file` sets its source `CI_TOKEN`"),
     BadManifest(
-      "a resource of nobody", task: "run: x\nresources: { disk: 1 }",
+      "an unknown resource", task: "run: x\nresources: { disk: 1 }",
       "4:18: unknown resource `disk`"),
     BadManifest(
       "more than there is", task: "run: x\nresources: { net: 3 }",
-      "4:23: `net` 3 is more than its capacity 2"),
+      "4:23: `net: 3` is more than the limit of 2"),
     BadManifest(
       "a gpu where there is none", task: "run: x\nresources: { gpu: 1 }",
-      "4:18: the run has no `gpu`: no task that it began with wants any"),
+      "4:18: the run has no resource `gpu`, because no task of its first manifest asks for it"),
     BadManifest(
       "variables of the first manifest", task: "run: [x, \"${{ vars.v }}\"]",
       "3:19: unknown name `vars.v`"),
@@ -70,7 +70,7 @@ struct AddedSettingTests {
   ]
 
   @Test(arguments: bad)
-  func `is refused with every mistake at its place`(_ bad: BadManifest) throws {
+  func `is refused with every error at its place`(_ bad: BadManifest) throws {
     #expect(try GrowingRun(Self.first).errors(in: bad.text) == bad.errors)
   }
 
@@ -79,22 +79,21 @@ struct AddedSettingTests {
     let text = "env_file: [.env]\ntasks: { b: { run: x } }"
     #expect(
       run.diagnostics(in: text, files: [".env": "A=x\nKEY=abcd\n"]).map(\.message) == [
-        "`KEY` is a secret, and `env` or `env_file` sets it"
+        "`KEY` is a secret, but `env` or `env_file` sets it"
       ])
     #expect(run.diagnostics(in: text, files: [".env": "A=x\n"]).isEmpty)
     #expect(run.diagnostics(in: "tasks: { b: { run: x, env: { KEY: none } } }").isEmpty)
   }
 
-  @Test func `it says where that belongs`() throws {
+  @Test func `the help names the right manifest`() throws {
     let run = try GrowingRun(Self.first)
-    let wanted =
-      "it is about the whole run: write it into the manifest that the run begins with"
+    let wanted = "it applies to the whole run; move it to the first manifest of the run"
     #expect(
       run.diagnostics(in: "max_failures: 0\ntasks: { b: { run: x } }").map(\.help) == [wanted])
     let included = run.diagnostics(
       in: "include: [x.yaml]\n", files: ["x.yaml": "keep_runs: 1\ntasks: { b: { run: x } }"])
     #expect(included.map(\.help) == [wanted])
-    #expect(included.map(\.message) == ["`keep_runs` stands in an included file"])
+    #expect(included.map(\.message) == ["`keep_runs` cannot be in an included file"])
   }
 
   @Test func `its own values serve its own tasks`() throws {
@@ -125,7 +124,7 @@ struct AddedSettingTests {
     #expect(try counted.plan.demandTexts("b") == ["cpu=1", "gpu=0.5"])
   }
 
-  @Test func `bytes of any kind end in mistakes`() throws {
+  @Test func `random bytes cause errors, not crashes`() throws {
     let run = try GrowingRun(Self.first)
     let sound =
       "tasks:\n  b: { run: x, needs: [a, \"c[n]\"], matrix: { n: [1] } }\n"

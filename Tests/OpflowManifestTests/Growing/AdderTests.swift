@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// What a task of a run adds needs that task.
+/// Tasks that a task of a run adds need that task.
 struct GeneratorTests {
   private static let first = """
     tasks:
@@ -40,7 +40,7 @@ struct GeneratorTests {
     #expect(try run.plan.needTexts("c") == ["legs[n=1] on success", "legs[n=2] on success"])
   }
 
-  @Test func `the same comes to nothing, whoever finds it once more`() throws {
+  @Test func `the same addition changes nothing, whichever task adds it`() throws {
     var run = try GrowingRun(Self.first)
     let text = "tasks: { a: { run: x }, f: { run: x, needs: a, matrix: { n: [1, 2] } } }"
     try run.add(text, by: "scan")
@@ -53,7 +53,7 @@ struct GeneratorTests {
     }
   }
 
-  @Test func `values of that task are read by who names it`() throws {
+  @Test func `values of that task are read by a task that needs it`() throws {
     var run = try GrowingRun(
       "tasks: { scan: { run: \"echo 1 > $OPFLOW_VALUES/n\", control: true } }")
     #expect(throws: ManifestError.self) {

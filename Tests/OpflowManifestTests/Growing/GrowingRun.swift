@@ -3,7 +3,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// The plan of a run, and what is added to it.
+/// The plan of a run, to which tests add tasks.
 struct GrowingRun {
   private let first: String
   private(set) var bytes: [UInt8]
@@ -16,7 +16,7 @@ struct GrowingRun {
     try plan.validate()
   }
 
-  /// Compiles what is added, in a file `add.yaml` beside the manifest, and writes it into the plan.
+  /// Compiles an addition, in a file `add.yaml` next to the manifest, and writes it into the plan.
   @discardableResult
   mutating func add(
     _ text: String, files: [String: String] = [:], by generator: String? = nil
@@ -26,9 +26,9 @@ struct GrowingRun {
     return segment
   }
 
-  /// Makes the legs of a family of the first manifest, and writes them into the plan.
+  /// Makes the matrix tasks of a matrix of the first manifest, and writes them into the plan.
   ///
-  /// - Parameter names: that every pattern fits.
+  /// - Parameter names: The files that every pattern matches.
   @discardableResult
   mutating func addInstances(
     _ matrixGroup: String, _ files: [String: String], names: [String] = []
@@ -79,7 +79,7 @@ struct GrowingRun {
       source, addedTo: plan, by: generator.flatMap { plan.task(named: $0) }, options: options)
   }
 
-  /// `line:column: message` of each mistake, with the file before it where it is another.
+  /// `line:column: message` of each error, after the file if it is another one.
   func errors(in text: String, files: [String: String] = [:]) -> [String] {
     diagnostics(in: text, files: files).map {
       ($0.file == "add.yaml" ? "" : "\($0.file):") + "\($0.line):\($0.column): \($0.message)"

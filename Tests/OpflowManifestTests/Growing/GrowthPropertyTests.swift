@@ -126,7 +126,7 @@ struct GrowthPropertyTests {
     ends.sort()
     var run = try GrowingRun(Self.top + Self.text(tasks[..<ends[0]]))
     for (start, end) in zip(ends, ends.dropFirst() + [tasks.count]) {
-      // Some of what is there already are added again.
+      // Some tasks are added again.
       let again = tasks[..<start].filter { _ in Int.random(in: 0..<6, using: &numbers) == 0 }
       if again.isEmpty && start == end { continue }
       let segment = try run.add(Self.text(again + tasks[start..<end]))

@@ -2,7 +2,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// Families whose legs are made when a task has succeeded: `after` in a `matrix`.
+/// Matrix tasks that are made when another task has ended: `after` in a `matrix`.
 struct InstanceTests {
   private static let files = [
     "parts.txt": "a\nb\n", "rows.tsv": "id\turl\nx\thttp://x\ny\thttp://y\n", "none.txt": "\n",
@@ -20,7 +20,7 @@ struct InstanceTests {
       handler: { run: x, needs: [{ task: count, on: failure }] }
     """
 
-  @Test func `before it is one task, which needs what writes the file and what its legs need`()
+  @Test func `before, it is one task with the needs of the matrix tasks and of after`()
     throws
   {
     let run = try GrowingRun(Self.first)
@@ -32,7 +32,7 @@ struct InstanceTests {
     #expect(try run.plan.needTexts("sum") == ["setup on success", "count on success"])
   }
 
-  @Test func `then it is its legs, as if they had been there from the beginning`() throws {
+  @Test func `then it is its matrix tasks, as if they had been in the first plan`() throws {
     var run = try GrowingRun(Self.first)
     try run.addInstances("count", Self.files)
     let instances = ["a", "b"].flatMap { part in
@@ -73,7 +73,7 @@ struct InstanceTests {
     #expect(run.plan.tasks.dropFirst(2).map { run.plan.nameString(TaskID($0)) } == instances)
   }
 
-  @Test func `families after one task join by their axes, each leg by itself`() throws {
+  @Test func `matrices after one task join by their axes, each matrix task separately`() throws {
     var run = try GrowingRun(
       """
       tasks:
@@ -82,7 +82,7 @@ struct InstanceTests {
         a: { run: x, matrix: { part: { lines: parts.txt, after: scan } } }
         c: { run: x, needs: a, matrix: { part: { lines: parts.txt, after: scan } } }
       """)
-    // What makes the legs of one waits until the other has some, and not for these.
+    // The generator of `b` waits for the generator of `a`, not for the matrix tasks of `a`.
     #expect(try run.plan.needTexts("b") == ["scan on ran", "a on success"])
     #expect(try run.plan.needTexts("c") == ["scan on ran", "a on success"])
     try run.addInstances("a", Self.files)
@@ -96,7 +96,7 @@ struct InstanceTests {
       ])
   }
 
-  @Test func `a family that came out empty is joined by none`() throws {
+  @Test func `an empty matrix has no matrix tasks to join`() throws {
     var run = try GrowingRun(
       """
       tasks:
@@ -109,7 +109,7 @@ struct InstanceTests {
     #expect(try run.plan.needTexts("b[part=a]") == ["a on success", "b on success"])
   }
 
-  @Test func `the same legs come to nothing, and others are told how to be made`() throws {
+  @Test func `the same matrix tasks change nothing, and others are an error`() throws {
     var run = try GrowingRun(Self.first)
     try run.addInstances("count", Self.files)
     #expect(try run.addInstances("count", Self.files).unchanged == ["count"])
@@ -120,16 +120,12 @@ struct InstanceTests {
       }
       #expect(
         error?.diagnostics.first?.message
-          == """
-          `count` has legs in this run already, with other legs than those that it is to have now
-          """
-      )
-      #expect(error?.diagnostics.first?.help == "`opflow resume --rerun count` makes them anew")
+          == "the run already has matrix tasks of `count`, with different values")
+      #expect(error?.diagnostics.first?.help == "`opflow resume --rerun count` makes them again")
     }
   }
 
-  @Test func `what legs read of others is left for them, and what is read of them is there`() throws
-  {
+  @Test func `matrix tasks read and write values`() throws {
     var run = try GrowingRun(
       """
       tasks:
@@ -152,7 +148,7 @@ struct InstanceTests {
       ])
   }
 
-  @Test func `the rules of the family are those of its legs`() throws {
+  @Test func `the rules of the matrix are those of its tasks`() throws {
     var run = try GrowingRun(
       """
       tasks:
@@ -178,7 +174,7 @@ struct InstanceTests {
     #expect(run.plan.outputs(of: instance).map(\.text) == ["a.out"])
   }
 
-  @Test func `who reads what legs write is not told that he may come first`() throws {
+  @Test func `a dependent that reads outputs of matrix tasks has no warning`() throws {
     var run = try GrowingRun(
       """
       tasks:
@@ -200,7 +196,10 @@ struct InstanceTests {
       "matrix: { p: { lines: f, after: nobody } }, run: x",
       "2:40: unknown task `nobody`"
     ),
-    ("matrix: { p: { range: [1, 2], after: scan } }, run: x", "2:38: `range` reads no file"),
+    (
+      "matrix: { p: { range: [1, 2], after: scan } }, run: x",
+      "2:38: `range` cannot have `after`, because it reads no file"
+    ),
     ("matrix: { p: { lines: f, after: scan } }, run: x, finally: true", "2:3: `f` is `finally`"),
     ("matrix: { p: { lines: f, after: f } }, run: x", "2:40: task `f` needs itself"),
     ("matrix: { p: { lines: f, after: scan } }, run: x, needs: [nobody]", "2:66: unknown task"),
@@ -209,9 +208,12 @@ struct InstanceTests {
       "matrix: { p: { lines: f, after: scan } }, run: 'echo ${{ matrix.q }}'",
       "2:65: unknown name `matrix.q`"
     ),
-    ("matrix: { p: { lines: f, after: scan } }, run: x, needs: [next]", "tasks need each other"),
+    (
+      "matrix: { p: { lines: f, after: scan } }, run: x, needs: [next]",
+      "2:66: dependency cycle: f -> next -> f"
+    ),
   ])
-  func `mistakes are told before anything runs`(_ task: String, _ problem: String) throws {
+  func `errors are found before anything runs`(_ task: String, _ problem: String) throws {
     let text = """
       tasks:
         f: { \(task) }
@@ -224,7 +226,7 @@ struct InstanceTests {
   }
 
   @Test(arguments: ["needs: ['f[p]'], matrix: { p: [a] }", "needs: ['f[p=a]']"])
-  func `nobody names legs before there are any`(_ needs: String) throws {
+  func `a need cannot name matrix tasks before they exist`(_ needs: String) throws {
     let error = #expect(throws: ManifestError.self) {
       try compile(
         """
@@ -235,7 +237,8 @@ struct InstanceTests {
         """)
     }
     #expect(
-      error?.diagnostics.first?.message.contains("has no leg before the run has made some") == true)
+      error?.diagnostics.first?.message
+        == "`f` has no matrix tasks to select yet: opflow makes them during the run (`after`)")
   }
 
   @Test func `its task runs again where other files are read, and for nothing else`() throws {

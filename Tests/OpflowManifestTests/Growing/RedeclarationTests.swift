@@ -1,7 +1,7 @@
 import OpflowManifest
 import Testing
 
-/// What is added to a run that has tasks of the same ids.
+/// Additions with tasks whose IDs are already in the run.
 struct RedeclarationTests {
   private static let first = """
     resources: { net: 2 }
@@ -16,7 +16,7 @@ struct RedeclarationTests {
       w: { run: x, needs: [b, v], if: needs.v.n == '1' }
     """
 
-  @Test func `the same definition comes to nothing`() throws {
+  @Test func `the same definition changes nothing`() throws {
     var run = try GrowingRun(Self.first)
     let before = run.bytes
     let again = Self.first.replacing("resources: { net: 2 }\n", with: "")
@@ -25,7 +25,7 @@ struct RedeclarationTests {
     #expect(segment.unchanged == ["a", "b", "f", "db", "q", "d", "v", "w"])
   }
 
-  @Test func `what needs it needs the run's`() throws {
+  @Test func `a dependent needs the run's task`() throws {
     var run = try GrowingRun(Self.first)
     let segment = try run.add(
       """
@@ -44,49 +44,60 @@ struct RedeclarationTests {
   }
 
   private static let changed: [(String, String)] = [
-    ("a: { run: y, outputs: [o], env: { E: 1 } }", "another `run`"),
-    ("a: { run: x, outputs: [o], env: { E: 2 } }", "another `env`"),
-    ("a: { run: x, outputs: [p], env: { E: 1 } }", "another `outputs`"),
-    ("a: { run: x, outputs: [o], inputs: [], env: { E: 1 } }", "another `inputs`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, needs: q }", "another `needs`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, desc: d }", "another `desc`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, tags: t }", "another `tags`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, priority: 1 }", "another `priority`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, timeout: 1m }", "another `timeout`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, stop: { grace: 1s } }", "another `stop`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, resources: { net: 1 } }", "another `resources`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, if: 'false' }", "another `if`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, allow_failure: true }", "another `allow_failure`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, allow_failure: [2] }", "another `allow_failure`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, manual: true }", "another `manual`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, local: true }", "another `local`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, memory_limit: 1GiB }", "another `memory_limit`"),
-    ("a: { run: x, outputs: [o], env: { E: 1 }, dir: sub }", "another `dir`"),
+    ("a: { run: y, outputs: [o], env: { E: 1 } }", "a different `run`"),
+    ("a: { run: x, outputs: [o], env: { E: 2 } }", "a different `env`"),
+    ("a: { run: x, outputs: [p], env: { E: 1 } }", "a different `outputs`"),
+    ("a: { run: x, outputs: [o], inputs: [], env: { E: 1 } }", "a different `inputs`"),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, needs: q }", "a different `needs`"),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, desc: d }", "a different `desc`"),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, tags: t }", "a different `tags`"),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, priority: 1 }", "a different `priority`"),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, timeout: 1m }", "a different `timeout`"),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, stop: { grace: 1s } }", "a different `stop`"),
     (
-      "a: { run: x, outputs: [o], env: { E: 1 }, on_interrupted: fail }", "another `on_interrupted`"
+      "a: { run: x, outputs: [o], env: { E: 1 }, resources: { net: 1 } }", "a different `resources`"
     ),
-    ("a: { run: x, matrix: { n: [1] } }", "no legs"),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, if: 'false' }", "a different `if`"),
+    (
+      "a: { run: x, outputs: [o], env: { E: 1 }, allow_failure: true }",
+      "a different `allow_failure`"
+    ),
+    (
+      "a: { run: x, outputs: [o], env: { E: 1 }, allow_failure: [2] }",
+      "a different `allow_failure`"
+    ),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, manual: true }", "a different `manual`"),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, local: true }", "a different `local`"),
+    (
+      "a: { run: x, outputs: [o], env: { E: 1 }, memory_limit: 1GiB }", "a different `memory_limit`"
+    ),
+    ("a: { run: x, outputs: [o], env: { E: 1 }, dir: sub }", "a different `dir`"),
+    (
+      "a: { run: x, outputs: [o], env: { E: 1 }, on_interrupted: fail }",
+      "a different `on_interrupted`"
+    ),
+    ("a: { run: x, matrix: { n: [1] } }", "no matrix tasks"),
     (
       "b: { run: y, needs: [a, { task: f, on: failure }], retry: { max: 2, exit_codes: [3] } }",
-      "another `needs`"
+      "a different `needs`"
     ),
     (
       "b: { run: y, needs: [a, { task: f, on: finished }], retry: { max: 2, exit_codes: [4] } }",
-      "another `retry`"
+      "a different `retry`"
     ),
-    ("f: { run: z, matrix: { n: [1] } }", "other legs"),
-    ("f: { run: z, matrix: { n: [1, 3] } }", "other legs"),
-    ("f: { run: 'z ${{ matrix.n }}', matrix: { n: [1, 2] } }", "another `run`"),
-    ("f: { run: z }", "legs"),
-    ("db: { run: s, service: { ready: { port: 5433 } } }", "another `service`"),
-    ("q: { approve: go off? }", "another `approve`"),
-    ("d: { download: { url: \"http://h/x\", to: x, resume: false } }", "another `download`"),
-    ("w: { run: x, needs: [b, v], if: needs.v.n == '2' }", "another `if`"),
-    ("w: { run: x, needs: [b, v], if: needs.v.m == '1' }", "another `if`"),
+    ("f: { run: z, matrix: { n: [1] } }", "different values"),
+    ("f: { run: z, matrix: { n: [1, 3] } }", "different values"),
+    ("f: { run: 'z ${{ matrix.n }}', matrix: { n: [1, 2] } }", "a different `run`"),
+    ("f: { run: z }", "matrix tasks"),
+    ("db: { run: s, service: { ready: { port: 5433 } } }", "a different `service`"),
+    ("q: { approve: go off? }", "a different `approve`"),
+    ("d: { download: { url: \"http://h/x\", to: x, resume: false } }", "a different `download`"),
+    ("w: { run: x, needs: [b, v], if: needs.v.n == '2' }", "a different `if`"),
+    ("w: { run: x, needs: [b, v], if: needs.v.m == '1' }", "a different `if`"),
   ]
 
   @Test(arguments: changed)
-  func `another definition is a mistake at its place`(_ task: String, _ detail: String) throws {
+  func `another definition is an error at its place`(_ task: String, _ detail: String) throws {
     let run = try GrowingRun(Self.first)
     let name = try #require(task.split(separator: ":").first)
     let line = try #require(
@@ -94,7 +105,7 @@ struct RedeclarationTests {
     #expect(
       run.errors(in: "tasks:\n  new: { run: x }\n  \(task)")
         == [
-          "3:3: `\(name)` is in the run already, with \(detail) (/data/project/m.yaml:\(line + 1))"
+          "3:3: `\(name)` is already in the run, with \(detail) (/data/project/m.yaml:\(line + 1))"
         ]
     )
   }

@@ -3,7 +3,7 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// What needs on families mean.
+/// The meaning of `needs` that name a matrix.
 struct MatrixGroupNeedTests {
   private static let matrixGroups = """
     tasks:
@@ -17,7 +17,7 @@ struct MatrixGroupNeedTests {
     try plan(Self.matrixGroups + text).needTexts(task)
   }
 
-  @Test func `a family's name stands for all its legs`() throws {
+  @Test func `the name of a matrix means all its tasks`() throws {
     #expect(
       try needs(of: "t", "  t: { run: x, needs: [db, { task: build, on: finished }] }\n") == [
         "db on success", "build[arch=a,mode=d] on finished", "build[arch=a,mode=r] on finished",
@@ -25,7 +25,7 @@ struct MatrixGroupNeedTests {
       ])
   }
 
-  @Test func `a need may stand above the family`() throws {
+  @Test func `a need may be above the matrix`() throws {
     let plan = try plan(
       """
       tasks: { t: { run: x, needs: b }, b: { run: x, matrix: { n: [1, 2] } }, \
@@ -36,7 +36,7 @@ struct MatrixGroupNeedTests {
     #expect(try plan.needTexts("c") == ["t on success"])
   }
 
-  @Test func `a join takes the legs whose value is mine`() throws {
+  @Test func `a join selects the matrix tasks with the own value`() throws {
     let text = "  t: { run: x, needs: \"build[arch]\", matrix: { k: [1, 2], arch: [b, a] } }\n"
     for k in 1...2 {
       #expect(
@@ -45,21 +45,21 @@ struct MatrixGroupNeedTests {
     }
   }
 
-  @Test func `a join may be by several names, and name values besides`() throws {
+  @Test func `a join may be by several names, and also name values`() throws {
     let both = "  t: { run: x, needs: [\"build[mode, arch]\"], matrix: { arch: [a], mode: [r] } }\n"
     #expect(try needs(of: "t[arch=a,mode=r]", both) == ["build[arch=a,mode=r] on success"])
     let one = "  t: { run: x, needs: [\"build[arch,mode=d]\"], matrix: { arch: [b] } }\n"
     #expect(try needs(of: "t[arch=b]", one) == ["build[arch=b,mode=d] on success"])
   }
 
-  @Test func `a join may be by a column that names no leg`() throws {
+  @Test func `a join may be by a column that is not in the ID`() throws {
     let text = "  merge: { run: x, needs: [\"call[batch]\"], matrix: { batch: [p, q] } }\n"
     #expect(
       try needs(of: "merge[batch=p]", text) == ["call[s=1] on success", "call[s=3] on success"])
     #expect(try needs(of: "merge[batch=q]", text) == ["call[s=2] on success"])
   }
 
-  @Test func `values name legs for a family without legs too, and a join is all of them`() throws {
+  @Test func `values select matrix tasks for an empty matrix too, and a join selects all`() throws {
     func needs(_ need: String) throws -> [String] {
       try self.needs(
         of: "t",
@@ -71,7 +71,7 @@ struct MatrixGroupNeedTests {
     #expect(throws: ManifestError.self) { try needs("build[arch=c]") }
   }
 
-  @Test func `what makes legs later waits for those that these name by values`() throws {
+  @Test func `the generator of a matrix waits for needs that select by values`() throws {
     func needs(_ need: String) throws -> [String] {
       try self.needs(
         of: "t",
@@ -82,7 +82,7 @@ struct MatrixGroupNeedTests {
     #expect(throws: ManifestError.self) { try needs("build[arch=c]") }
   }
 
-  @Test func `values name legs`() throws {
+  @Test func `values select matrix tasks`() throws {
     #expect(
       try needs(of: "t", "  t: { run: x, needs: [\"build[arch=b]\", \"call[s=2]\"] }\n") == [
         "build[arch=b,mode=d] on success", "build[arch=b,mode=r] on success",
@@ -93,7 +93,7 @@ struct MatrixGroupNeedTests {
         == ["build[arch=b,mode=r] on success"])
   }
 
-  @Test func `a leg is found by the id that views show`() throws {
+  @Test func `a matrix task is found by the ID that views show`() throws {
     let value = String(repeating: "v", count: 300)
     let matrixGroups = "  f: { run: x, matrix: { v: [\"a b,c\", \(value)1, \(value)2] } }\n"
     let ids = try plan("tasks:\n" + matrixGroups).ids
@@ -104,7 +104,7 @@ struct MatrixGroupNeedTests {
     }
   }
 
-  @Test func `a leg may need another leg of its family`() throws {
+  @Test func `a matrix task may need another one of its matrix`() throws {
     let plan = try plan(
       """
       tasks:
@@ -118,14 +118,14 @@ struct MatrixGroupNeedTests {
     #expect(try plan.needTexts("t[n=b]") == ["t[n=a] on success"])
   }
 
-  @Test func `rings through families are found`() {
+  @Test func `dependency cycles through matrices are found`() {
     #expect(
       errors(
         in: "tasks: { a: { run: x, needs: b, matrix: { n: [1] } }, b: { run: x, needs: [a] } }")
-        == ["1:30: tasks need each other in a ring: a[n=1] -> b -> a[n=1]"])
+        == ["1:30: dependency cycle: a[n=1] -> b -> a[n=1]"])
   }
 
-  @Test func `a fingerprint tells which legs are needed`() throws {
+  @Test func `a fingerprint depends on the needed matrix tasks`() throws {
     func fingerprint(_ build: String, _ need: String) throws -> Fingerprint {
       let plan = try plan(
         "tasks: { b: { run: x, matrix: { n: \(build) } }, t: { run: x, needs: [\"\(need)\"] } }")
@@ -151,7 +151,7 @@ struct MatrixGroupNeedTests {
     #expect(try key("a\n1\n\n", ["x.d"]) != first)
   }
 
-  @Test func `families of included files have their names, files and legs`() throws {
+  @Test func `matrices of included files have their names, files and tasks`() throws {
     let long = String(repeating: "v", count: 300)
     let project = Project([
       "m.yaml": """
@@ -186,8 +186,8 @@ struct MatrixGroupNeedTests {
     bad.files["ci/s.tsv"] = Array("s\tt\np\n".utf8)
     #expect(
       bad.errors()
-        == ["ci/s.tsv:2:1: this row has 1 column, and there are 2 names in the first line"])
-    // An id as views show it, from within and from without.
+        == ["ci/s.tsv:2:1: this row has 1 column, but the header row has 2"])
+    // An ID as views show it, used in its own file and in another one.
     for (file, need) in [("ci/b.yaml", cut.dropFirst(3)), ("m.yaml", cut[...])] {
       var other = project
       other.files[file]? += Array("\n  named: { run: x, needs: [\"\(need)\"] }\n".utf8)

@@ -8,7 +8,7 @@ struct MatrixPropertyTests {
   private typealias Instance = [String: String]
 
   private struct Simulated {
-    /// Names that stand in ids, in their order.
+    /// The names in IDs, in their order.
     var naming: [String] = []
     var names: [String] = []
     var lines: [String] = []
@@ -135,7 +135,7 @@ struct MatrixPropertyTests {
   }
 
   @Test(arguments: 0..<300)
-  func `a matrix makes the legs that all combinations make`(seed: UInt64) throws {
+  func `a matrix makes a task for each combination`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let matrix = imagine(&random)
     let wanted = matrix.names.map { "'${{ matrix.\($0) }}'" }.joined(separator: ", ")

@@ -2,14 +2,14 @@ import OpflowManifest
 import OpflowPlan
 import Testing
 
-/// Which legs a `matrix` makes, what they are called, and what they do.
+/// The matrix tasks that a `matrix` makes: their IDs and their commands.
 struct MatrixTests {
-  /// The ids of the legs of a task `t` with that matrix.
+  /// The IDs of the matrix tasks of a task `t` with that matrix.
   private func instances(_ matrix: String, files: [String: String] = [:]) throws -> [String] {
     try plan("tasks:\n  t:\n    run: x\n    matrix: \(matrix)\n", files: files).ids
   }
 
-  @Test func `a leg is made for each combination, the last axis going first`() throws {
+  @Test func `each combination makes a matrix task, and the last axis changes first`() throws {
     #expect(
       try instances("{ arch: [x86_64, aarch64], mode: [debug, release] }") == [
         "t[arch=x86_64,mode=debug]", "t[arch=x86_64,mode=release]",
@@ -17,7 +17,7 @@ struct MatrixTests {
       ])
   }
 
-  @Test func `legs stand where their task is declared`() throws {
+  @Test func `matrix tasks are where their task is declared`() throws {
     let plan = try plan(
       "tasks: { a: { run: x }, b: { run: x, matrix: { n: [1, 2] } }, c: { run: x } }")
     #expect(plan.ids == ["a", "b[n=1]", "b[n=2]", "c"])
@@ -72,14 +72,14 @@ struct MatrixTests {
     #expect(Set(ids).count == 4)
   }
 
-  @Test func `a family's own name is never cut`() throws {
+  @Test func `the name of a matrix is never cut`() throws {
     let name = String(repeating: "n", count: 250)
     let ids = try plan("tasks: { \(name): { run: x, matrix: { v: [a, b] } } }").ids
     #expect(ids.allSatisfy { $0.hasPrefix(name + "[") })
     #expect(Set(ids).count == 2)
   }
 
-  @Test func `exclude takes legs away by some of their values`() throws {
+  @Test func `exclude removes matrix tasks by some of their values`() throws {
     #expect(
       try instances(
         "{ a: [1, 2], b: [x, y], exclude: [{ a: 1, b: x }, { b: \"y\", a: 2 }] }")
@@ -90,14 +90,14 @@ struct MatrixTests {
       ])
   }
 
-  @Test func `include adds whole legs, also one that exclude took, and changes none`() throws {
+  @Test func `include adds whole matrix tasks, also an excluded one, and changes none`() throws {
     #expect(
       try instances(
         "{ a: [1, 2], b: [x], exclude: [{ a: 1 }], include: [{ b: x, a: 1 }, { a: 9, b: z }] }")
         == ["t[a=2,b=x]", "t[a=1,b=x]", "t[a=9,b=z]"])
   }
 
-  @Test func `rows go together, and the first column names the leg`() throws {
+  @Test func `values of a row belong together, and the first column makes the ID`() throws {
     let text = """
       tasks:
         t:
@@ -124,8 +124,7 @@ struct MatrixTests {
     ("s.csv", "sample,depth\ns1,30\n007,1 2\n"),
     ("s.csv", "\"sample\",depth\r\n\"s1\",\"30\"\r\n007,\"1 2\"\r\n"),
   ])
-  func `a sheet has a line of names and a line for each row`(_ name: String, _ text: String) throws
-  {
+  func `a table has a header row and a line for each row`(_ name: String, _ text: String) throws {
     let plan = try plan(
       "tasks: { t: { run: 'x ${{ matrix.depth }}', matrix: { rows: \(name) } } }",
       files: [name: text])
@@ -133,7 +132,7 @@ struct MatrixTests {
     #expect(try plan.scriptText("t[sample=007]") == "x 1 2")
   }
 
-  @Test func `values in quotes may hold commas, quotes and line ends`() throws {
+  @Test func `values in quotes may contain commas, quotes and newlines`() throws {
     let plan = try plan(
       "tasks: { t: { run: [x, '${{ matrix.b }}'], matrix: { rows: { file: s.csv } } } }",
       files: ["s.csv": "a,b\n1,\"x, \"\"y\"\"\nz\"\n2,\n"])
@@ -141,7 +140,7 @@ struct MatrixTests {
     #expect(try plan.wordTexts("t[a=2]") == ["x", ""])
   }
 
-  @Test func `what a file holds is no expression`() throws {
+  @Test func `expressions in a file are not evaluated`() throws {
     let plan = try plan(
       "tasks: { t: { run: [x, '${{ matrix.b }}'], matrix: { rows: s.tsv } } }",
       files: ["s.tsv": "a\tb\n1\t${{ env.HOME }}\n"])
@@ -161,13 +160,13 @@ struct MatrixTests {
   }
 
   @Test(arguments: [
-    ("{ f: { glob: \"*.zip\" } }", "nothing fits `*.zip`: the task has no legs"),
-    ("{ f: { lines: empty } }", "there is nothing in `empty`: the task has no legs"),
-    ("{ rows: empty }", "there is nothing in `empty`: the task has no legs"),
-    ("{ rows: names.tsv, c: [1] }", "there is nothing in `names.tsv`: the task has no legs"),
-    ("{ f: { lines: one }, exclude: [{ f: a }] }", "`exclude` leaves no leg"),
+    ("{ f: { glob: \"*.zip\" } }", "no file matches `*.zip`, so the task has no matrix tasks"),
+    ("{ f: { lines: empty } }", "`empty` has no values, so the task has no matrix tasks"),
+    ("{ rows: empty }", "`empty` has no values, so the task has no matrix tasks"),
+    ("{ rows: names.tsv, c: [1] }", "`names.tsv` has no values, so the task has no matrix tasks"),
+    ("{ f: { lines: one }, exclude: [{ f: a }] }", "`exclude` removes all matrix tasks"),
   ])
-  func `a family without legs is one task that is skipped, with a warning`(
+  func `an empty matrix is one task that is skipped, with a warning`(
     _ matrix: String, _ warning: String
   ) throws {
     let text = """
@@ -185,21 +184,20 @@ struct MatrixTests {
     #expect(try compile(text, files: files).warnings.map(\.message) == [warning])
   }
 
-  @Test func `include gives legs where a file gives none`() throws {
+  @Test func `include adds matrix tasks if a file has no values`() throws {
     #expect(
       try instances("{ f: { glob: \"*.zip\" }, include: [{ f: a.zip }] }") == ["t[f=a.zip]"])
   }
 
-  @Test func `an item of exclude that fits no leg is told`() throws {
+  @Test func `an item of exclude that matches no matrix task has a warning`() throws {
     let compiled = try compile(
       "tasks: { t: { run: x, matrix: { a: [1, 2], exclude: [{ a: 2 }, { a: 3 }] } } }")
     #expect(compiled.taskCount == 1)
-    #expect(compiled.warnings.map(\.message) == ["this item of `exclude` fits no leg"])
+    #expect(compiled.warnings.map(\.message) == ["this item of `exclude` matches no matrix task"])
     #expect(compiled.warnings.map(\.column) == [64])
   }
 
-  @Test func `every value of a task may speak of its leg, as a whole value of any type too`() throws
-  {
+  @Test func `every value of a task may use matrix values, and may be one`() throws {
     let plan = try plan(
       """
       resources: { gpu: 4 }
@@ -246,7 +244,7 @@ struct MatrixTests {
     #expect(plan.ids == ["a[n=1]", "a[n=2]", "b[n=3]", "c[n=4]"])
   }
 
-  @Test func `the plan knows its families`() throws {
+  @Test func `the plan has its matrices`() throws {
     let plan = try plan(
       """
       tasks:

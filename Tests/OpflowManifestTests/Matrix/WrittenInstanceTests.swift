@@ -1,7 +1,7 @@
 import OpflowManifest
 import Testing
 
-/// A `matrix` of `include` alone: legs that are written one by one.
+/// A `matrix` with only `include`, which lists the matrix tasks one by one.
 struct WrittenInstanceTests {
   private func instances(_ matrix: String) throws -> [String] {
     try plan("tasks:\n  t:\n    run: x\n    matrix: \(matrix)\n").ids
@@ -11,7 +11,7 @@ struct WrittenInstanceTests {
     errors(in: "tasks:\n  t:\n    matrix: \(matrix)\n    run: x\n")
   }
 
-  @Test func `each item is a leg, named by all its values`() throws {
+  @Test func `each item is a matrix task, and its ID has all values`() throws {
     #expect(
       try instances("{ include: [{ cloud: aws, app: one }, { cloud: aws, app: two }] }") == [
         "t[cloud=aws,app=one]", "t[cloud=aws,app=two]",
@@ -36,12 +36,12 @@ struct WrittenInstanceTests {
   @Test(arguments: [
     (
       "{ include: [{ a: 1 }, { a: 1 }] }",
-      "3:35: there is a leg with a=1 already: two would be alike"
+      "3:35: a matrix task with a=1 already exists"
     ),
-    ("{ include: [{ a: 1 }, { b: 1 }] }", "3:37: the `matrix` has no `b`"),
+    ("{ include: [{ a: 1 }, { b: 1 }] }", "3:37: the `matrix` has no name `b`"),
     (
       "{ include: [{ a: 1, b: 2 }, { a: 2 }] }",
-      "3:41: `b` is missing here, and `include` adds whole legs"
+      "3:41: `b` is missing here; `include` needs a value for each name"
     ),
     ("{ include: [] }", "3:24: `include` is empty"),
     ("{ include: [x] }", "3:25: an item of `include` must be a map, not a string"),
@@ -52,19 +52,19 @@ struct WrittenInstanceTests {
     ),
     ("{ exclude: [{ a: 1 }] }", "3:13: `matrix` has no axis and no `rows`"),
   ])
-  func `what is wrong in it is told where it stands`(_ matrix: String, _ problem: String) {
+  func `each error has its place`(_ matrix: String, _ problem: String) {
     #expect(told(matrix) == [problem])
   }
 
-  @Test func `rows whose first value stands twice are told where legs go that all values name`() {
+  @Test func `the help about equal first values in rows suggests include`() {
     let diagnostics = Project([
       "m.yaml":
         "tasks: { t: { run: x, matrix: { rows: [{ P: aws, S: a }, { P: aws, S: b }] } } }"
     ]).diagnostics()
     #expect(
       diagnostics.map(\.help) == [
-        "the first name of `rows` names the leg, and each row has its own there; legs that all "
-          + "their values name are written under `include`"
+        "the first name of `rows` makes the ID, so each row needs another value there; for IDs"
+          + " with all values, use `include`"
       ])
   }
 
@@ -75,8 +75,7 @@ struct WrittenInstanceTests {
     ]).diagnostics()
     #expect(
       diagnostics.map(\.help) == [
-        "declare `v` under `vars` of this file, or pass it where the file is included:"
-          + " `vars: { v: … }`"
+        "declare `v` under `vars` of this file, or pass it with the `include`: `vars: { v: … }`"
       ])
   }
 }

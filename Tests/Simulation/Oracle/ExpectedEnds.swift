@@ -2,21 +2,21 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// How each task of an undisturbed drive ends, worked out from the manifest alone: needs first, one
-/// task after the other, with no scheduler.
+/// The end of each task in an undisturbed session, derived from the manifest alone: dependencies
+/// first, one task after the other, without a scheduler.
 struct ExpectedEnds {
   private(set) var states: [TaskState]
   private var isSkippedForNeeds: [Bool]
   private var anyStarts: Bool
-  /// Tasks that keep the result of an earlier drive, and the numbers of successes that hold.
+  /// Tasks that keep the result of an earlier session, and the numbers of valid successes.
   private var isKept: [Bool]
   private var origins: [TaskID: UInt64]
   private var hasRun: Set<TaskID> = []
-  /// Of these, the ones that have a process.
+  /// Tasks of `hasRun` that have a process.
   private var begun: Set<TaskID> = []
   private var isOfRecord: Set<TaskID> = []
   private let records: SimulatedRecords
-  /// Services that nothing needed as they came.
+  /// Services without dependents when they were added.
   private let standing: Set<TaskID>
 
   init(
@@ -40,19 +40,19 @@ struct ExpectedEnds {
     }
   }
 
-  /// Services that nothing used that ran were skipped.
+  /// Turns services that no running task used into skipped ones.
   private mutating func useServices(_ plan: Plan, _ entry: SimulatedSession.Entry) {
     for index in plan.topologicalOrder.reversed() {
       let task = TaskID(index)
       guard plan.isService(task), begun.contains(task), !standing.contains(task) else { continue }
       let users = plan.dependents(task).map { plan.dependent($0) }
-      // `finally` tasks whose turn does not come, and what only they need.
+      // Its users are pending `finally` tasks, or tasks that only those need.
       let isLeft = users.contains { [.waiting, .ready].contains(states[$0.index]) }
       if isLeft, !users.contains(where: { begun.contains($0) }) {
         states[task.index] = .ready
         begun.remove(task)
       } else if states[task.index] == .succeeded, !users.isEmpty,
-        // What was up has an end of its own, whether anything came to use it or not.
+        // A service that was already up has an end of its own, used or not.
         entry.initial[task.index] != .stays, !users.contains(where: { begun.contains($0) })
       {
         states[task.index] = .skipped
@@ -94,17 +94,17 @@ struct ExpectedEnds {
       } else if !plan.flags(task).contains(.finally) || anyStarts {
         if let end = endWithoutStart(plan, task, tasks, entry) {
           states[index] = end
-          // A failure has another number, too.
+          // A failure gets a new number, too.
           if end == .failedAllowed || end == .failed { hasRun.insert(task) }
         } else if let origin = freshness(of: task, plan, tasks, entry) {
           isOfRecord.insert(task)
           let earlier = entry.results[task]
-          // What was skipped since is another result, of the same number.
+          // A task that has been skipped since then has another result with the same number.
           isKept[index] = earlier.map { $0.origin == origin && $0.state != .skipped } ?? false
           states[index] = isKept[index] ? earlier?.state ?? .upToDate : .upToDate
           origins[task] = origin
         } else {
-          // A service starts with what needs it.
+          // A service starts with its first user.
           if !plan.isService(task) || standing.contains(task) { anyStarts = true }
           begun.insert(task)
           hasRun.insert(task)
@@ -114,8 +114,7 @@ struct ExpectedEnds {
     }
   }
 
-  /// Whether what is to run needs a service: what came to need it when it had been skipped as
-  /// unused.
+  /// True if a task that is going to run needs a service that was skipped as unused.
   private func isWanted(_ service: TaskID, _ plan: Plan, _ entry: SimulatedSession.Entry) -> Bool {
     plan.dependents(service).contains { edge in
       let user = plan.dependent(edge)
@@ -126,15 +125,15 @@ struct ExpectedEnds {
   }
 
   private func keeps(_ task: TaskID, _ plan: Plan, _ entry: SimulatedSession.Entry) -> Bool {
-    // A service for which it was skipped may be there now.
+    // A service whose end caused the skip may be available now.
     if entry.results[task]?.isSkippedUpstream == true, needsAreMet(task, plan) { return false }
     return plan.needs(task).allSatisfy {
       isKept[Int(plan.needTargets[$0])] || plan.isService(TaskID(plan.needTargets[$0]))
     }
   }
 
-  /// It was skipped for its needs, and those that keep what they have rule it out still, whatever
-  /// becomes of others.
+  /// True if the task was skipped for a dependency, and dependencies that keep their results still
+  /// rule it out.
   private func isRuledOutByKept(_ task: TaskID, _ plan: Plan, _ entry: SimulatedSession.Entry)
     -> Bool
   {
@@ -145,7 +144,7 @@ struct ExpectedEnds {
       }
   }
 
-  /// The number of the success that makes it up to date; nil where none does.
+  /// Returns the number of the success that makes the task up to date, or nil.
   private func freshness(
     of task: TaskID, _ plan: Plan, _ tasks: [SimulatedManifest.Task],
     _ entry: SimulatedSession.Entry
@@ -163,7 +162,7 @@ struct ExpectedEnds {
       let need = TaskID(plan.needTargets[edge])
       if plan.isService(need) || plan.makesInstances(need) { continue }
       let state = states[need.index]
-      // What runs gets another number.
+      // A task that runs gets another number.
       let number =
         origins[need] ?? ResumeState.origin(ofTry: entry.attempts[need.index], inRun: entry.run)
       let standing: SimulatedRecords.Standing? =
@@ -181,7 +180,7 @@ struct ExpectedEnds {
       ? record.origin : nil
   }
 
-  /// An allowed failure is kept by the run that it is of.
+  /// Only the run of an allowed failure keeps it.
   private func mayKeep(
     _ record: SimulatedRecords.Record, _ task: TaskID, _ entry: SimulatedSession.Entry
   ) -> Bool {
@@ -190,7 +189,7 @@ struct ExpectedEnds {
     return earlier?.state == .failedAllowed && earlier?.origin == record.origin
   }
 
-  /// Of one that did not run: where that is by wish, it is as its last success left it.
+  /// A task that was not skipped for a dependency counts like its last success.
   private func standing(
     of need: TaskID, skipped state: TaskState, _ plan: Plan
   ) -> SimulatedRecords.Standing {
@@ -206,7 +205,7 @@ struct ExpectedEnds {
   private func isMet(_ edge: Int, _ plan: Plan) -> Bool {
     let need = Int(plan.needTargets[edge])
     return switch (plan.needCondition(edge), states[need]) {
-    // A `finally` task whose turn does not come: then neither does this one's.
+    // A pending `finally` task; then this task stays pending too.
     case (_, .waiting): true
     case (.finished, _), (.failure, .failed): true
     case (.failure, _), (.success, .failed), (.success, .cancelled): false
@@ -217,7 +216,7 @@ struct ExpectedEnds {
     }
   }
 
-  /// What a late `if` makes of a task; nil where it starts.
+  /// Returns the end that a late `if` gives a task, or nil if the task starts.
   private func endWithoutStart(
     _ plan: Plan, _ task: TaskID, _ tasks: [SimulatedManifest.Task], _ entry: SimulatedSession.Entry
   ) -> TaskState? {
@@ -236,7 +235,7 @@ struct ExpectedEnds {
     guard let need = plan.task(named: name) else { return nil }
     guard states[need.index].holdsValues else { return plan.readsAsEmpty(need) ? "" : nil }
     if hasRun.contains(need) { return tasks[need.index].value }
-    // None of one that nobody was to read, and that would be skipped if it ran again for that.
+    // A task has no values if no task was to read them and a re-run would skip it.
     let values = isOfRecord.contains(need) ? records.kept[name]?.values : entry.values[need]?.values
     return values?.first?.text.map { String(decoding: $0, as: UTF8.self) }
   }

@@ -3,8 +3,8 @@ import OpflowPlan
 import OpflowWire
 
 extension ExpectedState {
-  /// What tasks have had of their tries in drives that go on with each other, by the words of the
-  /// journal's reference.
+  /// Returns the attempts that tasks have used in sessions that continue each other, as defined in
+  /// the journal reference.
   func triesUsed(_ plan: Plan, _ request: ResumeRequest) -> [TaskID: TriesUsed] {
     if case .close = items.last?.entry { return [:] }
     if !request.keepsEnds { return [:] }
@@ -42,7 +42,7 @@ extension ExpectedState {
     for (name, count) in counts { note(name) { $1.count = count } }
     for (name, at) in due {
       note(name) { task, used in
-        // It starts again at once.
+        // A service restarts at once.
         if plan.isService(task) { return }
         let most = Int64(plan.policy(task).retryMaxDelayMilliseconds)
         used.delayMilliseconds = min(max(0, at - SimulatedSession.firstWallMilliseconds), most)

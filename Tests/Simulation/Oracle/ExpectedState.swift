@@ -1,21 +1,21 @@
 import OpflowJournal
 import OpflowPlan
 
-/// What was written to the journal, remembered apart from its bytes: the truth that recovery is
-/// held against. Names, not numbers, since the plan may change between drives.
+/// The entries written to the journal, recorded apart from its bytes: the truth that recovery is
+/// checked against. Uses names instead of numbers, since the plan may change between sessions.
 struct ExpectedState {
   struct Item {
     var entry: JournalEntry
     var name: String
     var sequence: UInt64
     var milliseconds: Int64
-    /// Where its line ends in the file, the line feed included.
+    /// The offset after the line's LF.
     var end: Int
     var fingerprint: UInt64
-    /// Of a request: the tasks that it holds for, and those that wait again with them.
+    /// For a request: its tasks, and those that become pending again with them.
     var named: [String] = []
     var back: [String] = []
-    /// Of an `approve`, one for each of `named`.
+    /// For an `approve`: one fingerprint per task in `named`.
     var approvals: [UInt64] = []
   }
 
@@ -45,21 +45,21 @@ struct ExpectedState {
     pending.append(item)
   }
 
-  /// The file is that long: what lies beyond was not written. A line counts without its line feed,
-  /// unless other bytes follow it.
+  /// Drops entries beyond the length of the file. A last line counts without its LF, unless other
+  /// bytes follow.
   mutating func isWritten(upTo count: Int, isFollowed: Bool = false) {
     items.append(contentsOf: pending)
     pending.removeAll(keepingCapacity: true)
     while let last = items.last, last.end > (isFollowed ? count : count + 1) { items.removeLast() }
   }
 
-  /// Only the file says what is left.
+  /// The file alone decides which entries are left.
   mutating func forget() {
     items.removeAll()
     pending.removeAll()
   }
 
-  /// How many batches were added to the run, and not withdrawn.
+  /// The number of batches that were added to the run and not retracted.
   var extensionCount: Int {
     items.reduce(0) { count, item in
       switch item.entry {
@@ -70,7 +70,7 @@ struct ExpectedState {
     }
   }
 
-  /// What was requested and holds for a drive that goes on with the last one.
+  /// Returns the requests that still hold for a session that continues the last one.
   func standing(_ plan: Plan, _ request: ResumeRequest) -> StandingRequests {
     if case .close = items.last?.entry { return StandingRequests() }
     if !request.keepsEnds { return StandingRequests() }
@@ -119,10 +119,10 @@ struct ExpectedState {
     return standing
   }
 
-  /// Where the last whole line ends.
+  /// The offset after the last complete line.
   var end: Int { items.last?.end ?? 0 }
 
-  /// What the lines say of each task.
+  /// Returns the state of each task according to the entries.
   func known() -> [String: KnownTask] {
     var known: [String: KnownTask] = [:]
     for item in items {
@@ -140,27 +140,27 @@ struct ExpectedState {
   }
 }
 
-/// A task as the lines leave it, by the words of the journal's reference.
+/// The state of a task according to the entries, as defined in the journal reference.
 struct KnownTask {
-  /// How it ended; nil when it has not, or when that was taken back.
+  /// nil if the task has not ended, or if its end was revoked.
   var end: TransitionKind?
   var isAllowed = false
   var why: Why?
   var status = ExitStatus.unknown
   var fingerprint: UInt64 = 0
-  /// SEQ of its last start and of its end.
+  /// The sequence numbers of its last start and its end.
   var start: UInt64 = 0
   var settle: UInt64 = 0
-  /// It was started, and cut short.
+  /// It was started, and interrupted.
   var isCutShort = false
-  /// The same, whatever a resume made of it since, unless the task was asked for.
+  /// Like `isCutShort`, but kept by resumes unless they request the task again.
   var wasCutShort = false
   var attempts: Int32 = 0
-  /// A try began, and no end of it was told since.
+  /// An attempt has begun without a later end.
   var isRunning = false
-  /// As what it was approved since it asked.
+  /// The approved fingerprint, cleared when the task asks again.
   var approval: UInt64?
-  /// What it left for others, where that was kept, and a hash of what it read.
+  /// Its values if they were kept, and a hash of the values that it read.
   var left: [TaskValue]?
   var with: UInt64?
 
@@ -169,7 +169,7 @@ struct KnownTask {
       wasCutShort = wasCutShort(since: line)
       switch line.event {
       case .pause, .proceed, .ready, .stopping: approval = nil
-      // The drive that took it up again may have died before it came to it.
+      // The session that started it again may have died first.
       case .resume(.interrupted): isRunning = false
       default:
         isRunning = line.event == .start
@@ -211,7 +211,7 @@ struct KnownTask {
     }
   }
 
-  /// A request says what becomes of it at once.
+  /// Applies the immediate effects of a request.
   mutating func take(_ request: RequestEntry, _ item: ExpectedState.Item) {
     switch request.verb {
     case .cancel where !isRunning:
@@ -229,7 +229,7 @@ struct KnownTask {
     }
   }
 
-  /// A request takes it out of its end.
+  /// Makes an ended task pending again on request.
   mutating func waitAgain(isAsked: Bool) {
     end = nil
     (left, with) = (nil, nil)
@@ -252,9 +252,9 @@ struct KnownTask {
     }
   }
 
-  /// It was skipped since its needs could not be met.
+  /// It was skipped because of a dependency.
   var isSkippedUpstream: Bool { why?.skipReason?.isUpstream ?? false }
 
-  /// It ended well, as far as one can tell from itself.
+  /// It ended well, judged without its dependencies.
   var endedWell: Bool { end == .success || end == .fresh || end == .failure && isAllowed }
 }

@@ -2,10 +2,10 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// What starts in each part of a drive.
+/// Checks what may start in each phase of a session.
 extension FateCheck {
-  /// Tasks that `max_failures` does not hold back: `finally` tasks, those with an edge that a
-  /// failure met, and what those need.
+  /// Tasks that `max_failures` does not hold back: `finally` tasks, tasks with a condition that a
+  /// failure met, and the dependencies of both.
   func exempt(_ counts: (TaskID) -> Bool) -> Set<TaskID> {
     var open: [TaskID] = []
     for index in plan.tasks {
@@ -25,15 +25,15 @@ extension FateCheck {
     return exempt
   }
 
-  /// Once `max_failures` is reached, nothing starts but what it does not hold back.
+  /// Checks that only exempt tasks start after `max_failures` is reached.
   func checkHalt() throws(Finding) {
-    // What was exempt when it started need not be so in the end.
+    // A retry may change which tasks are exempt.
     guard isHalted, retried.isEmpty else { return }
     let mayStart = exempt { _ in true }
     var failures = 0
     for line in session.lines.lazy.map(\.transition) {
       if line.event == .failure, !line.allowed { failures += 1 }
-      // A service starts with what needs it.
+      // A service starts with its first user.
       if !line.task.isNone, plan.isService(line.task) { continue }
       if line.event == .start, failures >= session.options.maxFailures,
         !mayStart.contains(line.task)
@@ -45,7 +45,7 @@ extension FateCheck {
 
   func checkFinallyComesLast() throws(Finding) {
     var began = false
-    // A request may end at any time what has no end yet, and so what needs that.
+    // A request may end pending tasks at any time, and thereby their dependents.
     let isRequested = session.lines.contains { $0.isRequested && !$0.transition.isLate }
     for line in session.lines.lazy.filter({ !$0.isRequested }).map(\.transition)
     where !line.task.isNone && !plan.isService(line.task) {
@@ -53,7 +53,7 @@ extension FateCheck {
         if line.event == .start { began = true }
       } else if began {
         if isRequested, case .skip(.upstream) = line.event { continue }
-        // It lacks a service by that, and was skipped for want of it before.
+        // Without that task it lacks a service, and was skipped for that before.
         if isRequested, line.event == .fresh, line.kept == .skipped { continue }
         throw fault(
           line.task, "'\(line.event.kind.word)' after the first `finally` task had started")

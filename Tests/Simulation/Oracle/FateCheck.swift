@@ -3,25 +3,26 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// Holds the ends of a drive's tasks against what the reference says of their needs and policies.
+/// Checks the ends of a session's tasks against the reference's rules for dependencies and
+/// policies.
 struct FateCheck {
   let session: SimulatedSession
   let plan: Plan
   private let firstLine: [Transition?]
   private let lastLine: [Transition?]
-  /// Where that stands among all, and where the first start does.
+  /// The indices of the last line and of the first start among all lines.
   private let lastPlace: [Int]
   private let firstStart: [Int]
   private let started: [Bool]
-  /// How many began and were not taken back.
+  /// The number of attempts that began and were not revoked.
   private let tries: [Int]
   private let hasFinallyPhase: Bool
   let isHalted: Bool
   private var mustNotBeHeldBack: Set<TaskID> = []
-  /// Tasks that a request took out of their end, and where it did so last.
+  /// Tasks that a request made pending again, and the index of the last such line.
   let retried: Set<TaskID>
   private let lastRetry: [Int]
-  /// Where each began first since it was so, and was not taken back; negative where it did not.
+  /// The index of the first unrevoked start since then; negative if there was not one.
   private let begun: [Int]
 
   init(_ session: SimulatedSession) {
@@ -74,8 +75,8 @@ struct FateCheck {
     mustNotBeHeldBack = exempt { !session.engine.state($0).isTerminal }
   }
 
-  /// A `finally` task started, or was skipped for what never ran, before an error or a kill may
-  /// have cut its phase short.
+  /// A `finally` task started, or was skipped for a task that never ran, before an error or a kill
+  /// could interrupt the phase.
   private var beganFinally: Bool {
     plan.tasks.contains { index in
       guard plan.flags(TaskID(index)).contains(.finally) else { return false }
@@ -99,7 +100,7 @@ struct FateCheck {
     if closing.state != state { throw Finding("the run ended as \(closing.state), not \(state)") }
   }
 
-  /// What a drive leaves out, and what stays failed, decides with what it did.
+  /// Tasks left out and tasks that stay failed count like those of the session.
   private var state: RunState {
     if session.hasJournalFailed { return .interrupted }
     return switch session.stopCause {
@@ -152,7 +153,7 @@ struct FateCheck {
       guard retried.contains(task) else { throw fault(task, "nobody asked for it again") }
       try checkRun(task, state)
     case .interrupted where retried.contains(task): try checkRun(task, state)
-    // It was being cancelled when the drive before was lost, and is.
+    // It was being cancelled when the last session was lost, and stays cancelled.
     case .interrupted where isCancelledBefore(task), .skipOption where isCancelledBefore(task),
       .skipOnce where isCancelledBefore(task):
       try checkStaysCancelled(task, state)
@@ -173,8 +174,7 @@ struct FateCheck {
     }
   }
 
-  /// A service is over when nothing runs: it ended well where it was used, and was skipped where
-  /// not.
+  /// Checks the final state of a service: succeeded if it was used, skipped if not.
   private func checkService(_ task: TaskID, _ state: TaskState) throws(Finding) {
     if firstLine[task.index] == nil { return }
     switch state {
@@ -192,7 +192,7 @@ struct FateCheck {
     case .waiting, .ready, .upToDate, .failedAllowed:
       let users = plan.dependents(task).map { plan.dependent($0) }
       let open = users.filter { !session.engine.state($0).isTerminal }
-      // A request took it back for those whose turn did not come.
+      // A request made it pending again for tasks that never got their turn.
       let isForLast =
         lastLine[task.index]?.event.kind == .resume && !hasFinallyPhase
         && open.allSatisfy { plan.flags($0).contains(.finally) }
@@ -220,8 +220,8 @@ struct FateCheck {
     else { throw fault(task, "it should have been skipped") }
   }
 
-  /// Whether one of its needs ran in this drive: handed ahead and taken back is not run, nor a
-  /// service that came up for others when the task had its end.
+  /// True if a dependency ran in this session. Prefetched and revoked attempts do not count, nor
+  /// does a service that started for other tasks after this task's end.
   private func mayFollow(_ task: TaskID) -> Bool {
     let needs = plan.needs(task).map { TaskID(plan.needTargets[$0]) }
     return needs.isEmpty
@@ -234,15 +234,15 @@ struct FateCheck {
 
   private func hasBegun(_ task: TaskID) -> Bool { begun[task.index] >= 0 }
 
-  /// It began, or came to another end than a skip for its needs, before a request took one of these
-  /// out of its end.
+  /// True if it began, or ended other than by a skip for a dependency, before a request made a
+  /// dependency pending again.
   private func isOfEarlierNeeds(_ task: TaskID, _ state: TaskState) -> Bool {
     let place = hasBegun(task) ? begun[task.index] : lastPlace[task.index]
     return (hasBegun(task) || state.isTerminal && !isSkippedForNeeds(task))
       && plan.needs(task).contains { lastRetry[Int(plan.needTargets[$0])] > place }
   }
 
-  /// The main part was over without an end of what it needs, and a request gave that one later.
+  /// The main phase ended while a dependency was open, and a request skipped that dependency later.
   private func isSkippedForWhatWasSkippedSince(_ task: TaskID) -> Bool {
     guard plan.flags(task).contains(.finally), !started[task.index],
       case .skip(.upstream(let culprit)) = lastLine[task.index]?.event, !culprit.isNone
@@ -265,7 +265,7 @@ struct FateCheck {
       return
     }
     if plan.flags(task).contains(.finally), !hasFinallyPhase {
-      // It had no turn, or a kill came in the middle of it.
+      // It had no turn, or a kill interrupted the phase.
       if state.isTerminal, state != .skipped { try checkEnded(task, state) }
       return
     }
@@ -279,7 +279,7 @@ struct FateCheck {
       }
       return
     }
-    // Whether it may start is told by the services' own ends.
+    // The ends of the services decide whether it may start.
     let hasOpenService = plan.services(neededBy: task).contains {
       !session.engine.state($0).isTerminal
     }
@@ -293,8 +293,7 @@ struct FateCheck {
     for edge in plan.needs(task) {
       let target = TaskID(plan.needTargets[edge])
       switch need(edge, of: task) {
-      // A service that could not start any more; it had its end when nothing was left that needs
-      // it.
+      // A service that could not start any more; it ended when its last dependent had ended.
       case .met
       where lastLine[target.index]?.event == .skip(.unused)
         && lastLine[task.index]?.event == .skip(.upstream(target)):
@@ -307,26 +306,26 @@ struct FateCheck {
     if !lacking.isEmpty {
       let line = lastLine[task.index]
       if line?.event == .fresh, line?.kept == .skipped, state == .skipped { return }
-      // The service had its end by what came after the main part, which is over.
+      // A later task ended the service after the main phase.
       if !state.isTerminal, hasFinallyPhase || beganFinally, !plan.flags(task).contains(.finally),
         lacking.allSatisfy({ plan.isService($0) }), mayBeLeft(task)
       {
         return
       }
-      // It has a result that it may keep without the service, which what has no end was to tell.
+      // It may keep its result without the service, which depends on an open task.
       if !state.isTerminal, open, session.initial[task.index] == .later,
         firstLine[task.index] == nil, lacking.allSatisfy({ plan.isService($0) })
       {
         return
       }
-      // It had its end before the service had its.
+      // It ended before the service did.
       let isDecided = line?.event == .skip(.condition)
       if state.isTerminal, state != .skipped || isDecided,
         lacking.allSatisfy({ plan.isService($0) })
       {
         return try checkEnded(task, state)
       }
-      // It failed for want of a worker, before what it needs was tried again.
+      // It failed because no worker was available, before its dependency was retried.
       if state == .failed, line?.outcome.reason == .workerLost,
         lacking.allSatisfy({ retried.contains($0) })
       {
@@ -337,11 +336,11 @@ struct FateCheck {
         lacking.contains(culprit) || retried.contains(culprit)
       else { throw fault(task, "it lacks a need and is \(state)") }
     } else if open {
-      // Likewise.
+      // It ended before the service did.
       if state.isTerminal, !plan.services(neededBy: task).isEmpty {
         return try checkEnded(task, state)
       }
-      // What had all but services was ready before these were cut short.
+      // It lacked only services and was ready before these were interrupted.
       let wasReady = state == .ready && !plan.services(neededBy: task).isEmpty
       guard state == .waiting || wasReady, !hasBegun(task) || wasReady else {
         throw fault(task, "a need has not ended and it is \(state)")
@@ -357,7 +356,7 @@ struct FateCheck {
     }
   }
 
-  /// What a late `if` comes to, by the needs as they are; nil where there is none.
+  /// Returns the verdict of a late `if` for the current dependencies; nil if there is no late `if`.
   private func verdict(_ task: TaskID) -> LateVerdict? {
     guard let name = session.tasks[task.index].decidedBy, let need = plan.task(named: name) else {
       return nil
@@ -373,7 +372,7 @@ struct FateCheck {
   private func checkDecided(
     _ task: TaskID, _ state: TaskState, _ verdict: LateVerdict
   ) throws(Finding) {
-    // What its needs came to by a request after the main part, which is over, decides nothing.
+    // A request after the main phase cannot decide an `if` of that phase.
     if state == .ready, beganFinally, !plan.flags(task).contains(.finally), mayBeLeft(task) {
       return
     }
@@ -392,9 +391,9 @@ struct FateCheck {
     let need = TaskID(plan.needTargets[edge])
     let state = session.engine.state(need)
     let condition = plan.needCondition(edge)
-    // It had it.
+    // The task had the service when it started.
     if plan.isService(need), started[task.index] { return .met }
-    // What was to follow a task that was cut short is left to the resume, as that task is.
+    // Dependents of an interrupted task are left to the resume, like the task.
     if session.cutShort.contains(need), state == .cancelled, !plan.flags(task).contains(.finally) {
       return .open
     }
@@ -455,7 +454,7 @@ struct FateCheck {
     if line.event == .failure { try checkGaveUp(task, line) }
   }
 
-  /// A failure is final only when the policy has no further try.
+  /// Checks that a failure is final only if the policy allows no further attempt.
   private func checkGaveUp(_ task: TaskID, _ line: Transition) throws(Finding) {
     switch line.outcome.reason {
     case .workerLost, .output, .fetchFinal, .value: return
@@ -475,7 +474,7 @@ struct FateCheck {
       }
     }
     if retries >= Int(policy.retryMax) || mayBeLeft(task) || isHalted { return }
-    // Without a service that it needs it cannot be tried again.
+    // It cannot be retried without a service that it needs.
     if isServiceLost(of: task) { return }
     let codes = plan.codeList(policy.retryCodes)
     if !codes.isEmpty, line.outcome.reason != .stopped(.serviceLost) {
@@ -486,8 +485,7 @@ struct FateCheck {
     throw fault(task, "it had tries left")
   }
 
-  /// Whether a service that it needs has an end with which nothing of it starts any more, or was
-  /// tried again since.
+  /// True if a needed service ended such that none of its users can start, or was retried since.
   private func isServiceLost(of task: TaskID) -> Bool {
     plan.services(neededBy: task).contains { service in
       [.failed, .cancelled, .skipped].contains(session.engine.state(service))
@@ -495,7 +493,7 @@ struct FateCheck {
     }
   }
 
-  /// Whether the run's own end excuses that a task which could start did not.
+  /// True if the end of the run excuses a startable task that did not start.
   private func mayBeLeft(_ task: TaskID) -> Bool {
     if plan.flags(task).contains(.finally) { return !hasFinallyPhase }
     if session.stopCause != nil { return true }

@@ -1,7 +1,7 @@
 import OpflowJournal
 import OpflowPlan
 
-/// What a resume decided of the tasks that there were then; what was added since runs.
+/// The decisions of a resume for the tasks of that time; tasks added since then run.
 struct GrownDecision {
   let first: ResumeDecision
   let taskCount: Int

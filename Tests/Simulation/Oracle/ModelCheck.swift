@@ -1,20 +1,20 @@
 import OpflowJournal
 import OpflowPlan
 
-/// Holds what a view is told as a drive goes against what somebody reads who follows its journal.
+/// Compares the state that a live view gets with the state that a reader of the journal gets.
 struct ModelCheck {
   private let source: PlanSource
   private var plan: Plan { source.plan }
   private var live: SessionModel
   private var follower: JournalFollower
-  /// The tasks that the drive is about, without those that keep what they have.
+  /// The tasks of the session, without those that keep their results.
   private var tasks: [TaskID]
-  /// Those that have a result which they may come to keep.
+  /// Tasks that may still keep an earlier result.
   private var mayKeep: Set<TaskID>
-  /// How further machines are told to stand.
+  /// The last reported state of each node.
   private var nodes: [NodeID: NodeState] = [:]
 
-  /// To look at each task after each write takes as long as there are tasks.
+  /// Checking all tasks after each write takes quadratic time.
   private static let maxTasks = 50
 
   init(_ source: PlanSource, initial: [InitialState], requests: RequestRecords) {
@@ -28,14 +28,14 @@ struct ModelCheck {
       tasks.filter { [.recheck, .later, .laterAfterNeeds].contains(initial[$0.index]) })
   }
 
-  /// The plan has tasks more.
+  /// Adds the new tasks of the plan.
   mutating func grow(_ initial: [InitialState]) {
     let first = plan.taskCount - initial.count
     live.grow(to: plan, initial)
     tasks += (first..<plan.taskCount).map { TaskID($0) }
   }
 
-  /// They are no part of the drive any more.
+  /// Removes tasks from the session.
   mutating func retract(_ retracted: [TaskID]) {
     live.retract(retracted, plan)
     tasks.removeAll { retracted.contains($0) }
@@ -54,7 +54,7 @@ struct ModelCheck {
 
   mutating func take(_ node: NodeEntry) { nodes[node.node] = node.state }
 
-  /// All that was told stands in the file.
+  /// `file` has everything that the view was sent.
   mutating func check(_ file: [UInt8]) throws(Finding) {
     guard plan.taskCount <= Self.maxTasks else { return }
     do throws(JournalError) {
@@ -78,7 +78,7 @@ struct ModelCheck {
     for task in tasks where !mayKeep.contains(task) {
       let told = live.state(task)
       let read = RunStatus.state(task, plan, follower.model, isHeld: true)
-      // By the journal a worker goes on at once with what it was handed; a view waits for its word.
+      // In the journal, a worker starts a prefetched task at once; a view waits for its message.
       if told != read, told != .prefetched || read != .running {
         throw Finding("views are told that \(plan.nameString(task)) is \(told), read is \(read)")
       }

@@ -1,21 +1,21 @@
 import OpflowJournal
 import OpflowPlan
 
-/// What is seen of blocks.
+/// The observed state of external tasks.
 struct BlockSights {
-  /// Tries that go on though they have their end.
+  /// Attempts that still run after their end.
   var draining: Set<Oracle.Try> = []
-  /// When those began that the journal tells of.
+  /// When attempts began, according to the journal.
   var since: [Oracle.Try: Instant] = [:]
   var (begun, cutShort, lingered) = (0, 0, 0)
 }
 
-/// Blocks, as they are seen from outside: what goes on in programs, also beyond the end that it was
-/// given.
+/// External tasks as an outside observer sees them: what runs in clients, even after the journaled
+/// end.
 extension Oracle {
   func isExternal(_ task: TaskID) -> Bool { plan.hasExternalTasks && plan.kind(task) == .block }
 
-  /// Whether that try goes on though it has its end.
+  /// True if the attempt still runs after its end.
   func lingers(_ task: TaskID, _ attempt: Int32) -> Bool {
     blocks.draining.contains(Try(task: task, attempt: attempt))
   }
@@ -26,7 +26,7 @@ extension Oracle {
     if let other = blocks.draining.first(where: { $0.task == task }) {
       throw fault(task, "its try \(attempt) starts beside try \(other.attempt), which goes on")
     }
-    // It may have had its end before it was begun.
+    // It may have ended before it began.
     guard stand[task.index] == .running, self.attempt(task) == attempt, !hasEnd(task, attempt)
     else {
       blocks.draining.insert(Try(task: task, attempt: attempt))
@@ -48,7 +48,7 @@ extension Oracle {
     try end(SimulatedTree.End(task: task, attempt: attempt, outcome: outcome), on: .none)
   }
 
-  /// Its program is gone.
+  /// Its client disconnected.
   mutating func cutShort(_ task: TaskID, _ attempt: Int32) {
     if blocks.draining.remove(Try(task: task, attempt: attempt)) != nil { return }
     if let slot = live[task] {
@@ -57,7 +57,8 @@ extension Oracle {
     }
   }
 
-  /// A block's end stands in the journal after its program said so, or after it had the time to.
+  /// Checks that the end of an external task was reported by its client, or that its grace time was
+  /// over.
   mutating func checkEndOfBlock(_ line: Transition, _ key: Try) throws(Finding) {
     let task = line.task
     let timeout = Int64(plan.policy(task).timeoutMilliseconds)
@@ -76,7 +77,7 @@ extension Oracle {
     case let reason?: throw fault(task, "a block ends with reason '\(reason.word)'")
     }
     if let outcome = ended[key], outcome.status == line.outcome.status { return }
-    // Nobody has heard of its end: its time to end was over.
+    // Without a report, its grace time was over.
     guard line.outcome.status == .unknown, line.outcome.reason != nil else {
       throw fault(task, "'\(line.event.kind.word)' of a block that goes on")
     }

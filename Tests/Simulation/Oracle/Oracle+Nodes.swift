@@ -1,9 +1,10 @@
 import OpflowJournal
 import OpflowPlan
 
-/// What an outside observer sees of machines.
+/// Nodes as an outside observer sees them.
 extension Oracle {
-  /// Downloads, and what comes after all others, run on the coordinator's machine.
+  /// True for tasks that run on the coordinator's host: downloads, `finally` tasks, approvals and
+  /// others.
   func isBoundHere(_ task: TaskID) -> Bool {
     plan.kind(task) == .download || isApproval(task) || isExternal(task)
       || plan.record(task).processes.isLocal
@@ -11,8 +12,8 @@ extension Oracle {
       || isInteractive(task) || boundHere.contains(task)
   }
 
-  /// Services that are on the coordinator's machine, and what needs them, since one that such a
-  /// group holds together is to be there.
+  /// Returns services that run on the coordinator's host, and the tasks in their groups: a group
+  /// runs on one node.
   static func boundHere(_ plan: Plan, held: Set<TaskID>) -> Set<TaskID> {
     var found: Set<TaskID> = []
     for index in plan.tasks {
@@ -26,8 +27,7 @@ extension Oracle {
     return found
   }
 
-  /// All that services tie to a task, itself included; nothing where it neither is one nor needs
-  /// one.
+  /// Returns the tasks that services tie to a task, with the task itself; empty without services.
   static func group(of task: TaskID, _ plan: Plan) -> Set<TaskID> {
     if !plan.isService(task) && plan.services(neededBy: task).isEmpty { return [] }
     var found: Set<TaskID> = [task]
@@ -42,7 +42,7 @@ extension Oracle {
     return found
   }
 
-  /// A task may start there, and what services tie to it runs nowhere else.
+  /// Checks that the task may run on this node, and that its group runs nowhere else.
   func checkPlace(of task: TaskID, at node: NodeID) throws(Finding) {
     if isBoundHere(task) != (node == .local) {
       throw fault(task, "it runs on site \(node.rawValue)")
@@ -54,8 +54,8 @@ extension Oracle {
     }
   }
 
-  /// A task is started there by the journal, and so is all that services tie to it and that has no
-  /// end yet.
+  /// Checks that all running tasks of the group were started on this node, according to the
+  /// journal.
   func checkGroup(of task: TaskID, at node: NodeID) throws(Finding) {
     guard plan.hasServices else { return }
     for other in Self.group(of: task, plan)
@@ -69,7 +69,7 @@ extension Oracle {
 
   func isInteractive(_ task: TaskID) -> Bool { plan.flags(task).contains(.interactive) }
 
-  /// - Returns: whether the task may fail for that, and whether it must.
+  /// Returns whether the task may fail for this loss, and whether it must.
   mutating func noteLoss(of task: TaskID) -> (may: Bool, must: Bool) {
     losses[task.index] += 1
     let isSure = began.contains(task)
@@ -81,8 +81,7 @@ extension Oracle {
     )
   }
 
-  /// What ends badly on a machine that leaves costs nothing, unless something of it may still run
-  /// there.
+  /// Checks that failures on a leaving node cost no attempt, unless processes may still run there.
   func checkCost(of line: Transition) throws(Finding) {
     guard usesNodes, far.isExcused(line.task), !isBoundHere(line.task), !line.leavesAlive else {
       return

@@ -9,14 +9,12 @@ extension Oracle {
 
   func isApproval(_ task: TaskID) -> Bool { plan.kind(task) == .approve }
 
-  /// Gates that ask, in their order.
-  var askingGates: [TaskID] {
+  /// Approvals that are waiting for an answer, in plan order.
+  var openApprovals: [TaskID] {
     plan.tasks.lazy.map { TaskID($0) }.filter { isApproval($0) && stand[$0.index] == .running }
   }
 
-  /// Takes in a request's line.
-  ///
-  /// - Returns: what it does to tasks at once.
+  /// Applies a request's line and returns its immediate effects.
   mutating func take(_ request: RequestEntry) throws(Finding) -> [Transition] {
     var effects: [Transition] = []
     switch request.verb {
@@ -63,7 +61,7 @@ extension Oracle {
     return effects
   }
 
-  /// Takes in what was requested of the drive before and holds in this one.
+  /// Applies the requests of the last session that still hold.
   mutating func take(_ standing: StandingRequests) {
     func waiting(_ tasks: [TaskID]) -> [TaskID] { tasks.filter { stand[$0.index] == .waiting } }
     isPaused = standing.isPaused
@@ -71,19 +69,19 @@ extension Oracle {
     cancelling = Set(waiting(standing.cancelled))
   }
 
-  /// It ran in the drive before, which was lost after somebody had cancelled it.
+  /// It ran in the last session, which was lost after the task's cancellation.
   mutating func endCancelled(_ task: TaskID) {
     cancelling.remove(task)
     stand[task.index] = .over
   }
 
-  /// The drive is stopped: the `finally` tasks that this is to lead to wait for nobody.
+  /// Ends pauses and holds when the session stops, except those of `finally` tasks.
   mutating func endHolds() {
     isPaused = false
     onHold = onHold.filter { !plan.flags($0).contains(.finally) }
   }
 
-  /// Takes in the line of a signal that ends the drive: one, of the stop that was asked for first.
+  /// Applies a stop by a signal; a session has at most one, that of the first request.
   mutating func take(_ stop: StopEntry, cause: StopCause?) throws(Finding) {
     if !stop.detail.isEmpty {
       let waiting = plan.tasks.filter { stand[$0] == .waiting && !isBoundHere(TaskID($0)) }
@@ -98,21 +96,21 @@ extension Oracle {
     isStopTold = true
   }
 
-  /// Somebody has it who will come to an end by himself.
+  /// A worker or client runs the task, and it will end on its own.
   private func runs(_ task: TaskID) -> Bool {
     stand[task.index] == .running && !isService(task) && !isApproval(task)
   }
 
-  /// A drive that a signal ended said so before.
+  /// Checks that a session which a signal ended has a line for that signal.
   func checkStop(_ closing: CloseEntry) throws(Finding) {
     if closing.signal != 0, !isStopTold { throw Finding("a signal's stop was not told") }
   }
 
-  /// A service that ended since nothing needed it is needed by what was added.
+  /// Makes an unused service that has ended pending again, for added tasks.
   private mutating func takeServiceBack(_ line: Transition) throws(Finding) {
     rankAll()
     if stand[line.task.index] == .over, ends[line.task] == nil, isService(line.task) {
-      // It ended in an earlier drive.
+      // It ended in an earlier session.
       stand[line.task.index] = .waiting
       overBefore.remove(line.task)
     } else {
@@ -120,7 +118,7 @@ extension Oracle {
     }
   }
 
-  /// For its `if`, or for want of what it needs.
+  /// It was skipped for its `if`, an empty matrix or a dependency.
   private func wasSkippedByItself(_ task: TaskID) -> Bool {
     switch ends[task]?.event {
     case .skip(.condition), .skip(.emptyMatrix), .skip(.upstream): true
@@ -128,7 +126,7 @@ extension Oracle {
     }
   }
 
-  /// A service that is needed again, or what was added and is to be withdrawn.
+  /// Makes a task pending again: a service that is needed again, or an added task to retract.
   mutating func takeBackSkipped(_ line: Transition) throws(Finding) {
     if isService(line.task), !wasSkippedByItself(line.task) {
       try takeServiceBack(line)
@@ -137,7 +135,7 @@ extension Oracle {
     }
   }
 
-  /// What was added is taken out of its end, to be withdrawn.
+  /// Makes an added task pending again, to be retracted.
   private mutating func takeBackAddition(_ task: TaskID) throws(Finding) {
     guard stand[task.index] == .over, wasSkippedByItself(task) else {
       throw fault(task, "it is taken back, and was not skipped by itself")
@@ -146,10 +144,10 @@ extension Oracle {
     stand[task.index] = .waiting
   }
 
-  /// In this drive.
+  /// True if it began in this session.
   func hasBegun(_ task: TaskID) -> Bool { began.contains(task) || stand[task.index] == .running }
 
-  /// Tasks that were added are to be skipped, by other names.
+  /// Retracts added tasks; the new plan renames them.
   mutating func retract(_ tasks: [TaskID], _ renamed: Plan) throws(Finding) {
     for task in tasks where stand[task.index] != .waiting {
       throw fault(task, "withdrawn though it is \(stand[task.index])")
@@ -166,10 +164,10 @@ extension Oracle {
     }
     let still = stillOver.removeValue(forKey: task)
     let end = ends.removeValue(forKey: task)
-    // A service that had ended in an earlier drive, since nothing needed it any more.
+    // A service that ended in an earlier session because no task needed it.
     let wasOver = overBefore.remove(task) != nil
     guard stand[task.index] == .over, end != nil || still != nil || wasOver else {
-      throw fault(task, "it is tried again and had no end in this drive")
+      throw fault(task, "it is tried again and had no end in this session")
     }
     switch (effect.event, end?.event) {
     case (.resume(.asked), nil): if still == .stillUpstream { throw fault(task, "it is retried") }

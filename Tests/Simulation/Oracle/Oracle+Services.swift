@@ -3,15 +3,15 @@ import OpflowJournal
 import OpflowPlan
 import OpflowWire
 
-/// What an outside observer sees of services.
+/// Services as an outside observer sees them.
 extension Oracle {
   func isService(_ task: TaskID) -> Bool { plan.isService(task) }
 
-  /// A task starts: what it needs of services is ready, and runs.
+  /// Checks that all services that a starting task needs are ready and running.
   func checkServices(of task: TaskID) throws(Finding) {
     for service in plan.services(neededBy: task) {
       if stand[service.index] == .over {
-        // What needs one that is ruled out by its `if` runs without it.
+        // Dependents of a service with a false `if` run without it.
         let isRuledOut = plan.flags(service).contains(.conditionFalse)
         if overBefore.contains(service) && !isRuledOut || isOver(ends[service]?.event) {
           throw fault(task, "it starts without \(plan.nameString(service)), which is over")
@@ -27,7 +27,7 @@ extension Oracle {
     }
   }
 
-  /// By that a service ended, or never began, since nothing needed it.
+  /// The service ended, or never began, because no task needed it.
   private func isOver(_ end: TransitionEvent?) -> Bool {
     switch end {
     case .success, .skip(.unused): true
@@ -43,7 +43,7 @@ extension Oracle {
     return found
   }
 
-  /// Nothing that needs a service is on any worker when that is told to end for want of use.
+  /// Checks that no worker has a dependent of a service that is stopped as unneeded.
   func checkUnneeded(_ service: TaskID) throws(Finding) {
     for edge in plan.dependents(service) {
       let user = plan.dependent(edge)
@@ -64,7 +64,7 @@ extension Oracle {
     ports[service] = found
   }
 
-  /// A service is told to end: once for each try, and while it runs.
+  /// Records the stop of a service: at most once per attempt, while it runs.
   mutating func takeStopping(_ line: Transition) throws(Finding) {
     let service = line.task
     guard isService(service), stand[service.index] == .running,
@@ -77,18 +77,18 @@ extension Oracle {
     if line.outcome.reason == .stopped(.unneeded) { unneeded[service] = line.attempt }
   }
 
-  /// Whether a service was ready and has no end, as the journal tells it.
+  /// True if the service was ready and has not ended, according to the journal.
   func isUp(_ service: TaskID, _ attempt: Int32) -> Bool {
     stand[service.index] == .running && lastAttempt[service.index] == attempt
       && ready.contains(service)
   }
 
-  /// How a try ended, as somebody saw who saw its processes.
+  /// Returns the end of an attempt as seen by an observer of its processes.
   func end(of task: TaskID, _ attempt: Int32) -> Outcome? {
     ended[Try(task: task, attempt: attempt)]
   }
 
-  /// What an earlier drive left up; it may have ended since.
+  /// Adds a service that an earlier session passed on; it may have ended since.
   mutating func take(_ passed: PassedOn) throws(Finding) {
     let (task, attempt) = (passed.held.service, passed.held.attempt)
     started.insert(Try(task: task, attempt: attempt))
@@ -99,7 +99,7 @@ extension Oracle {
     if let end = passed.end { ended[Try(task: task, attempt: attempt)] = end }
   }
 
-  /// The end of a try of a service; how it ended was seen.
+  /// Checks the end of a service's attempt against its observed end.
   mutating func endOfService(_ line: Transition, seen: Outcome?) throws(Finding) {
     let task = line.task
     let wasReady = ready.remove(task) != nil
@@ -121,13 +121,13 @@ extension Oracle {
       if reason == .ended, !wasReady { throw fault(task, "it ended in use, and was not ready") }
       if reason == .unready, wasReady { throw fault(task, "it was ready") }
     }
-    // A worker that is gone did not tell what it saw.
+    // A lost worker did not report the end.
     if line.event == .success || line.event == .failure, reason != .workerLost, let seen {
       guard seen.status == line.outcome.status else { throw fault(task, "it did not end so") }
     }
   }
 
-  /// A task ended since a service was gone.
+  /// Checks that a task stopped for a lost service needs a service that was lost.
   func checkLoss(_ line: Transition) throws(Finding) {
     guard line.outcome.reason == .stopped(.serviceLost), !isService(line.task) else { return }
     var open = plan.services(neededBy: line.task)
@@ -139,12 +139,12 @@ extension Oracle {
   }
 }
 
-/// What is expected of services where nothing is disturbed.
+/// Expectations for services in undisturbed sessions.
 enum ExpectedServices {
-  /// Tasks whose end hangs on which of them comes first: services that never are ready, and what
-  /// needs them.
+  /// Returns tasks whose end depends on timing: services that never become ready, and their
+  /// dependents.
   ///
-  /// - Parameter standing: services that nothing needed as they came.
+  /// - Parameter standing: services without dependents when they were added.
   static func tainted(
     _ plan: Plan, _ tasks: [SimulatedManifest.Task], standing: Set<TaskID>
   ) -> Set<TaskID> {
@@ -153,7 +153,7 @@ enum ExpectedServices {
     for index in plan.topologicalOrder {
       let task = TaskID(index)
       let simulated = tasks[task.index]
-      // One that nobody needed may have ended before what came to need it did.
+      // An unneeded service may have ended before its later dependents were added.
       let isUnsound =
         simulated.service.map {
           !$0.isSound || !simulated.valuesRead.isEmpty || $0.mayEnd && standing.contains(task)
@@ -161,13 +161,13 @@ enum ExpectedServices {
       let isBehind = plan.needs(task).contains { tainted.contains(TaskID(plan.needTargets[$0])) }
       if isUnsound || isBehind { tainted.insert(task) }
     }
-    // What stays may be ended before it has begun, when nothing needs it any more.
+    // An unneeded service may be stopped before it has begun.
     tainted.formUnion(standing)
-    // Whether anything started may hang on it.
+    // `finally` tasks start only if some task started.
     for index in plan.tasks where !tainted.isEmpty {
       if plan.flags(TaskID(index)).contains(.finally) { tainted.insert(TaskID(index)) }
     }
-    // Services that only such tasks need may be used, or not.
+    // Services with tainted dependents may be used or not.
     for index in plan.topologicalOrder.reversed() where plan.isService(TaskID(index)) {
       let users = plan.dependents(TaskID(index))
       if users.contains(where: { tainted.contains(plan.dependent($0)) }) {
@@ -178,7 +178,7 @@ enum ExpectedServices {
   }
 }
 
-/// The ports that are found for a service: others for each try.
+/// The ports found for a service, different for each attempt.
 enum SimulatedPorts {
   static func of(_ service: TaskID, attempt: Int32, _ plan: Plan) -> [UInt16] {
     plan.portNames(of: service).indices.map {
@@ -192,23 +192,23 @@ extension SimulatedTree {
 }
 
 extension SimulatedSession {
-  /// Whether a service was ended for a while.
+  /// True if a service was stopped temporarily.
   func gaveWay(_ service: TaskID) -> Bool { wasInterrupted(service, .stopped(.unneeded)) }
 
   func lostWorker(of service: TaskID) -> Bool { wasInterrupted(service, .workerLost) }
 
-  /// Whether it ended while it was ready, and was to start again.
+  /// True if it ended while ready and had to restart.
   func endedByItself(_ service: TaskID) -> Bool {
     lines.contains { $0.transition.task == service && $0.transition.outcome.reason == .ended }
   }
 
-  /// Services that were taken out of their end for what was added: they run as if they had none.
+  /// Ended services that became pending again for added tasks; they run as if they had never ended.
   var servicesTakenBack: [TaskID] {
     lines.lazy.map(\.transition).filter { $0.event == .resume(.skippedBefore) }.map(\.task)
       .filter { oracle.isService($0) }
   }
 
-  /// Whether it was taken out of its end for what was added, and nothing came to need it.
+  /// True if it became pending again for added tasks, but no task came to use it.
   func wasTakenBackInVain(_ service: TaskID) -> Bool {
     let told = lines.lazy.map(\.transition).filter { $0.task == service }
     guard let place = told.lastIndex(where: { $0.event == .resume(.skippedBefore) }) else {
@@ -225,8 +225,8 @@ extension SimulatedSession {
     }
   }
 
-  /// Whoever is to start what needs a service was told, right before, which ports that has. It may
-  /// have ended since the start was decided, which ends what starts now.
+  /// Checks that a worker gets a service's ports right before the start of its user. The service
+  /// may have ended since the start was decided, which ends the user.
   mutating func checkPorts(_ message: WorkerMessage, to worker: WorkerID) throws(Finding) {
     if case .ports(let service, let ports) = message {
       workers[worker.index].ports[service] = ports

@@ -1,9 +1,9 @@
 import OpflowJournal
 import OpflowPlan
 
-/// How often a task is tried, and when again.
+/// Limits and delays of retries.
 extension Oracle {
-  /// Takes in what tasks have had of their tries, in a drive that goes on with the one before.
+  /// Applies the attempts that were used in the sessions that this one continues.
   mutating func take(_ tries: [TaskID: TriesUsed], at begin: Instant) {
     for (task, used) in tries {
       retries[task.index] = Int(used.count)

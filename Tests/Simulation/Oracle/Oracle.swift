@@ -3,8 +3,8 @@ import OpflowJournal
 import OpflowPlan
 import OpflowWire
 
-/// Watches a drive from outside: which processes live, what they hold, how they ended; and holds
-/// every line of the journal against that.
+/// Observes a session from outside (live processes, their resources, their ends) and checks each
+/// journal line against that.
 struct Oracle {
   enum Stand { case waiting, running, over }
   struct Try: Hashable {
@@ -16,7 +16,7 @@ struct Oracle {
   let usesNodes: Bool
   private var urgency: Urgency
   private var priorities: [TaskID: Int16] = [:]
-  /// Tasks that had their end when others were added: nothing inherits from them any more.
+  /// Tasks that had ended when others were added; their dependencies inherit nothing from them.
   private(set) var passed: Set<TaskID> = []
   var stock: Stock
   var live: [TaskID: WorkerID] = [:]
@@ -25,62 +25,62 @@ struct Oracle {
   private var refused: Set<Try> = []
   var stand: [Stand]
   private var startEnds: [TaskID: Int] = [:]
-  /// Tasks that are known to have been more than handed ahead.
+  /// Tasks that are known to have begun, not just prefetched.
   private(set) var began: Set<TaskID> = []
   private(set) var lastAttempt: [Int32]
   var (retries, losses): ([Int], [Int])
-  /// Of those, the ones that were more than handed ahead.
+  /// Losses of tasks that had begun, not just prefetched.
   var sureLosses: [TaskID: Int] = [:]
   var mayStartAt: [Instant]
   private var launches: Set<WorkerID> = []
   private(set) var isSuspended = false
   var blocks = BlockSights()
-  /// The drive is told to stop; a signal's line was told.
+  /// The session is stopping; the line of a signal was journaled.
   var (isStopping, isStopTold) = (false, false)
-  /// By requests.
+  /// State that was set by requests.
   var (isPaused, onHold, cancelling) = (false, Set<TaskID>(), Set<TaskID>())
-  /// What was said to gates that have no end since.
+  /// Answers to approvals that have not ended since.
   var answers: [TaskID: ControlAction] = [:]
   private var asksSince: [TaskID: Instant] = [:]
   private(set) var lastMoment = Instant(nanoseconds: 0)
-  /// Tasks that have a result of an earlier drive which they may come to keep.
+  /// Tasks that may keep the result of an earlier session.
   private var mayKeep: Set<TaskID> = []
-  /// `finally` tasks that keep what they have unless something starts.
+  /// `finally` tasks that keep their results unless some task starts.
   private var finallyThatFollow: [TaskID] = []
-  /// The event of their end in this drive.
+  /// The line of each end in this session.
   var ends: [TaskID: Transition] = [:]
-  /// What went wrong in a drive that this one goes on with, as long as nobody has retried it.
+  /// Unsuccessful ends from the session that this one continues, until they are retried.
   var stillOver: [TaskID: InitialState] = [:]
-  /// Of this drive, that fail the run.
+  /// Failures of this session that fail the run.
   var failures = 0
   private(set) var startCount = 0
-  /// Services that are ready, and those that ended otherwise than for want of use.
+  /// Services that are ready; `gone` has those that ended without being unneeded.
   var ready: Set<TaskID> = []
-  /// The tries of services of which the journal tells that they were told to end.
+  /// Attempts of services that were told to end, according to the journal.
   var stopping: [TaskID: Int32] = [:]
-  /// Those of these that were told so since nothing needed them.
+  /// Attempts in `stopping` that were told so because no task needed them.
   var unneeded: [TaskID: Int32] = [:]
-  /// How often tasks came back that were handed ahead.
+  /// How often prefetched attempts of a task were revoked.
   private var returns: [TaskID: Int] = [:]
-  /// Something of them could not be ended: they start again by the word of a person only.
+  /// Tasks with processes that could not be killed; they restart only when a user requests it.
   var outliving: Set<TaskID> = []
-  /// Those of which the engine was told so.
+  /// Tasks in `outliving` that the engine knows of.
   var toldOutliving: Set<TaskID> = []
-  /// The tries of services that were told to end.
+  /// Attempts of services that were told to end.
   var leaving: [TaskID: Int32] = [:]
-  /// The ports with which services were ready last.
+  /// The ports of services when they were last ready.
   var ports: [TaskID: [UInt16]] = [:]
-  /// By task: those of the services that it needs, as they were when it was started.
+  /// For each task, the ports of its services at its start.
   var portsAtStart: [TaskID: [TaskID: [UInt16]]] = [:]
   var gone: Set<TaskID> = []
-  /// Services that ended in an earlier drive since nothing needed them, or never began for that.
+  /// Services that ended, or never began, in an earlier session because no task needed them.
   var overBefore: Set<TaskID> = []
   var far: FarSights
   var boundHere: Set<TaskID> = []
-  /// Where each worker is.
+  /// The node of each worker.
   private var nodeOf: [WorkerID: NodeID] = [:]
 
-  /// Workers that a task may lose before it fails.
+  /// The number of workers that a task may lose before it fails.
   static let allowedLosses = 3
 
   init(plan: Plan, options: SchedulerOptions) {
@@ -96,7 +96,7 @@ struct Oracle {
     mayStartAt = [Instant](repeating: Instant(nanoseconds: 0), count: plan.taskCount)
   }
 
-  /// The plan has tasks more.
+  /// Adds the new tasks of the plan.
   mutating func grow(to plan: Plan) {
     let new = plan.taskCount - self.plan.taskCount
     self.plan = plan
@@ -120,7 +120,7 @@ struct Oracle {
   var liveCount: Int { live.count }
   func attempt(_ task: TaskID) -> Int32 { lastAttempt[task.index] }
 
-  /// Takes in how the tasks enter the drive.
+  /// Sets the state of each task at the start of the session.
   mutating func begin(_ entry: SimulatedSession.Entry, at now: Instant) throws(Finding) {
     lastAttempt = entry.attempts
     boundHere = Self.boundHere(plan, held: Set(entry.held.map(\.held.service)))
@@ -198,20 +198,20 @@ struct Oracle {
     rankAll()
   }
 
-  /// Tasks are taken out of their end.
+  /// Tasks became pending again.
   mutating func rankAll() {
     passed = []
     urgency = Urgency(plan: plan, priorities)
   }
 
-  /// The line that tells of a start ends there in the file.
+  /// Records the file offset of a start's end.
   mutating func noteLine(_ line: Transition, end: Int) {
     if line.event == .start { startEnds[line.task] = end }
   }
 
   func endOfStart(_ task: TaskID) -> Int { startEnds[task] ?? .max }
 
-  /// A view is told that a worker has begun with what it was handed ahead.
+  /// A worker reports that it has begun a prefetched task.
   mutating func begin(_ task: TaskID, _ attempt: Int32) throws(Finding) {
     guard stand[task.index] == .running, lastAttempt[task.index] == attempt else {
       throw fault(task, "try \(attempt) is said to have begun")
@@ -229,8 +229,8 @@ struct Oracle {
     }
   }
 
-  /// Nothing starts before all that it needs has ended, also where that is tried again since it ran
-  /// first.
+  /// Checks that no task starts before its dependencies have ended, even if these were retried
+  /// after its first start.
   private func checkNeeds(of task: TaskID) throws(Finding) {
     if plan.flags(task).contains(.finally) { return }
     for edge in plan.needs(task)
@@ -270,8 +270,8 @@ struct Oracle {
     switch line.event {
     case .start:
       if isPaused { throw fault(task, "started while the run is paused") }
-      if isCancelled { throw fault(task, "started though it was cancelled in the drive before") }
-      // Whoever resumes a run that dies now has to see that they are owed.
+      if isCancelled { throw fault(task, "started though it was cancelled in the session before") }
+      // If this session dies, a resume must see that these tasks are due.
       if let owed = finallyThatFollow.first(where: mayKeep.contains) {
         throw fault(owed, "it is to run, and the journal does not say so before the first start")
       }
@@ -320,7 +320,7 @@ struct Oracle {
         if stood != .running { throw fault(task, "lost while \(stood)") }
         _ = noteLoss(of: task)
       } else if line.outcome.reason == .stopped(.cancel), !started.contains(key) {
-        // It came back, or no worker was told of it: no process of it may follow.
+        // It was revoked, or no worker has it: no process may follow.
         if stood != .running { throw fault(task, "taken back while \(stood)") }
       } else {
         try checkEnd(line, stood, key)
@@ -341,7 +341,7 @@ struct Oracle {
         throw fault(task, "interrupted while \(stood)")
       }
       if line.outcome.reason == .revoked {
-        // The number of its try is given again.
+        // Its attempt number is used again.
         stopping[task] = nil
         if started.contains(key) { throw fault(task, "it was given back after it had started") }
         if !began.contains(task) { returns[task, default: 0] += 1 }
@@ -354,7 +354,7 @@ struct Oracle {
       stand[task.index] = .waiting
     case .skip:
       guard stood == .waiting else { throw fault(task, "skipped while \(stood)") }
-      // Of a delay nothing is left for one that comes back.
+      // A task that becomes pending again has no delay.
       mayStartAt[task.index] = Instant(nanoseconds: 0)
       stand[task.index] = .over
     case .pause, .proceed, .resume, .fresh, .ready, .stopping:
@@ -362,13 +362,13 @@ struct Oracle {
     }
   }
 
-  /// A result of an earlier drive does not hold.
+  /// Revokes a result of an earlier session.
   mutating func takeBack(_ task: TaskID) throws(Finding) {
     if mayKeep.remove(task) == nil { throw fault(task, "it had no result to be taken back") }
   }
 
-  /// An end stands in the journal only after somebody said so, or the time was up.
-  private mutating func checkEndOfGate(_ line: Transition) throws(Finding) {
+  /// Checks that an approval ends only after an answer or its timeout.
+  private mutating func checkEndOfApproval(_ line: Transition) throws(Finding) {
     let task = line.task
     let answer = answers.removeValue(forKey: task)
     switch (line.event, line.outcome.reason) {
@@ -380,7 +380,7 @@ struct Oracle {
       {
         return
       }
-    // The caller has seen to it that a request or a stop is behind it.
+    // The caller has checked that there was a request or a stop.
     case (.cancel, .stopped): if answer == nil { return }
     default: break
     }
@@ -388,16 +388,16 @@ struct Oracle {
       task, "a gate ends by '\(line.event.kind.word)', told \(answer?.rawValue ?? "nothing")")
   }
 
-  /// An end stands in the journal only after the process ended so.
+  /// Checks that the process had ended as journaled.
   mutating func checkEnd(
     _ line: Transition, _ stood: Stand, _ key: Try
   ) throws(Finding) {
     guard stood == .running, line.attempt == lastAttempt[line.task.index] else {
       throw fault(line.task, "'\(line.event.kind.word)' of try \(line.attempt) while \(stood)")
     }
-    if isApproval(line.task) { return try checkEndOfGate(line) }
+    if isApproval(line.task) { return try checkEndOfApproval(line) }
     if isExternal(line.task) { return try checkEndOfBlock(line, key) }
-    // See `endOfService`.
+    // `endOfService` checks these.
     if isService(line.task) { return }
     if let fetch = line.fetch, fetch.report.resumedBytes != Int64(line.attempt) {
       throw fault(line.task, "its try \(line.attempt) bears the report of another")
@@ -407,7 +407,7 @@ struct Oracle {
     guard var outcome = ended[key] else {
       throw fault(line.task, "'\(line.event.kind.word)' of a try that did not end")
     }
-    // By the signal that stops the run, which reached it too.
+    // The signal that stops the run reached the process, too.
     if isStopping, line.event == .cancel, outcome.reason == nil, outcome.status == .signal(2) {
       outcome.reason = line.outcome.reason == .stopped(.kill) ? .stopped(.kill) : .stopped(.signal)
     }
@@ -430,7 +430,7 @@ struct Oracle {
       if line.allowed != isAllowed(line) { throw fault(task, "allow_failure is not heeded") }
     case .workerLost:
       if stood == .over { throw fault(task, "failed after its end") }
-      // Those who looked at it and were lost count as well.
+      // Losses during its checks count as well.
       if plan.isChecked(task) {
         if stood == .running { _ = noteLoss(of: task) }
         return
@@ -461,8 +461,8 @@ struct Oracle {
     return plan.codeList(plan.record(line.task).allowedCodes).contains(code)
   }
 
-  /// Whether what just started was the most urgent of what wants the same. While the run holds
-  /// tasks back, the most urgent may be one of those.
+  /// Checks that a started task was the most urgent one with the same demand. While the run holds
+  /// tasks back, the most urgent one may be held.
   mutating func checkOrderOfStarts(
     _ steps: [EngineStep], after event: SchedulerEvent, _ engine: borrowing Engine,
     holdsBack: Bool
@@ -476,26 +476,26 @@ struct Oracle {
         endedSince.insert(line.task)
       }
     }
-    // A worker on its way has a task already; which one, only the scheduler knows.
+    // A starting worker already has a task that only the scheduler knows.
     if case .workerReady(let worker, _) = event { launches.remove(worker) }
     if case .workerLost(let worker, _) = event { launches.remove(worker) }
     if case .launchFailed(let worker, _, _) = event { launches.remove(worker) }
     guard starts.count == 1, launches.isEmpty, let start = starts.first, !holdsBack else {
       return
     }
-    // They wait for their services, of which there may be others.
+    // Their start depends on their services.
     if isService(start) || !plan.services(neededBy: start).isEmpty { return }
     for index in plan.tasks where plan.demand[index] == plan.demand[start.index] {
       let other = TaskID(index)
-      // It may be that nobody offers it.
+      // It may lack an offer.
       if isExternal(other) || isService(other) || !plan.services(neededBy: other).isEmpty {
         continue
       }
       if engine.state(other) == .ready, plan.kind(other) == plan.kind(start),
         isInteractive(other) == isInteractive(start), !onHold.contains(other),
-        // It may wait for its check.
+        // It may be waiting for its check.
         !plan.isChecked(other),
-        // It may have become ready only after that.
+        // It may have become ready only later.
         !plan.needs(other).contains(where: { endedSince.contains(TaskID(plan.needTargets[$0])) }),
         !usesNodes
           || isBoundHere(other) == isBoundHere(start) && !far.mayBeKeptBack(other, plan),

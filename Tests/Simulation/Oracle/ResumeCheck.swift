@@ -1,15 +1,15 @@
 import OpflowJournal
 import OpflowPlan
 
-/// Holds what recovery read, and what a resume decides from it, against what was written.
+/// Checks the recovered state and the decisions of a resume against the entries that were written.
 struct ResumeCheck {
   let plan: Plan
   let history: RunModel
   let request: ResumeRequest
   let decision: ResumeDecision
-  /// By name, from the ledger.
+  /// By name, from the entries that were written.
   let known: [String: KnownTask]
-  /// Tasks that lack their output, and such whose values are lost.
+  /// Tasks without their outputs; `valuesLost` has tasks without their values.
   let outputMissing: TaskSet?
   let valuesLost: TaskSet?
 
@@ -19,7 +19,8 @@ struct ResumeCheck {
     for index in plan.tasks { try checkApproval(TaskID(index), approved) }
   }
 
-  /// What was approved right before the coordinator died is approved, if nothing has changed since.
+  /// Checks that an approval given right before the coordinator died holds if nothing changed
+  /// since.
   private func checkApproval(_ task: TaskID, _ approved: Set<TaskID>) throws(Finding) {
     let known = known(task)
     let holds =
@@ -41,7 +42,7 @@ struct ResumeCheck {
     guard request.selected?.contains(task) ?? true else {
       return try checkLeftOut(task, known)
     }
-    // Whatever it is; what a loss of power made doubtful is none.
+    // After a loss of power, an unproven end does not count.
     let record = history[task]
     if request.keepsEnds, record.state.isTerminal, !record.isUnproven, !isAsked(task),
       !plan.flags(task).contains(.finally)
@@ -62,7 +63,7 @@ struct ResumeCheck {
     case .later(let state, _):
       let isFinally = plan.flags(task).contains(.finally)
       if state != .skipped, !isFinally { try checkKept(task, state, known) }
-      // A skip may hang on what is to be checked by others that run or do not.
+      // A skip may depend on checks of other tasks.
       let isApart = isFinally || state == .skipped
       let isOpen = decision.checkCount > 0 || decision.startsAnything
       if isApart ? !isOpen : !awaitsCheck(task) {
@@ -78,7 +79,8 @@ struct ResumeCheck {
     }
   }
 
-  /// What a drive leaves out stays what it was; what is not done keeps the run from being done.
+  /// Checks that tasks outside the session keep their state; an unfinished one keeps the run
+  /// unfinished.
   private func checkLeftOut(_ task: TaskID, _ known: KnownTask) throws(Finding) {
     guard request.scope?.contains(task) ?? true else {
       guard decision[task] == .outside else { throw fault(task, "it is no part of the run") }
@@ -97,12 +99,12 @@ struct ResumeCheck {
       }
     if !fits { throw fault(task, "left out, it becomes \(state)") }
     guard known.end == .skip, known.isSkippedUpstream, state == .skipped else { return }
-    // It counts as done only where what it lacked stays as it is.
+    // It counts as done only if the missing dependency stays missing.
     let isCertain = plan.needs(task).contains { edge in
       switch decision[TaskID(plan.needTargets[edge])] {
-      // A service that nothing is to need: what it lacks itself counts.
+      // An unneeded service: its own missing dependency counts.
       case .keep(.skipped, .unused): true
-      // One that nothing is to need and that has no end: as for what runs.
+      // An unneeded service without an end counts like a running task.
       case .keep(let need, _) where !need.isTerminal: true
       case .keep(let need, let reason), .leave(let need, let reason):
         need.isTerminal
@@ -119,7 +121,7 @@ struct ResumeCheck {
     }
   }
 
-  /// Recovery claims what was written, no more and no less.
+  /// Checks that recovery yields exactly the entries that were written.
   private func checkRecord(_ task: TaskID, _ known: KnownTask) throws(Finding) {
     let record = history[task]
     let state: TaskState =
@@ -130,7 +132,7 @@ struct ResumeCheck {
       case .skip: .skipped
       default: .waiting
       }
-    // Without an end they differ in how much they tell of the way there.
+    // States before the end differ only in detail.
     guard record.state == state || known.end == nil && !isEnd(record.state) else {
       throw fault(task, "recovered as \(record.state), written as \(state)")
     }
@@ -145,7 +147,7 @@ struct ResumeCheck {
     }
   }
 
-  /// But for the task that they speak of, whose number may be another one in each plan.
+  /// Ignores the task in a reason, since its number may differ between plans.
   private func isSame(_ one: Why?, _ other: Why?) -> Bool {
     one?.word.description == other?.word.description
   }
@@ -193,7 +195,7 @@ struct ResumeCheck {
         }
         return
       }
-      // Skipped either way, and nothing looks at why.
+      // It is skipped either way, and no dependent distinguishes the reasons.
       let isAlike = plan.dependents(task).allSatisfy { plan.dependentCondition($0) == .finished }
       guard isWished(task) == !known.isSkippedUpstream || isWished(task) && isAlike else {
         throw fault(task, "it is kept as skipped though the reason is gone")
@@ -226,9 +228,9 @@ struct ResumeCheck {
     }
   }
 
-  /// Why a task that ended well has to run again; nil when it has not.
+  /// Returns why a task that ended well has to run again, or nil.
   ///
-  /// - Parameter isCertain: that it has to; else that it may.
+  /// - Parameter isCertain: whether it must run; else it may run.
   private func reasonToRun(_ task: TaskID, _ known: KnownTask, isCertain: Bool) -> String? {
     if known.fingerprint != plan.fingerprint(task).whole { return "its definition changed" }
     if plan.flags(task).contains(.readsValues), known.with != valuesRead(by: task) {
@@ -244,7 +246,7 @@ struct ResumeCheck {
     if known.end == .failure, !plan.allowsFailure(task, known.status, known.why?.endReason) {
       return "its failure is not allowed any more"
     }
-    // What checks find comes after the end of what would be skipped.
+    // Checks run after a skipped task has ended.
     return plan.hasChecks && isWished(task) ? nil : needThatRuns(task, known.start)
   }
 
@@ -261,11 +263,11 @@ struct ResumeCheck {
     plan.valueDigest(of: task) { need in known(need).left ?? [] }
   }
 
-  /// A task that runs, and reads of this one what was lost or never kept.
+  /// Returns a task that runs and reads values of this one that were lost or never kept.
   private func readerThatLacks(
     _ task: TaskID, _ known: KnownTask, isCertain: Bool
   ) -> TaskID? {
-    // A check hands over what it left.
+    // A check supplies its values.
     if plan.isChecked(task) { return nil }
     guard known.end == .success || known.end == .fresh, !isWished(task),
       known.left.map({ !$0.isEmpty && valuesLost?.contains(task) ?? false }) ?? true
@@ -281,7 +283,7 @@ struct ResumeCheck {
   }
 
   private func isCertainToStart(_ task: TaskID) -> Bool {
-    // That hangs on what needs it.
+    // A service's start depends on its users.
     if plan.isService(task) { return false }
     return plan.needs(task).allSatisfy { edge in
       guard case .keep(let state, let reason) = decision[TaskID(plan.needTargets[edge])] else {

@@ -1,7 +1,7 @@
 import OpflowPlan
 
-/// Which of two tasks is to start first, by the words of the reference: the priority that it has or
-/// inherits, then the longest remaining path, then the order of the manifest.
+/// Compares the urgency of tasks as defined in the reference: own or inherited priority, then
+/// longest remaining path, then plan order.
 struct Urgency {
   private var priority: [Int16]
   private var path: [Int]

@@ -1,16 +1,16 @@
 import OpflowJournal
 import OpflowPlan
 
-/// A line that the scheduler had written, and when.
+/// A transition from the scheduler, with its time.
 struct SessionLine {
   var transition: Transition
   var at: Instant
-  /// A request says it, and no line of its own.
+  /// The line of a request implies it; it has no line of its own.
   var isRequested: Bool
 }
 
 extension Transition {
-  /// For a person who replays a seed.
+  /// Formats the line for the log of a replayed seed.
   func brief(_ plan: Plan) -> String {
     let name = task.isNone ? "run" : plan.nameString(task)
     var why = why.map { ", \($0.word)" } ?? ""

@@ -2,7 +2,7 @@ import OpflowEngine
 import OpflowPlan
 import OpflowWire
 
-/// Programs that come, offer blocks, do them and go.
+/// Clients that connect, offer external tasks, run them and disconnect.
 extension SimulatedSession {
   private var blocks: [TaskID] {
     plan.hasExternalTasks
@@ -20,7 +20,7 @@ extension SimulatedSession {
       if !program.outbox.isEmpty { moves.append(Move(kind: .programSays, worker: index)) }
       guard program.isThere else { continue }
       if !program.inbox.isEmpty { moves.append(Move(kind: .programReads, worker: index)) }
-      // What has its end already goes on for a while, so that whoever would begin it anew is seen.
+      // Ended attempts run for a while, to reveal a restart that comes too early.
       if program.running.contains(where: { endStatus(of: $0) != nil && !lingers($0) }) {
         moves.append(Move(kind: .blockEnds, worker: index))
       }
@@ -30,7 +30,7 @@ extension SimulatedSession {
     }
   }
 
-  /// What it may offer. Its try of before may go on: a program offers what it does not do already.
+  /// Returns the tasks that the client may offer: not those that still run in it.
   private func openBlocks(of program: SimulatedProgram) -> [TaskID] {
     blocks.filter { task in
       !program.offers.contains(task) && mayOffer(task, program)
@@ -38,7 +38,7 @@ extension SimulatedSession {
     }
   }
 
-  /// Undisturbed every program has all; else each has its own, and more than one may have the same.
+  /// Undisturbed, each client offers all tasks; else clients have different subsets that overlap.
   private func mayOffer(_ task: TaskID, _ program: SimulatedProgram) -> Bool {
     injector.isNone || (task.index &* 7 &+ Int(program.id.rawValue) &* 3) % 5 < 3
   }
@@ -46,7 +46,7 @@ extension SimulatedSession {
   private func endStatus(of tried: SimulatedProgram.Try) -> ExitStatus? {
     let task = tasks[tried.task.index]
     if tried.isAsked {
-      // One that does not heed that ends when it likes, after its end was written down.
+      // An attempt that ignores the request may end any time after its journaled end.
       if !task.ignoresStop { return .exit(1) }
       if oracle.lingers(tried.task, tried.attempt) { return .exit(1) }
     }
@@ -84,9 +84,8 @@ extension SimulatedSession {
     programs[index].outbox.append(.ended(tried.task, attempt: tried.attempt, outcome, detail: ""))
   }
 
-  /// Nothing else can happen before a deadline.
-  ///
-  /// - Returns: whether anybody came, or what has its end already ended in its program as well.
+  /// Called when only a deadline could follow. Returns whether a client connected, or an ended
+  /// attempt ended in its client, too.
   mutating func letProgramsGoOn() throws(Finding) -> Bool {
     if bringProgram() { return true }
     for index in programs.indices {
@@ -125,7 +124,7 @@ extension SimulatedSession {
     }
   }
 
-  /// A worker that came with a program.
+  /// Adds the worker that came with a client.
   mutating func takeSlot(_ worker: WorkerID, in program: ClientID) throws(Finding) {
     guard worker.index == workers.count else { throw Finding("a worker's number was given twice") }
     slots[worker] = program
@@ -134,7 +133,7 @@ extension SimulatedSession {
     workers[worker.index].phase = .gone
   }
 
-  /// Nobody is there to read what a worker is told.
+  /// True if no process reads the worker's messages.
   func isUnheard(_ worker: WorkerID) -> Bool {
     if let program = slots[worker] {
       return !programs.contains { $0.id == program && $0.isThere }
@@ -145,14 +144,14 @@ extension SimulatedSession {
     }
   }
 
-  /// A message to a seat is on its way to its program.
+  /// Queues a message for the client of a slot.
   mutating func send(_ message: WorkerMessage, toSlot slot: WorkerID, of program: ClientID) {
     guard let index = programs.firstIndex(where: { $0.id == program }), programs[index].isThere
     else { return }
     programs[index].inbox.append((message, slot))
   }
 
-  /// A program goes: what it said is still read, or is lost with it.
+  /// Disconnects a client; its unread messages may be lost.
   mutating func loseProgram(_ index: Int) {
     log?("    program \(programs[index].id.rawValue) goes")
     programs[index].isThere = false
@@ -165,11 +164,11 @@ extension SimulatedSession {
     programs[index].outbox.append(.gone(complaint: "it is gone"))
   }
 
-  /// Something of theirs that should not happen, or not so.
+  /// Injects a client fault.
   mutating func disturbPrograms() throws(Finding) {
     let there = programs.indices.filter { programs[$0].isThere }
     switch random.below(4) {
-    // Each has all to offer anew.
+    // A new client may offer all tasks again.
     case 0: if programs.count < 12 { comeProgram() }
     case 1:
       if let index = there.randomElement(using: &random) { loseProgram(index) }
@@ -181,7 +180,7 @@ extension SimulatedSession {
       programs[index].offers.remove(task)
       programs[index].outbox.append(.retracts(task))
     default:
-      // It speaks of what it does not do.
+      // It reports a task that it does not run.
       guard let index = there.randomElement(using: &random),
         programs[index].outbox.first != .joined
       else { return }
@@ -202,9 +201,8 @@ extension SimulatedSession {
     }
   }
 
-  /// Nothing goes on, and there are blocks that nobody has.
-  ///
-  /// - Returns: whether anybody came.
+  /// Called when no other move is possible: adds a client or an offer if an external task lacks
+  /// one. Returns whether it did.
   mutating func bringProgram() -> Bool {
     guard !engine.isClosing, blocks.contains(where: { engine.state($0) == .ready }) else {
       return false

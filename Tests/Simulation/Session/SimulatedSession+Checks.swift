@@ -5,9 +5,9 @@ import OpflowPlan
 import OpflowWire
 import OpflowWorker
 
-/// Tasks that declare `inputs`: who looks at them, and what is written down.
+/// Tasks that declare `inputs`: their checks and records.
 extension SimulatedSession {
-  /// A worker looks at a task.
+  /// A worker checks a task.
   mutating func answer(_ check: TaskCheck, of worker: Int) {
     let task = tasks[check.task.index]
     let key = SimulatedRecords.key(check, task, records.needs(of: check, plan))
@@ -36,9 +36,8 @@ extension SimulatedSession {
     workers[worker].outbox.append(.checked(check.task, serial: check.serial, result))
   }
 
-  /// Now and then another run of the state folder starts a task right after it was looked at here,
-  /// and succeeds or is killed. Drawn from no number of the life, whose other events stay what they
-  /// are.
+  /// Sometimes lets another run of the state folder start a task right after its check here; that
+  /// run succeeds or is killed. Uses no random number, so that seeds keep their meaning.
   private mutating func runElsewhere(_ task: TaskID) {
     guard !injector.isNone, steps % 4 == 0, let key = seen[task]?.key, let truth = truths[task]
     else {
@@ -46,7 +45,7 @@ extension SimulatedSession {
     }
     let name = plan.nameString(task)
     records.void(name)
-    // Which values another run finds and leaves is not imagined here.
+    // The values that another run reads and leaves are not simulated.
     let hasValues =
       !tasks[task.index].valuesRead.isEmpty || plan.flags(task).contains(.leavesValues)
     if steps % 8 == 0 || hasValues { return }
@@ -55,13 +54,13 @@ extension SimulatedSession {
     records.write(record, of: name)
   }
 
-  /// Whether another run has run the task since it was looked at.
+  /// True if another run has run the task since its check.
   func hasRunElsewhere(_ task: TaskID) -> Bool {
     guard plan.hasChecks, plan.isChecked(task), let seen = seen[task] else { return false }
     return records.origin(of: plan.nameString(task)) != seen.origin
   }
 
-  /// Its process is about to be made.
+  /// Called right before the process is created.
   mutating func noteStart(of task: TaskID) throws(Finding) {
     guard plan.hasChecks, plan.isChecked(task) else { return }
     let name = plan.nameString(task)
@@ -69,16 +68,16 @@ extension SimulatedSession {
     records.void(name)
   }
 
-  /// A worker is asked: what it is to look at is so now.
+  /// Records the state of things when a check is requested.
   mutating func noteQuestion(_ check: TaskCheck) { asks[check.serial] = truth(of: check.task) }
-  /// Whether a result of it is in the cache, which it could have again.
+  /// True if the cache has a result that can be restored.
   mutating func mayBringBack(_ tree: SimulatedTree) -> Bool {
     plan.hasChecks && cached.contains(tree.task)
       && tasks[tree.task.index].behaviour.status(attempt: tree.attempt) == .success
       && random.chance(50)
   }
 
-  /// It has succeeded, or failed and may.
+  /// Records a success or an allowed failure.
   mutating func record(_ task: TaskID, isSuccess: Bool) throws(Finding) -> RecordResult {
     guard let key = seen[task]?.key, let truth = truths[task] else {
       throw Finding("\(plan.nameString(task)): it ran, and nobody had looked at it")
@@ -94,12 +93,12 @@ extension SimulatedSession {
     return .kept(origin: origin)
   }
 
-  /// What decides whether it is up to date, as things are.
+  /// Returns the current state of everything that decides whether the task is up to date.
   func truth(of task: TaskID) -> SimulatedRecords.Truth {
     var needs: [String: SimulatedRecords.Standing] = [:]
     for edge in plan.needs(task) {
       let need = TaskID(plan.needTargets[edge])
-      // Neither is a result.
+      // Neither has a result.
       if plan.isService(need) || plan.makesInstances(need) { continue }
       let state = engine.state(need)
       let number = origins[need] ?? ResumeState.origin(ofTry: oracle.attempt(need), inRun: run)
@@ -112,7 +111,7 @@ extension SimulatedSession {
     }
     return SimulatedRecords.Truth(
       fingerprint: plan.fingerprint(task).whole, inputs: tasks[task.index].inputs,
-      // Of one that was skipped there is nothing to read in this run.
+      // A skipped task has no values in this run.
       reads: tasks[task.index].valuesRead.filter {
         plan.task(named: $0).map { engine.state($0).holdsValues && held[$0] != nil } ?? false
       }, needs: needs)
@@ -135,19 +134,19 @@ extension SimulatedSession {
     holds(task) && records.record(of: task, plan)?.isFailure == false
   }
 
-  /// Whether its last success or allowed failure is of things as they are.
+  /// True if the last success or allowed failure matches the current state.
   private func holds(_ task: TaskID) -> Bool {
     records.record(of: task, plan)?.truth == truth(of: task) && asked?.contains(task) != true
   }
 
-  /// What a task left that has ended with that line.
+  /// Keeps the values of a task that ended with this line.
   private mutating func hold(_ line: Transition) {
     guard let values = line.values else { return }
     let attempt = line.event == .success ? line.attempt : ValueFolder.ofRecord
     held[line.task] = values.isEmpty ? nil : ValueSet(attempt: attempt, values)
   }
 
-  /// Holds what the journal says of checks against what an observer knows.
+  /// Checks the journal's lines about checks against the observed state.
   mutating func checkFreshness(_ line: Transition) throws(Finding) {
     let task = line.task
     if !task.isNone { hold(line) }
@@ -202,7 +201,7 @@ extension SimulatedSession {
 }
 
 extension InitialState {
-  /// It has its end as the drive begins.
+  /// True if the task has ended before the session begins.
   var endsBefore: Bool {
     switch self {
     case .run, .recheck, .later, .laterAfterNeeds, .afterNeeds, .interrupted, .skipOption,

@@ -3,19 +3,19 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// Requests from people at any moment, and what they are told of them.
+/// Requests from users at any moment, and their answers.
 struct Control {
-  /// Asked in this drive and not answered.
+  /// Unanswered requests of this session.
   private(set) var open: [ConnectionID: RequestID] = [:]
-  /// What was asked, to be asked again.
+  /// Requests that may be repeated.
   private var asked: [ControlRequest] = []
-  /// Requests of this drive that were obeyed: where their lines end in the file.
+  /// Executed requests of this session, with the file offsets after their lines.
   private(set) var obeyed: [RequestID: Int] = [:]
   private var connections: Int32 = 0
-  /// By the drive, so that no other drive gives the same ones.
+  /// The session's prefix, so that IDs differ between sessions.
   private let prefix: String
 
-  /// Of earlier drives.
+  /// Requests of earlier sessions.
   private let known: [RequestID: Int]
 
   init(known: [RequestID: Int], session: Int) {
@@ -34,7 +34,7 @@ struct Control {
     return ConnectionID(connections)
   }
 
-  /// A request that was asked for before; nil where none was, or it is not the time.
+  /// Sometimes returns an earlier request to repeat, else nil.
   func earlier(_ random: inout SplitMix64) -> ControlRequest? {
     if asked.isEmpty || !random.chance(10) { return nil }
     return asked[random.below(asked.count)]
@@ -74,7 +74,7 @@ struct Control {
 }
 
 extension SimulatedSession {
-  /// Asks for something, or for something once more.
+  /// Sends a new request, or repeats one.
   mutating func request() throws(Finding) {
     let request = control.earlier(&random) ?? randomRequest()
     guard let request else { return }
@@ -96,9 +96,9 @@ extension SimulatedSession {
     case .cancel, .proceed:
       if random.chance(5) || random.chance(30) && verb == .proceed { return request }
     case .approve, .reject:
-      // A person answers what asks.
-      if random.chance(80), let gate = oracle.askingGates.first {
-        request.tasks = [gate]
+      // Users mostly answer open approvals.
+      if random.chance(80), let approval = oracle.openApprovals.first {
+        request.tasks = [approval]
         return request
       }
     case .suspend, .priority, .retry, .skip: break
@@ -133,7 +133,7 @@ extension SimulatedSession {
     return .capacity(resource: resource, amount)
   }
 
-  /// Takes in what was requested of the drive before and holds in this one.
+  /// Applies the requests of the last session that still hold.
   mutating func noteRequests(_ standing: StandingRequests) {
     if standing.isCancelled {
       stopCause = .request
@@ -146,7 +146,7 @@ extension SimulatedSession {
     }
   }
 
-  /// The request's line, and what it does to tasks at once.
+  /// Applies a request's line and its immediate effects.
   mutating func take(_ entry: RequestEntry, end: Int) throws(Finding) {
     log?("    request \(entry.id.text) \(entry.verb) \(entry.tasks.map(plan.nameString))")
     try control.note(entry.id, end: end)
@@ -165,30 +165,27 @@ extension SimulatedSession {
     }
   }
 
-  /// Somebody answers the first of the gates that ask: without disturbance, as the manifest has it.
-  ///
-  /// - Returns: whether anybody did.
-  mutating func answerSomeGate() throws(Finding) -> Bool {
+  /// Answers the first open approval; in an undisturbed session as the manifest says. Returns
+  /// whether there was one.
+  mutating func answerSomeApproval() throws(Finding) -> Bool {
     if engine.isClosing || oracle.isSuspended { return false }
-    let gate = oracle.askingGates.first { gate in
-      if case .hangs = tasks[gate.index].behaviour { return false }
+    let approval = oracle.openApprovals.first { approval in
+      if case .hangs = tasks[approval.index].behaviour { return false }
       return true
     }
-    guard let gate, let id = control.freshID() else { return false }
+    guard let approval, let id = control.freshID() else { return false }
     var isApproved = true
-    if case .fails = tasks[gate.index].behaviour { isApproved = false }
+    if case .fails = tasks[approval.index].behaviour { isApproved = false }
     if !injector.isNone, random.chance(30) { isApproved.toggle() }
     var request = ControlRequest(
       id: id, requester: Requester(pid: 2, user: 0, name: "a person"),
       verb: isApproved ? .approve : .reject)
-    request.tasks = [gate]
+    request.tasks = [approval]
     try ask(request)
     return true
   }
 
-  /// Whoever held something back, or took something away, lets it go.
-  ///
-  /// - Returns: whether anybody did.
+  /// Ends a pause or hold, or restores capacities. Returns whether there was one.
   mutating func letGoOfSomething() throws(Finding) -> Bool {
     if engine.isClosing { return false }
     if isLowered {

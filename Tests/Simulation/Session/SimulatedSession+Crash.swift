@@ -1,8 +1,8 @@
 import OpflowEngine
 
 extension SimulatedSession {
-  /// The coordinator dies where it stands: between two steps, or while it writes; and the workers
-  /// act on what they were sent until they see that it is gone.
+  /// The coordinator dies between two steps or during a write. Workers act on messages sent before,
+  /// until they notice.
   mutating func crash() throws(Finding) {
     while random.chance(80), let step = engine.next(at: now) {
       if case .write = step, random.chance(50) {

@@ -2,10 +2,10 @@ import OpflowJournal
 import OpflowPlan
 
 extension SimulatedSession {
-  /// What the machine's clock says when a drive begins.
+  /// The wall clock at the start of a session.
   static let firstWallMilliseconds: Int64 = 1_700_000_000_000
 
-  /// How the tasks enter the drive.
+  /// The state of all tasks when a session starts.
   struct Entry {
     var initial: [InitialState]
     var attempts: [Int32]
@@ -17,17 +17,17 @@ extension SimulatedSession {
     var results: [TaskID: EarlierResult]
     var origins: [TaskID: UInt64]
     var asked: TaskSet?
-    /// Requests to the drive before that hold in this one.
+    /// Requests to the last session that still hold.
     var standing = StandingRequests()
     var triesUsed: [TaskID: TriesUsed] = [:]
     var earlierRequests = RequestRecords()
     var held: [PassedOn] = []
     var growth: SimulatedGrowth?
-    /// Of the run.
+    /// The number of the run.
     var run: UInt64 = 0
-    /// Something started in an earlier drive.
+    /// A task started in an earlier session.
     var ranBefore = false
-    /// Of the drive.
+    /// The number of the session.
     var number: Int
   }
 }

@@ -2,18 +2,17 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// What may be added to a run while it goes on.
+/// Batches of tasks that may be added to a live run.
 struct SimulatedGrowth {
   let plans: GrowingPlans
-  /// How many batches the run has.
+  /// The number of batches that the run has.
   var added: Int
-  /// The plan with them, and with what was withdrawn; nil where nothing was.
+  /// The plan with added and retracted tasks; nil if none was retracted.
   var renamed: Plan?
-  /// By batch: how often it was withdrawn.
+  /// How often each batch was retracted.
   var retracted: [Int: Int] = [:]
-  /// Whether the run stays open for them.
   var openness: RunOpenness
-  /// The number of the drive.
+  /// The number of the session.
   private let session: Int
 
   init(plans: GrowingPlans, added: Int, openness: RunOpenness, session: Int) {
@@ -23,23 +22,23 @@ struct SimulatedGrowth {
     self.openness = openness
   }
 
-  /// What the request is called that adds it.
+  /// Returns the ID of the request that adds the batch.
   func name(ofBatch number: Int) -> String {
     "batch-\(number).\(session).\(retracted[number] ?? 0)"
   }
 
-  /// The number of the batch that a request of that name adds.
+  /// Returns the batch that a request with this ID adds.
   static func batch(named name: String) -> String {
     String(name.prefix { $0 != "." })
   }
 
-  /// The plan as it is, in a file with no task more.
+  /// Returns the current plan in a file without further tasks.
   func uncut() throws(Finding) -> Plan {
     if let renamed { return renamed }
     return try plans.uncut(with: added)
   }
 
-  /// The plan with one batch more.
+  /// Returns the plan with one more batch.
   func next() throws(Finding) -> Plan {
     guard let renamed else { return try plans.plan(with: added + 1) }
     let bytes: [UInt8]
@@ -52,9 +51,8 @@ struct SimulatedGrowth {
   }
 }
 
-/// Adding tasks at any moment, and closing what was kept open for them.
+/// Adds tasks at any moment, and closes a run that stays open.
 extension SimulatedSession {
-  /// The plan has tasks more.
   mutating func grow(to plan: Plan) {
     let new = [InitialState](repeating: .run, count: plan.taskCount - self.plan.taskCount)
     initial += new
@@ -66,8 +64,8 @@ extension SimulatedSession {
     model.grow(new)
   }
 
-  /// Of the `finally` tasks that come to a run of which something ran, those are owed that do not
-  /// have their end as they come: for their `if`, or for what had an end before.
+  /// An added `finally` task is due if something ran before, unless it ends at once for its `if` or
+  /// for a task that had ended.
   private mutating func noteOwed(from first: Int) {
     guard resumeState.ranBefore else { return }
     for task in (first..<plan.taskCount).lazy.map({ TaskID($0) })
@@ -87,16 +85,13 @@ extension SimulatedSession {
     }
   }
 
-  /// - Returns: whether anything was added.
+  /// Returns whether a batch was added.
   mutating func growNow() throws(Finding) -> Bool {
     guard growth != nil, hasBegun, !engine.isClosing, random.chance(6) else { return false }
     return try addBatch()
   }
 
-  /// Nothing goes on: whoever has more to do adds it, and closes what is open when there is nothing
-  /// more.
-  ///
-  /// - Returns: whether anybody did.
+  /// Called when no other move is possible: adds a batch or closes the run. Returns whether it did.
   mutating func growAtRest() throws(Finding) -> Bool {
     guard growth?.openness == .open, hasBegun, !engine.isClosing, stopCause == nil else {
       return false
@@ -111,7 +106,7 @@ extension SimulatedSession {
     else { return false }
     let generator =
       growth.plans.generator(ofBatch: growth.added).flatMap { plan.task(named: $0) } ?? .none
-    // He does it while he runs.
+    // The generator adds tasks while it runs.
     if !generator.isNone, !engine.state(generator).isRunning { return false }
     switch engine.answer(toExtension: id, by: growth.plans.batch(growth.added), of: generator) {
     case nil: break
@@ -144,9 +139,9 @@ extension SimulatedSession {
     return true
   }
 
-  /// Gives tasks other names that are withdrawn, or says that this cannot be.
+  /// Renames retracted tasks, or refuses.
   ///
-  /// Batches come one after the other, so that only the last ones can come once more.
+  /// Batches are added in sequence, so only the last ones can be added again.
   mutating func retract(_ retraction: Retraction) throws(Finding) {
     guard var growth else { throw Finding("tasks are withdrawn, and none were added") }
     let all = Set(retraction.numbers)
@@ -182,7 +177,7 @@ extension SimulatedSession {
     self.growth = growth
     plan = renamed
     source.plan = renamed
-    // They come once more behind what is there.
+    // They are added again after the existing tasks.
     let first = retraction.tasks.first?.lowerBound ?? plan.taskCount
     source.tasks = Array(source.tasks[..<plan.taskCount] + source.tasks[first...])
     for task in retraction.numbers { initial[task] = .excluded }
@@ -198,7 +193,7 @@ extension SimulatedSession {
     guard let id = control.freshID() else { return false }
     let requester = Requester(pid: 3, user: 0, name: "opflow close")
     try ask(ControlRequest(id: id, requester: requester, verb: .close))
-    // It may have to wait for another request, and that for time to pass.
+    // It may wait for another request, which waits for a deadline.
     return growth?.openness != .open
   }
 }

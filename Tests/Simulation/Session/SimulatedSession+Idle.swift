@@ -1,10 +1,10 @@
 import OpflowEngine
 import OpflowPlan
 
-/// Services that are to end: whether they are told to as soon as nothing needs them.
+/// Checks that services are stopped as soon as they are unneeded.
 extension SimulatedSession {
-  /// Of what was told no step is left: no service goes on that nothing needs any more, nor one that
-  /// nobody uses where nothing more starts.
+  /// Called with no steps left. No service may run without open dependents, nor without running
+  /// users on a node that takes no new tasks.
   func checkIdleServices() throws(Finding) {
     guard plan.hasServices, hasBegun, !engine.isClosing, !hasJournalFailed, passing.isEmpty,
       !isToPassOn
@@ -22,8 +22,7 @@ extension SimulatedSession {
     }
   }
 
-  /// Whether a service runs that was started for others, whose worker is there, and nobody told it
-  /// to end.
+  /// True if a service that was started for users runs on a live worker and was not told to end.
   private func isUntold(_ task: TaskID) -> Bool {
     guard oracle.isService(task), oracle.stand[task.index] == .running,
       !stoodAlone.contains(task),

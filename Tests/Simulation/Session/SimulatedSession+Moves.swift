@@ -4,7 +4,7 @@ import OpflowPlan
 import OpflowWire
 import OpflowWorker
 
-/// Something that can happen next.
+/// A possible next event.
 struct Move {
   enum Kind {
     case hello, message, endOfTree, endOfLeftovers, endOfTransfer, placed, workerTimer, thaw
@@ -24,7 +24,7 @@ struct Move {
     }
   }
 
-  /// It goes on when the coordinator is gone.
+  /// It can happen after the coordinator died.
   var isOfWorker: Bool {
     switch kind {
     case .message, .endOfTree, .endOfLeftovers, .endOfTransfer, .placed, .workerTimer, .thaw,
@@ -114,20 +114,20 @@ extension SimulatedSession {
     tasks[transfer.task.index].behaviour.outcome(ofDownload: transfer.attempt)
   }
 
-  /// What it leaves behind belongs to another user.
+  /// The leftover processes belong to another user.
   private func outlivesKill(_ tree: SimulatedTree) -> Bool {
     tasks[tree.task.index].leavesDescendants && !injector.isNone
       && (Int(tree.task.rawValue) &* 7 &+ plan.taskCount) % 3 == 0
   }
 
-  /// Half of those that are stopped go on some time.
+  /// Half of the frozen workers continue at some time.
   private func thaws(_ worker: Int) -> Bool { (worker &* 5 &+ plan.taskCount) % 2 == 0 }
 
   private func isSilent(_ worker: Int) -> Bool {
     injector.silentOneIn > 0 && (worker &* 7 &+ plan.taskCount) % injector.silentOneIn == 0
   }
 
-  /// How the task's own process can end now; nil when it cannot.
+  /// Returns how the task's process may end now; nil if it cannot.
   private func endStatus(of tree: SimulatedTree) -> ExitStatus? {
     if tree.isBroughtBack { return nil }
     if tree.isKilled { return .signal(9) }
@@ -152,12 +152,12 @@ extension SimulatedSession {
     case .sync, .programSays, .programReads, .programOffers, .blockEnds: break
     case .hello:
       workers[index].phase = .talking
-      // The report of its hello is the event itself.
+      // The hello is delivered as this event.
       try tell(.workerReady(id, offer(of: workers[index])))
     case .message:
       let message = try workers[index].takeMessage(overWire: injector.usesWire)
       switch (message, workers[index].kind) {
-      // The frame of every worker answers it.
+      // The common loop of all workers answers it.
       case (.pulse(let number), _): workers[index].outbox.append(.pulse(number))
       case (.tokens(let task, let count), .command), (.tokens(let task, let count), .terminal):
         try takeTokens(task, count, of: index)
@@ -179,7 +179,7 @@ extension SimulatedSession {
       {
         oracle.outliving.insert(task)
       }
-      // Its report of what it left may be lost with it.
+      // The worker's own report of survivors may have been lost.
       if !task.isNone, oracle.outliving.contains(task) {
         try tell(.survived(id, SimulatedTree.survivors))
       }
@@ -196,7 +196,7 @@ extension SimulatedSession {
     case .endOfTransfer:
       guard let transfer = workers[index].downloads.active, let end = endOfTransfer(transfer)
       else { return }
-      // Now and then what is wanted stands there already.
+      // Sometimes the requested file already exists.
       let settles = end.isSuccess && random.chance(90)
       try tell(
         downloads: index, settles ? .settles(transfer.task) : .ended(transfer.task, end))
@@ -236,10 +236,10 @@ extension SimulatedSession {
     }
   }
 
-  /// A file that cannot be put in place.
+  /// The result if a file cannot be put in place.
   private static let noRoom = Outcome(status: .unknown, reason: .fetchFinal, errorNumber: 28)
 
-  /// Tells a command worker a fact, and lets it start what it decides to start.
+  /// Passes an event to a command worker, which may start a task.
   private mutating func tell(commands index: Int, _ event: WorkerEvent) throws(Finding) {
     let id = workers[index].id
     for end in workers[index].tell(event, at: now) { try oracle.end(end, on: id) }
@@ -256,11 +256,11 @@ extension SimulatedSession {
     {
       _ = workers[index].tell(.refused(errorNumber: 2, detail: "no such program"), at: now)
       oracle.refuse(tree.task, tree.attempt)
-      // A task that was handed ahead is given back then, so nothing follows.
+      // A prefetched task is returned then, so no process follows.
     } else if hasRunElsewhere(tree.task)
       || plan.hasChecks && plan.isChecked(tree.task) && !injector.isNone && random.chance(3)
     {
-      // Another run of the state folder has run it, or has it.
+      // Another run of the state folder has finished it or is running it.
       for end in workers[index].tell(.busy, at: now) { try oracle.end(end, on: id) }
     } else {
       try noteStart(of: tree.task)
@@ -276,13 +276,13 @@ extension SimulatedSession {
     }
   }
 
-  /// What there are processes for changes; where they are short, launches fail too.
+  /// Process shortages vary over time; when processes are short, launches fail too.
   private func lacksProcess(_ tree: SimulatedTree) -> Bool {
     injector.launchFailsOneIn > 0 && shortages < SchedulerOptions.maxShortages
       && (Int(tree.task.rawValue) &+ steps) % (2 * injector.launchFailsOneIn) == 0
   }
 
-  /// Whether what a task reads is not there, by what its worker was told of it.
+  /// True if a value that the task reads is missing, according to the worker's messages.
   private func lacksValue(_ task: TaskID, told: [TaskID: Int32?]) throws(Finding) -> Bool {
     guard let name = tasks[task.index].reads, let need = plan.task(named: name) else {
       return false
@@ -297,15 +297,15 @@ extension SimulatedSession {
         guard let left else { return .noSuccess }
         return left.values.contains { $0.name.utf8.elementsEqual(name) } ? .text([]) : .absent
       }
-      // What decides of it has done so.
+      // A condition has been decided before.
       return item.slot != .condition && result.text == nil
     }
   }
 
   private func text(_ attempt: Int32?) -> String { attempt.map { "\($0)" } ?? "none" }
 
-  /// Tells a download worker a fact. A download runs, for all who see the worker from outside, from
-  /// when the worker says so.
+  /// Passes an event to a download worker. Observers see a download start when the worker reports
+  /// it.
   private mutating func tell(downloads index: Int, _ event: DownloadWorkerEvent) throws(Finding) {
     let id = workers[index].id
     let before = workers[index].downloads.transfers
@@ -366,7 +366,7 @@ extension SimulatedSession {
     }
   }
 
-  /// Lets something happen that should not; true when it took the step.
+  /// Injects a fault; returns true if it used up the step.
   mutating func disturb() throws(Finding) -> Bool {
     guard hasBegun, !engine.isClosing else { return false }
     let roll = random.below(1000)
@@ -398,7 +398,7 @@ extension SimulatedSession {
     limit += injector.cancels
     if roll < limit {
       let cause: StopCause = random.chance(50) ? .request : .signal(2)
-      // Who ends what only serves ends it as it is to end.
+      // A signal to a serving run ends it normally.
       if case .signal = cause, engine.isServing {
         try tell(.stop(cause))
         return true
@@ -420,7 +420,7 @@ extension SimulatedSession {
     if roll < limit {
       let gap = Int64(random.below(4_000)) * 10_000_000
       now.nanoseconds += gap
-      // The coordinator may have been what stood still.
+      // The coordinator may have been frozen.
       if random.chance(50) { try tell(.late(nanoseconds: gap)) }
       wallMilliseconds += Int64(random.below(200_000)) - 100_000
       return true
@@ -452,7 +452,7 @@ extension SimulatedSession {
     }
     limit += injector.lies
     if roll < limit { return try lie() }
-    // Programs that come and go would do a large plan's blocks for ever.
+    // With endless client faults, a large plan's external tasks would never finish.
     if steps < mostSteps / 2 { limit += injector.troublesPrograms }
     if roll < limit {
       try disturbPrograms()
@@ -461,7 +461,7 @@ extension SimulatedSession {
     return false
   }
 
-  /// A worker speaks of a task that it does not hold.
+  /// A worker reports a task that it does not have.
   private mutating func lie() throws(Finding) -> Bool {
     let talking = workers.indices.filter { workers[$0].phase == .talking }
     guard !talking.isEmpty else { return false }

@@ -3,30 +3,30 @@ import OpflowJournal
 import OpflowPlan
 import OpflowWire
 
-/// A machine beyond the coordinator's.
+/// A node other than the coordinator's host.
 struct SimulatedNode {
   var machine: Int32
   var cpu: UInt64
   var memory: UInt64
   var gpus: UInt64
-  /// It said what it has as it joined.
+  /// It reported its resources when it joined.
   var tells: Bool
   var isThere = true
   var isLeaving = false
-  /// Its stream is lost: nothing comes from there any more, nor gets there.
+  /// Its stream is lost: no message gets through in either direction.
   var isSilent = false
 }
 
-/// Machines that come and go, and come back.
+/// Nodes that join, leave and return.
 extension SimulatedSession {
   /// - Parameter hasTime: it has no end.
   mutating func joinNode(hasTime: Bool = false) throws(Finding) {
     guard options.usesNodes, !engine.isClosing else { return }
     let tells = hasTime || random.chance(70)
     let number = Int32(nodes.count + 1)
-    // A machine may come back, or have two streams.
+    // A machine may return, or have two streams.
     let machine = random.chance(30) ? nodes.randomElement(using: &random)?.machine : nil
-    // A worker says nothing of memory.
+    // Workers do not report memory.
     let node = SimulatedNode(
       machine: machine ?? number, cpu: UInt64(1 + random.below(4)),
       memory: tells ? 1 << UInt64(28 + random.below(3)) : .max,
@@ -37,7 +37,7 @@ extension SimulatedSession {
     var offer = NodeOffer(cpu: node.cpu, memoryBytes: node.memory, gpus: node.gpus)
     if !hasTime, tells, random.chance(25) {
       let end = now.advanced(byMilliseconds: Int64(10 + random.below(600)))
-      // The end of a machine's time disturbs what runs there.
+      // The end of a node's time disturbs its tasks.
       if !injector.isNone { offer.endsAt = end }
     }
     var identity = NodeIdentity(
@@ -48,8 +48,8 @@ extension SimulatedSession {
     try tell(.nodeJoined(NodeID(number), tells ? offer : nil, identity))
   }
 
-  /// Some are the coordinator's machine, as a batch job's first node is: all of its GPUs are, or
-  /// some. Nothing is drawn for it, so that kept seeds stay what they were.
+  /// Some nodes are the coordinator's host, like a batch job's first node, with some or all of its
+  /// GPUs. Uses no random number, so that seeds keep their meaning.
   private func devicesHere(of node: SimulatedNode, _ number: Int32) -> [Int?] {
     let draw = options.seed &+ UInt64(number) &* 7
     guard node.gpus > 0, draw % 3 == 0 else { return [] }
@@ -57,7 +57,7 @@ extension SimulatedSession {
     return (0..<Int(node.gpus)).map { $0 + shift < Int(options.gpus) ? $0 + shift : nil }
   }
 
-  /// All that is there is gone in one stroke.
+  /// Loses a node with all its workers at once.
   mutating func loseNode(_ node: NodeID) throws(Finding) {
     nodes[node.index - 1].isThere = false
     for index in workers.indices where workers[index].node == node {
@@ -74,7 +74,7 @@ extension SimulatedSession {
     try tell(.nodeLost(node, complaint: "its machine is gone"))
   }
 
-  /// It is preempted: its agent, or whoever preempts it, ends all that is there.
+  /// Preempts a node: its workers die, or end their tasks.
   private mutating func leaveNode(_ node: NodeID) throws(Finding) {
     nodes[node.index - 1].isLeaving = true
     oracle.far.expectLeaving(of: node)
@@ -106,19 +106,19 @@ extension SimulatedSession {
     try loseNode(node)
   }
 
-  /// What is there goes on as it was told to, until it is lost.
+  /// Its workers continue with their last commands until the node is lost.
   private mutating func silenceNode(_ node: NodeID) throws(Finding) {
     nodes[node.index - 1].isSilent = true
     oracle.far.expectSilence(of: node)
     try tell(.nodeSilent(node, complaint: "its stream is lost"))
   }
 
-  /// Whether nothing that a worker says is heard, nor anything that it is told.
+  /// True if no message reaches the worker or comes from it.
   func isUnheard(_ worker: SimulatedWorker) -> Bool {
     worker.node != .local && nodes[worker.node.index - 1].isSilent
   }
 
-  /// Its time is another one: somebody changed the limit.
+  /// Changes the time limit of a node.
   private mutating func changeEnd() throws(Finding) -> Bool {
     let there = numbers { $0.isThere && $0.tells && !$0.isLeaving && !$0.isSilent }
     guard let node = there.randomElement(using: &random) else { return false }
@@ -129,7 +129,7 @@ extension SimulatedSession {
     return true
   }
 
-  // MARK: - What is told
+  // MARK: - Journal lines
 
   mutating func take(_ entry: NodeEntry) throws(Finding) {
     log?("    site \(entry.node.rawValue) \(entry.state) \(entry.detail)")
@@ -144,7 +144,7 @@ extension SimulatedSession {
     }
   }
 
-  /// A signal, or that no machine is left.
+  /// Takes a signal, or the exhaustion of nodes.
   mutating func take(_ stop: StopEntry) throws(Finding) {
     model.take(stop)
     if !stop.detail.isEmpty, stopCause == nil {
@@ -154,18 +154,16 @@ extension SimulatedSession {
     try oracle.take(stop, cause: stopCause)
   }
 
-  // MARK: - What happens
+  // MARK: - Events
 
-  /// No further machine comes, it is said.
+  /// Announces that no further node will join.
   mutating func exhaustNodes() throws(Finding) {
     oracle.far.isExhausted = true
     try tell(.nodesExhausted(complaint: "there are no more"))
   }
 
-  /// Nothing else happens: what leaves or is silent is gone in the end, and where tasks wait
-  /// another machine comes, or none.
-  ///
-  /// - Returns: whether anything was done.
+  /// Called when no other move is possible: loses a leaving or silent node, or lets nodes join or
+  /// be exhausted if tasks are waiting. Returns whether anything was done.
   mutating func tendNodes() throws(Finding) -> Bool {
     guard options.usesNodes, !engine.isClosing else { return false }
     if let node = numbers({ $0.isThere && ($0.isLeaving || $0.isSilent) }).first {
@@ -186,7 +184,7 @@ extension SimulatedSession {
     return true
   }
 
-  /// Where one machine is to blame, those of its workers that have a task, if there are any.
+  /// With a bad machine, returns its workers that have a task, if there are any; else all workers.
   func victims(among alive: [Int]) -> [Int] {
     guard injector.blamesMachine else { return alive }
     let blamed = alive.filter {
@@ -201,7 +199,7 @@ extension SimulatedSession {
     nodes.indices.filter { isMeant(nodes[$0]) }.map { NodeID(Int32($0 + 1)) }
   }
 
-  /// What a worker's hello brings.
+  /// Returns the contents of a worker's hello.
   func offer(of worker: SimulatedWorker) -> WorkerOffer {
     let cores = worker.node == .local ? 1 : Int(nodes[worker.node.index - 1].cpu)
     return WorkerOffer(cores: cores, actions: .all)

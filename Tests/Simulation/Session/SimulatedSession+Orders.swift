@@ -1,7 +1,7 @@
 import OpflowEngine
 import OpflowPlan
 
-/// Capacities and priorities that change.
+/// Changes of capacities and priorities.
 extension SimulatedSession {
   mutating func changeCapacity() throws(Finding) {
     let resource = random.below(plan.resources.count)
@@ -16,7 +16,7 @@ extension SimulatedSession {
     isLowered = isLowered || resource > 2
   }
 
-  /// Tasks may wait for what there is no more of.
+  /// Tasks may be waiting for a reduced capacity.
   mutating func restoreCapacities() throws(Finding) {
     isLowered = false
     for resource in 3..<plan.resources.count where resource != plan.gpuResource {

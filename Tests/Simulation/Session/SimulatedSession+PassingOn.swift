@@ -1,9 +1,9 @@
 import OpflowEngine
 import OpflowPlan
 
-/// Services that go on in the drive that follows.
+/// Services that stay up for the next session.
 extension SimulatedSession {
-  /// What goes on: nothing else is left, and what its workers have to say is still to be read.
+  /// Returns the services that stay up; their workers may have unread reports.
   func passOn() throws(Finding) -> [PassedOn] {
     if !control.open.isEmpty { throw Finding("a request was not answered") }
     var passed: [PassedOn] = []
@@ -17,7 +17,7 @@ extension SimulatedSession {
         throw Finding("\(name) is passed on without what it needs")
       }
       var worker = workers[held.worker.index]
-      // Since its service was to go on nobody here listened to it: the next drive hears of its end.
+      // Its connection was closed when it was passed on: the next session reads of the end.
       if worker.phase == .gone { worker.phase = .dead }
       passed.append(
         PassedOn(

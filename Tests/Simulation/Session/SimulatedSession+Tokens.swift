@@ -1,15 +1,14 @@
 import OpflowPlan
 import OpflowWire
 
-/// Tokens of jobservers, as workers and the programs of their tasks handle them.
+/// Tokens of jobservers, as workers and tasks handle them.
 extension SimulatedSession {
-  /// Whether a program of the task may put a token back that was lent: when it is asked for, or
-  /// when nobody has a use for it.
+  /// True if the task may return a lent token: on request, or because it is unused.
   func mayGiveBack(_ tree: SimulatedTree) -> Bool {
     tree.exists && tree.lent > 0 && !tree.isStopped && !tree.isKilled
   }
 
-  /// A worker reads what it is told of tokens.
+  /// A worker reads a token message.
   mutating func takeTokens(_ task: TaskID, _ count: Int32, of worker: Int) throws(Finding) {
     guard let tree = workers[worker].commands.tree, tree.task == task, tree.exists else { return }
     if count < 0 {
@@ -30,7 +29,7 @@ extension SimulatedSession {
     try? oracle.stock.lend(-count, to: tree.task)
   }
 
-  /// Whoever starts with a jobserver was told how many tokens are its own.
+  /// Checks that a task with a jobserver was told the number of its own tokens before its start.
   func checkTokens(
     of task: TaskID, _ told: (task: TaskID, own: Int32)?
   ) throws(Finding) {

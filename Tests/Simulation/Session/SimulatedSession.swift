@@ -4,30 +4,29 @@ import OpflowJournal
 import OpflowPlan
 import OpflowWire
 
-/// A service that goes on after its drive.
+/// A service that stays up after its session.
 struct PassedOn {
   var held: HeldService
   var worker: SimulatedWorker
   let name: String
-  /// How it ended, where nobody has read that yet.
+  /// Its end if no session has read it.
   let end: Outcome?
 }
 
-/// One drive of a run: the real engine, workers with the real worker's decisions over imagined
-/// processes, an imagined clock and an imagined disk. A turn takes in facts, then does what the
-/// engine says; the coordinator may die between any two steps.
+/// One session of a run: the real engine and worker decisions with simulated processes, clock and
+/// disk. A turn takes facts, then performs the engine's steps; the coordinator may die between any
+/// two steps.
 struct SimulatedSession {
   enum End {
-    /// It came to its own end.
     case closed(CloseEntry)
-    /// Nothing is left but services that go on; another drive is to follow.
+    /// Only services that stay up are left; another session will follow.
     case passedOn([PassedOn])
     /// The coordinator died.
     case crashed
   }
 
   var plan: Plan
-  /// The same, for workers.
+  /// The plan for workers.
   let source: PlanSource
   var tasks: [SimulatedManifest.Task] { source.tasks }
   let injector: FaultInjector
@@ -44,75 +43,69 @@ struct SimulatedSession {
   let resumeState: Entry
   var run: UInt64 { resumeState.run }
   let durability: Durability
-  /// What they have that may come to keep it, and those that are to run however they are.
+  /// The results that tasks may keep; `asked` has tasks that must run in any case.
   let results: [TaskID: EarlierResult]
   let asked: TaskSet?
-  /// What tasks left, by the journal.
+  /// The values of tasks, according to the journal.
   var held: [TaskID: ValueSet]
   var file: SimulatedFile
   var ledger: ExpectedState
   var records: SimulatedRecords
-  /// By question: what was so when it was asked.
+  /// The state of things at each check's request.
   var asks: [Int32: SimulatedRecords.Truth] = [:]
-  /// By task: the key by which it was looked at last, the success that it was compared with, and
-  /// what was so then.
+  /// For each task: the key of its last check, and the success that it was compared with.
   var seen: [TaskID: (key: UInt64, origin: UInt64)] = [:]
-  /// Of these, the ones whose result is in the cache.
+  /// Tasks in `seen` whose result is in the cache.
   var cached: Set<TaskID> = []
   var truths: [TaskID: SimulatedRecords.Truth] = [:]
-  /// The numbers of the successes that hold.
+  /// The numbers of valid successes.
   var origins: [TaskID: UInt64]
-  /// Tasks that kept the result of an earlier drive when their turn came.
+  /// Tasks that kept the result of an earlier session when their turn came.
   var keptLate: Set<TaskID> = []
-  /// Why tasks were skipped in this drive.
+  /// Reasons for skips in this session.
   var skipped: [TaskID: SkipReason] = [:]
   var now = Instant(nanoseconds: 1_000_000_000)
   var wallMilliseconds = Self.firstWallMilliseconds
   var workers: [SimulatedWorker] = []
   var programs: [SimulatedProgram] = []
-  /// Workers that are seats in programs.
+  /// Workers that are slots in clients.
   var slots: [WorkerID: ClientID] = [:]
-  /// From number 1 on.
+  /// Their numbers start with 1.
   var nodes: [SimulatedNode] = []
-  /// There may be less of something than a task wants.
+  /// A capacity may be lower than a task's demand.
   var isLowered = false
-  /// How much of the file the sync under way covers, and which place it is of.
+  /// The bytes that the running sync covers, and its place.
   var syncing: (count: Int, place: UInt64)?
   var failedLaunches: [WorkerID] = []
   var closing: CloseEntry?
   private(set) var passing: [HeldService] = []
-  /// Somebody asked for services to go on.
+  /// Some services were requested to stay up.
   private(set) var isToPassOn = false
   private(set) var hasJournalFailed = false
   private(set) var hasBegun = false
   private(set) var steps = 0
-  /// What may be added to the run; nil for nothing.
+  /// Batches that may be added, or nil.
   var growth: SimulatedGrowth?
-  /// The journal as the drive found it.
+  /// The length of the journal at the start of the session.
   private let firstByte: Int
-  /// What an outside observer sees.
   var oracle: Oracle
-  /// Who asks for what.
   var control: Control
-  /// By task that was started: the try of its need that it reads of, and what that left; nil for
-  /// none.
+  /// For each started task, the values that it reads, or nil.
   private(set) var read: [TaskID: ValueSet?] = [:]
-  /// Tasks that were cancelled when the drive was stopping already.
+  /// Tasks that were cancelled while the session was stopping.
   private(set) var cutShort: Set<TaskID> = []
-  /// What views know.
   var model: ModelCheck
-  /// The transitions of this drive, in order; those that never reached the file included.
+  /// The session's transitions in order, including those that never reached the file.
   var lines: [SessionLine] = []
-  /// Why it was told to stop, and whether at once.
   var stopCause: StopCause? { didSet { oracle.isStopping = stopCause != nil } }
   var wasKilled = false
-  /// A kind of worker did not come up, so tasks may fail for want of it.
+  /// Worker losses and failed launches, for which tasks may fail.
   var lostWorkers = 0
-  /// Starts and launches for which there was no process.
+  /// Starts and launches that failed for lack of processes.
   var shortages = 0
-  /// All invariants are checked after one event in so many.
+  /// All invariants are checked after one in this many events.
   private let checkInterval: Int
-  /// Told what happens, for a person who replays a seed.
+  /// Receives a trace for a user who replays a seed.
   var log: ((String) -> Void)?
 
   init(
@@ -165,7 +158,7 @@ struct SimulatedSession {
     model = ModelCheck(source, initial: resumeState.initial, requests: resumeState.earlierRequests)
   }
 
-  /// Drives to the end, or to the crash.
+  /// Runs to the end or to the crash.
   mutating func run(from clock: Instant) throws(Finding) -> End {
     if !resumeState.held.isEmpty { now = clock }
     try oracle.begin(resumeState, at: now)
@@ -180,10 +173,10 @@ struct SimulatedSession {
     }
     while true {
       if crashIsDue { return .crashed }
-      // Several facts may be taken in one turn.
+      // One turn may take several facts.
       if random.chance(60) { try endTurn() }
       if let closing {
-        // Where the last sync fails, what was to go on ends as in a crash.
+        // If the last sync fails, kept services end as in a crash.
         let isPassedOn = isToPassOn && states.contains(.running)
         if oracle.liveCount > 0 || isPassedOn, hasJournalFailed { return .crashed }
         if oracle.liveCount > 0 { throw Finding("the drive closed with processes alive") }
@@ -199,19 +192,18 @@ struct SimulatedSession {
 
   var states: [TaskState] { plan.tasks.map { engine.state(TaskID($0)) } }
 
-  /// Services that nothing needed at some time, whatever came since.
+  /// Services that ever lacked dependents.
   var stoodAlone: Set<TaskID> = []
 
   private var crashIsDue: Bool { steps >= injector.crashStep }
 
-  /// After so many it should have come to its end.
+  /// The number of steps after which a session should have ended.
   var mostSteps: Int { 3000 + plan.taskCount * 120 }
 
   private mutating func step() throws(Finding) {
     steps += 1
     if steps > mostSteps { throw Finding("the drive does not come to an end") }
-    // What a program says is read long before the time of a block is up, where nothing is
-    // disturbed.
+    // Undisturbed, clients report long before an external task's timeout.
     now.nanoseconds +=
       Int64(random.below(3_000_000)) / (injector.isNone && plan.hasExternalTasks ? 100 : 1)
     wallMilliseconds += Int64(random.below(3))
@@ -221,22 +213,22 @@ struct SimulatedSession {
     if try growNow() { return }
     if try disturb() { return }
     var choices = enabledMoves()
-    // Where nothing is disturbed no block waits for its program until its time is up.
+    // Undisturbed, no external task waits for its client until its timeout.
     if injector.isNone, choices.contains(where: \.isOfProgram) {
       choices.removeAll { !$0.isOfProgram }
     }
     if !choices.isEmpty { return try make(choices[random.below(choices.count)]) }
-    // Requests on their way may enable more.
+    // Requests in flight may enable more moves.
     if try !endTurn(), closing == nil { try waitForTime() }
   }
 
-  /// Something has changed, or somebody has enough of it.
+  /// Ends a serving session: inputs changed, or the user ends it.
   private mutating func endServing() throws(Finding) {
     switch injector.passesOn ? 2 : steps % 3 {
     case 0: try tell(.stop(.signal(2)))
     case 1: try tell(.endServices(but: []))
     default:
-      // The last drive is to come to an end.
+      // The last session must end.
       let all = injector.isNone ? [] : engine.heldServices.map(\.service)
       let isWhole = random.chance(50)
       isToPassOn = !all.isEmpty
@@ -244,7 +236,7 @@ struct SimulatedSession {
     }
   }
 
-  /// Nothing happens until a deadline comes.
+  /// Advances the clock to the next deadline if nothing else can happen.
   private mutating func waitForTime() throws(Finding) {
     var wake = engine.nextWake
     for worker in workers {
@@ -254,9 +246,9 @@ struct SimulatedSession {
     if plan.hasExternalTasks, injector.isNone || random.chance(50), try letProgramsGoOn() { return }
     if random.chance(20), try letGoOfSomething() { return }
     if random.chance(30), try tendNodes() { return }
-    if injector.isNone || random.chance(50), try answerSomeGate() { return }
+    if injector.isNone || random.chance(50), try answerSomeApproval() { return }
     if try growAtRest() { return }
-    // Somebody has enough of it.
+    // The user ends a serving run.
     if engine.isServing, injector.passesOn { return try endServing() }
     if engine.isServing { return try tell(.stop(.signal(2))) }
     if let wake {
@@ -269,14 +261,14 @@ struct SimulatedSession {
       return
     } else if plan.hasExternalTasks, try letProgramsGoOn() {
       return
-    } else if try answerSomeGate() {
+    } else if try answerSomeApproval() {
       return
     } else {
       throw Finding("nothing can happen any more, and the drive is not over")
     }
   }
 
-  /// Tells the engine a fact and takes up what it decides.
+  /// Passes an event to the engine and performs its decisions.
   mutating func tell(_ event: SchedulerEvent) throws(Finding) {
     guard !engine.isClosing else { return }
     log?("\(event)")
@@ -291,7 +283,7 @@ struct SimulatedSession {
     engine.handle(fact, at: now, wall: wallMilliseconds)
   }
 
-  /// Takes up what waits for nothing.
+  /// Performs steps that need not wait for the end of the turn.
   private mutating func decide(after event: SchedulerEvent?) throws(Finding) {
     var told: [EngineStep] = []
     while let step = engine.nextDecision() {
@@ -343,13 +335,13 @@ struct SimulatedSession {
     case .slot(let worker, let program): try takeSlot(worker, in: program)
     case .discard(let worker):
       log?("    \(worker) is given up")
-      // One of an earlier drive gets nothing else to do.
+      // A worker of an earlier session gets no further tasks.
       let isDone = worker.index < resumeState.held.count
       let mayBeMute = isBehind(workers[worker.index]) || isUnheard(workers[worker.index])
       if injector.sparesWorkers, !isDone, !mayBeMute {
         throw Finding("a worker was given up that did nothing wrong")
       }
-      // What runs below it runs on until `loss` is told. A launch that failed is told of as that.
+      // Its processes run until `loss` is delivered. A failed launch is reported separately.
       if workers[worker.index].phase != .gone { workers[worker.index].die() }
     case .retract(let retraction): try retract(retraction)
     case .write:
@@ -367,14 +359,14 @@ struct SimulatedSession {
     }
   }
 
-  /// What a task reads that starts now; nothing may tell it another thing later.
+  /// Records the values that a starting task reads; later messages may not change them.
   private mutating func noteRead(by task: TaskID) {
     guard let name = tasks[task.index].reads, let need = plan.task(named: name) else { return }
     let left = held[need] ?? ValueSet(attempt: oracle.attempt(need), [])
     read.updateValue(engine.state(need).holdsValues ? left : nil, forKey: task)
   }
 
-  /// Remembers what became of a task.
+  /// Records a transition.
   mutating func note(_ transition: Transition, isRequested: Bool) {
     if transition.event == .start { noteRead(by: transition.task) }
     if transition.event == .cancel, stopCause != nil { cutShort.insert(transition.task) }
@@ -401,9 +393,9 @@ struct SimulatedSession {
     }
   }
 
-  // MARK: - The turn's end
+  // MARK: - The end of a turn
 
-  /// - Returns: whether there was anything to do.
+  /// Returns whether there was anything to do.
   @discardableResult
   mutating func endTurn() throws(Finding) -> Bool {
     var didSomething = false
@@ -423,7 +415,7 @@ struct SimulatedSession {
     return didSomething
   }
 
-  /// Lets the file grow to that length at most.
+  /// Lets the file grow, at most to this length.
   private mutating func write(_ end: Int) {
     let lines = engine.unwritten
     let room = max(0, min(end, injector.diskRoom) - file.bytes.count)
@@ -437,7 +429,7 @@ struct SimulatedSession {
     }
   }
 
-  /// The disk is full, or broken.
+  /// The disk is full or broken.
   private mutating func failJournal() {
     hasJournalFailed = true
     if !engine.isClosing { stopCause = .ioError }
@@ -451,7 +443,7 @@ struct SimulatedSession {
       return failJournal()
     }
     syncing = (file.bytes.count, place)
-    // The thread takes its time; for the others the coordinator waits.
+    // A grouped sync runs in a thread; the coordinator waits for the others.
     if kind != .grouped { endSync() }
   }
 
@@ -492,7 +484,7 @@ struct SimulatedSession {
     workers[worker.index].receive(message, at: now)
   }
 
-  /// It did not come to read all that it was told: so much goes on beside it.
+  /// The worker has been busy for too long to read all its messages.
   private func isBehind(_ worker: SimulatedWorker) -> Bool {
     guard let since = worker.behindSince else { return false }
     return since.advanced(byMilliseconds: SchedulerOptions.stopSlackMilliseconds) <= now

@@ -1,13 +1,13 @@
 package import OpflowJournal
 
-/// How often something began on further machines, and what became of these.
+/// Counts of events on nodes.
 package struct FarCounts: Sendable {
-  /// Tries of services, and of what needs one.
+  /// Attempts of services, and of their users.
   package var services = 0
   package var users = 0
-  /// Of the tries of services those that began on another machine than the one before.
+  /// Attempts of services that began elsewhere than the attempt before.
   package var moves = 0
-  /// How often one of them was told to stand so.
+  /// The number of lines per node state.
   package var told: [NodeState: Int] = [:]
 
   package init() {}

@@ -2,13 +2,13 @@ import OpflowEngine
 import OpflowJournal
 import OpflowPlan
 
-/// What an observer knows of further machines, by what happened to them and what is told of that.
+/// The observed state of nodes: their events and their lines in the journal.
 struct FarSights {
   struct Node {
     let identity: NodeIdentity
     var offer: NodeOffer?
     var joinedAt: Instant
-    /// As it was told last; nil before its first line.
+    /// The last journaled state; nil before the first line.
     var state: NodeState?
     /// It was told to leave.
     var isExcused = false
@@ -18,16 +18,16 @@ struct FarSights {
 
     var isInUse: Bool { state == .joined || state == .readmitted }
 
-    /// What runs there goes on and can be told to end, and nothing more starts.
+    /// Its tasks continue and can be told to end, but no task starts there.
     var isClosed: Bool { !isLost && !isSilenced && (state == .leaving || state == .quarantined) }
 
-    /// Whether what runs there may have to be told to end.
+    /// True if running tasks may have to be told to end.
     func isNearEnd(at now: Instant, _ grace: Int64) -> Bool {
       offer?.endsAt.map { $0 <= now.advanced(byMilliseconds: grace) } ?? false
     }
   }
 
-  /// Of any task that is imagined, and of the services that it needs, in milliseconds.
+  /// The largest grace time of a simulated task with its services, in milliseconds.
   private var mostGrace: Int64 = 0
 
   init(_ plan: Plan) { know(plan) }
@@ -38,22 +38,22 @@ struct FarSights {
   }
 
   private var nodes: [NodeID: Node] = [:]
-  /// The machines on which a task was lost, and how often in all.
+  /// The machines on which a task was lost, and its number of losses.
   private(set) var lostOn: [TaskID: Set<Int32>] = [:]
   private var lostCount: [TaskID: Int] = [:]
-  /// The same, without what may have been handed ahead only, which costs nothing.
+  /// Like `lostOn`, without attempts that were possibly only prefetched, which cost nothing.
   private var surelyLostOn: [TaskID: Set<Int32>] = [:]
   private var surelyLostCount: [TaskID: Int] = [:]
-  /// Where the newest try of a task was begun.
+  /// The node of each task's newest attempt.
   private var begunAt: [TaskID: NodeID] = [:]
-  /// When tasks were lost on a machine last.
+  /// The time of the last loss on each machine.
   private var moments: [Int32: Instant] = [:]
-  /// Those of which that was so at two moments within a minute, as a machine's last site may be
-  /// when it is lost: nothing is told of that before it is back.
+  /// Machines with two losses within a minute. The loss of a machine's last node adds it without a
+  /// line until the machine returns.
   private var suspects: Set<Int32> = []
-  /// Those on which nothing more is to start.
+  /// Machines that take no new tasks.
   private var quarantined: Set<Int32> = []
-  /// Those of which is told in one stroke that they are in use again.
+  /// Nodes that were readmitted together.
   private var readmitted: Set<NodeID> = []
   var isExhausted = false
   var areKnown = false
@@ -65,12 +65,12 @@ struct FarSights {
   var isAnyInUse: Bool { nodes.values.contains(where: \.isInUse) }
   private var haveEnds: Bool { nodes.values.contains { $0.isInUse && $0.offer?.endsAt != nil } }
 
-  /// Whether a task may be kept from some machines, so that a less urgent one may go before it.
+  /// True if the task may be kept from some nodes, so that a less urgent one may start first.
   func mayBeKeptBack(_ task: TaskID, _ plan: Plan) -> Bool {
     lostOn[task] != nil || haveEnds
   }
 
-  // MARK: - What happens
+  // MARK: - Events
 
   mutating func expect(
     _ node: NodeID, _ identity: NodeIdentity, _ offer: NodeOffer?, at now: Instant
@@ -83,7 +83,7 @@ struct FarSights {
   mutating func expectSilence(of node: NodeID) { nodes[node]?.isSilenced = true }
   mutating func expectLoss(of node: NodeID) { nodes[node]?.isLost = true }
 
-  // MARK: - What is told
+  // MARK: - Journal lines
 
   mutating func take(_ entry: NodeEntry, at now: Instant) throws(Finding) {
     guard var node = nodes[entry.node] else { throw fault(entry, "nobody knows it") }
@@ -96,7 +96,7 @@ struct FarSights {
       if entry.cores != node.offer?.cpu ?? 0 || entry.incarnation != node.identity.incarnation {
         throw fault(entry, "another one joined")
       }
-      // What is told before the first lines are written has its turn after that.
+      // A node that joins before the first write gets its turn after it.
       node.joinedAt = now
       if quarantined.contains(node.identity.machine), !isAnyInUse {
         takeBack(node.identity.machine)
@@ -114,7 +114,7 @@ struct FarSights {
     case (.quarantined, .joined), (.quarantined, .readmitted):
       if entry.detail.contains("do not come up") { break }
       if !others { throw fault(entry, "it is shunned, and the last one") }
-      // It has just come back, or tasks are lost there once more.
+      // It has just returned, or tasks were lost there again.
       if quarantined.contains(node.identity.machine) { break }
       guard suspects.contains(node.identity.machine) || isSuspect(node.identity.machine, at: now)
       else { throw fault(entry, "it is shunned, and was not lost twice within a minute") }
@@ -133,7 +133,7 @@ struct FarSights {
     if entry.state == .readmitted { readmitted.insert(entry.node) } else { readmitted = [] }
   }
 
-  /// Whether a task that is lost there now is lost within a minute of one before.
+  /// True if a task that is lost there now is lost within a minute of the last loss.
   private func isSuspect(_ machine: Int32, at now: Instant) -> Bool {
     guard let last = moments[machine] else { return false }
     return last < now && now <= last.advanced(byMilliseconds: 60_000)
@@ -149,7 +149,7 @@ struct FarSights {
     Finding("site \(entry.node.rawValue) is \(entry.state): \(text)")
   }
 
-  /// A try of a task begins there, or is handed ahead.
+  /// An attempt begins there, or is prefetched.
   mutating func begin(
     _ task: TaskID, at node: NodeID, _ now: Instant, _ plan: Plan
   ) throws(Finding) {
@@ -175,10 +175,10 @@ struct FarSights {
     {
       throw Finding("\(name): it starts where less time is left than it may take")
     }
-    // One with services starts where these are.
+    // Tasks with services start next to them.
     if plan.isService(task) || !plan.services(neededBy: task).isEmpty { return }
     guard let lost = surelyLostOn[task], lost.contains(own.identity.machine) else { return }
-    // One that has no end and most of all can take whatever any of them can.
+    // A node without an end and with the most of all resources fits each task.
     let inUse = nodes.values.filter(\.isInUse)
     let gpus = UInt64(plan.gpuCount(of: task))
     let other = inUse.first { node in
@@ -196,21 +196,20 @@ struct FarSights {
     }
   }
 
-  /// Where the newest try of a task was begun.
+  /// Returns the node of a task's newest attempt.
   func node(of task: TaskID) -> NodeID { begunAt[task] ?? .local }
 
-  /// Whether nothing more starts where a task runs, and whether that is gone.
+  /// `isClosed`: no further task starts there; `isLost`: the node is gone.
   func isClosed(at node: NodeID) -> Bool { nodes[node]?.isClosed ?? false }
   func isLost(_ node: NodeID) -> Bool { nodes[node]?.isLost ?? false }
 
-  /// Whether what becomes of a task's try is the work of its machine, which leaves.
+  /// True if the attempt's node is leaving, which excuses its failure.
   func isExcused(_ task: TaskID) -> Bool {
     begunAt[task].flatMap { nodes[$0] }?.isExcused ?? false
   }
 
-  /// A try of a task that is for other machines was lost.
-  ///
-  /// - Returns: whether that is so often that the task may fail, and that it must.
+  /// Records the loss of an attempt on a node. Returns whether the task may fail now, and whether
+  /// it must.
   mutating func lose(
     _ task: TaskID, isSure: Bool, at now: Instant
   ) -> (may: Bool, must: Bool) {
@@ -242,16 +241,16 @@ struct FarSights {
     lostCount[task] = nil
   }
 
-  /// A task fails since no machine has as many GPUs as it wants.
+  /// Checks that a refused task wants more GPUs than any node has.
   func checkBeyond(_ count: Int, _ task: TaskID, _ plan: Plan) throws(Finding) {
     guard count > 0, isExhausted || areKnown, !nodes.isEmpty,
       nodes.values.allSatisfy({ ($0.offer?.gpus ?? 0) < UInt64(count) })
     else { throw Finding("\(plan.nameString(task)): it is refused, and was not tried") }
   }
 
-  /// The drive stops by itself.
+  /// Checks a session's own stop.
   ///
-  /// - Parameter gpus: what a task wants that waits.
+  /// - Parameter gpus: the largest GPU demand of a pending task.
   func checkStop(wanting gpus: Int) throws(Finding) {
     if !isExhausted { throw Finding("it stops, and more machines may come") }
     let most = nodes.values.filter(\.isInUse).compactMap { $0.offer?.gpus }.max() ?? 0

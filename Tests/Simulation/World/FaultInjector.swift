@@ -1,49 +1,49 @@
 import OpflowBase
 
-/// What befalls a drive, drawn once for each: chances are in thousandths of a step.
+/// The faults of a session, chosen once at its start: chances in thousandths per step.
 struct FaultInjector: Sendable {
   var losesWorker = 0
-  /// Workers that are stopped and do nothing any more.
+  /// Frozen workers, which do nothing.
   var freezes = 0
   var suspends = 0
   var cancels = 0
   var kills = 0
   var jumpsClock = 0
-  /// Machines that join, or are gone.
+  /// Nodes that join or are lost.
   var changesNodes = 0
-  /// One machine is to blame for most workers that are lost, so that nothing more starts there.
+  /// One machine causes most worker losses, so that it is quarantined.
   var blamesMachine = false
-  /// Some of them are silent before they are lost.
+  /// Some nodes are silent before they are lost.
   var silencesNodes = false
-  /// None is there when the drive begins.
+  /// No node has joined when the session begins.
   var joinsLate = false
-  /// It is said that no further one comes.
+  /// No further node will join.
   var exhaustsNodes = 0
   var changesCapacities = 0
   var changesPriorities = 0
   var lies = 0
-  /// People who ask for something.
+  /// Requests from users.
   var requests = 0
-  /// Workers of which one in so many never says hello; 0 for none.
+  /// One in this many workers never says hello; 0 for none.
   var silentOneIn = 0
   var launchFailsOneIn = 0
-  /// Where only services are left, others are to follow on the drive that these go on in.
+  /// When only services are left, they stay up for the next session.
   var passesOn = false
-  /// Programs that come, go and take offers back.
+  /// Clients that connect, disconnect and retract offers.
   var troublesPrograms = 0
   /// The step at which the coordinator dies.
   var crashStep = Int.max
-  /// Journal bytes of this drive that the disk takes.
+  /// The journal bytes of this session that fit on the disk.
   var diskRoom = Int.max
-  /// Of syncs one in so many fails; 0 for none.
+  /// One in this many syncs fails; 0 for none.
   var syncFailsOneIn = 0
-  /// Messages go through the codec.
+  /// Messages pass through the codec.
   var usesWire = false
 
-  /// Nothing happens, and no task outlasts a timeout that it could have met.
+  /// No fault happens, and no task exceeds an avoidable timeout.
   var isNone = false
 
-  /// Nothing happens for which a worker may be given up.
+  /// No fault can make the engine discard a worker.
   var sparesWorkers: Bool {
     freezes == 0 && jumpsClock == 0 && lies == 0 && silentOneIn == 0 && launchFailsOneIn == 0
   }
@@ -54,14 +54,14 @@ struct FaultInjector: Sendable {
     return injector
   }()
 
-  /// Makes one machine bad, where there are several.
+  /// Makes one machine bad, if there are several.
   mutating func blameMachine() {
     blamesMachine = true
     losesWorker = max(losesWorker, 80)
     changesNodes = max(changesNodes, 15)
   }
 
-  /// Has more befall machines.
+  /// Adds node faults.
   mutating func troubleMachines(_ random: inout SplitMix64) {
     joinsLate = random.chance(20)
     if isNone { return }
@@ -92,7 +92,7 @@ struct FaultInjector: Sendable {
     if random.chance(5) { injector.syncFailsOneIn = 1 + random.below(20) }
     injector.usesWire = random.chance(15)
     injector.passesOn = random.chance(60)
-    // Few come as far as to what only serves.
+    // Most sessions would crash before the serving phase.
     if injector.passesOn, random.chance(70) { injector.crashStep = .max }
     return injector
   }

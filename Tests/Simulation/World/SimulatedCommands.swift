@@ -2,15 +2,15 @@ import OpflowPlan
 import OpflowWire
 import OpflowWorker
 
-/// The work of a command worker, over an imagined process tree.
+/// A command worker with a simulated process tree.
 struct SimulatedCommands {
   var state: WorkerState
   var tree: SimulatedTree?
-  /// The task whose files it looks at.
+  /// The task whose result is being recorded.
   private(set) var recording = TaskID.none
   private(set) var recordsSuccess = true
   private var actions: [WorkerAction] = []
-  /// Whose values hold, as it was told.
+  /// The valid values according to its messages.
   private(set) var told: [TaskID: Int32?] = [:]
   private let source: PlanSource
   private var plan: Plan { source.plan }
@@ -24,9 +24,8 @@ struct SimulatedCommands {
       })
   }
 
-  /// Tells it a fact and performs what it decides, as far as that is its own affair.
-  ///
-  /// - Returns: how a tree of its ended, where the event ended one, and whether it leaves.
+  /// Passes an event to the worker and performs its own actions. Returns the trees that the event
+  /// ended, and whether the worker leaves.
   mutating func tell(
     _ event: WorkerEvent, at now: Instant, into outbox: inout [WorkerReport]
   ) -> (ends: [SimulatedTree.End], leaves: Bool) {
@@ -58,11 +57,11 @@ struct SimulatedCommands {
       case .noteLeft: break
       case .launch: tree?.isBroughtBack = false
       case .record(let task, let isSuccess): (recording, recordsSuccess) = (task, isSuccess)
-      // It comes to its end at once.
+      // Recording ends at once.
       case .stopRecording: break
       case .finish(let task, let attempt, let outcome):
         let outlives = tree?.task == task && tree?.isAbandoned == true
-        // The next one may have been started by the same decision.
+        // The same decision may have started the next task.
         if tree?.task == task { tree = nil }
         if outcome.isSuccess, plan.flags(task).contains(.leavesValues) {
           let keepsTexts = plan.flags(task).contains(.decidesOthers)
@@ -80,13 +79,13 @@ struct SimulatedCommands {
   }
 }
 
-/// The processes of one try.
+/// The processes of one attempt.
 struct SimulatedTree {
   struct End {
     var task: TaskID
     var attempt: Int32
     var outcome: Outcome
-    /// Something of it could not be ended.
+    /// A process could not be killed.
     var outlives = false
   }
 
@@ -94,19 +93,19 @@ struct SimulatedTree {
 
   let task: TaskID
   let attempt: Int32
-  /// Its first process exists, or its result is brought back instead.
+  /// Its first process exists, or its result is being restored instead.
   var exists = false
   var isBroughtBack = false
   var isAskedToEnd = false
   var isKilled = false
   var isStopped = false
-  /// Its own process has ended; what it left behind has not.
+  /// Its main process has ended, its descendants have not.
   var hasLeftovers = false
-  /// What it left behind could not be ended.
+  /// Its descendants could not be killed.
   var isAbandoned = false
-  /// A service that has said so.
+  /// A service that has reported readiness.
   var isReady = false
-  /// What its jobserver was lent, and how much of that is asked back.
+  /// Tokens lent to its jobserver, and how many of them are requested back.
   var lent: Int32 = 0
   var owed: Int32 = 0
 }

@@ -2,18 +2,18 @@ import OpflowDownload
 import OpflowPlan
 import OpflowWire
 
-/// The work of a download worker, over imagined transfers.
+/// A download worker with simulated transfers.
 struct SimulatedDownloads {
-  /// What a worker does with the file of one try.
+  /// The download of one attempt.
   struct Transfer {
     let task: TaskID
     let attempt: Int32
     var isSettling = false
-    /// Its end is known to the rules, and not told yet.
+    /// It has ended, but the end was not reported.
     var isOver = false
   }
 
-  /// What an outside observer sees of it.
+  /// Events that an outside observer sees.
   enum Sight {
     case start(TaskID, attempt: Int32)
     case end(SimulatedTree.End)
@@ -21,7 +21,7 @@ struct SimulatedDownloads {
   }
 
   var state: DownloadWorkerState
-  /// In the order in which they were begun.
+  /// In start order.
   var transfers: [Transfer] = []
   private var actions: [DownloadWorkerAction] = []
 
@@ -30,14 +30,12 @@ struct SimulatedDownloads {
       pid: 4000, timeoutMilliseconds: { source.plan.policy($0).timeoutMilliseconds })
   }
 
-  /// The transfer that is worked on.
   var active: Transfer? {
     guard let task = state.active else { return nil }
     return transfers.first { $0.task == task }
   }
 
-  /// The first file that is being put in place: files are, in their order, and none is while the
-  /// run is suspended.
+  /// The first file that is being put in place: in order, and not while the run is suspended.
   var settling: Transfer? {
     guard !state.isSuspended, let first = transfers.first(where: { !$0.isOver }),
       first.isSettling
@@ -122,7 +120,7 @@ struct SimulatedDownloads {
     body(&transfers[place])
   }
 
-  /// What a download did, marked with the number of the try.
+  /// Returns a report that is marked with the attempt's number.
   private static func record(ofTry attempt: Int32) -> FetchRecord {
     var report = FetchReport()
     report.resumedBytes = Int64(attempt)
@@ -131,16 +129,16 @@ struct SimulatedDownloads {
 }
 
 extension Behaviour {
-  /// How a try of a download ends by itself, its usage aside; nil when it does not.
+  /// Returns how an attempt ends by itself; nil if it does not.
   func outcome(ofDownload attempt: Int32) -> Outcome? {
     switch self {
     case .succeeds: return Outcome(status: .success)
-    // A server that may come back.
+    // A server that may recover.
     case .fails(1), .failsThrough:
       if status(attempt: attempt) == .success { return Outcome(status: .success) }
       return Outcome(status: .unknown, reason: .fetch)
     case .fails, .crashes, .isRefused: return Outcome(status: .unknown, reason: .fetchFinal)
-    // A server that says nothing for ever.
+    // A server that never answers.
     case .hangs: return nil
     }
   }

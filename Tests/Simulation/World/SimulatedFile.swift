@@ -1,7 +1,7 @@
 import OpflowBase
 import OpflowJournal
 
-/// The journal's file: what was written, and how much of it would survive the loss of power.
+/// The journal file: its bytes, and how many of them a loss of power would keep.
 struct SimulatedFile {
   private(set) var bytes: [UInt8] = []
   private(set) var syncedCount = 0
@@ -12,17 +12,17 @@ struct SimulatedFile {
 
   mutating func sync(upTo count: Int) { syncedCount = max(syncedCount, count) }
 
-  /// Loses what was not synced, from a random byte on.
+  /// Loses unsynced bytes from a random one.
   mutating func losePower(_ random: inout SplitMix64) {
     bytes.removeLast(random.below(bytes.count - syncedCount + 1))
   }
 
-  /// The file grew on disk, and its data did not come that far.
+  /// The file grew on disk without its data.
   mutating func growWithoutData(_ random: inout SplitMix64) {
     bytes.append(contentsOf: [UInt8](repeating: 0, count: 1 + random.below(600)))
   }
 
-  /// Spoils some bytes anywhere behind the first line.
+  /// Damages some bytes after the first line.
   mutating func spoil(_ random: inout SplitMix64) {
     let first = (bytes.firstIndex(of: 10) ?? bytes.count) + 1
     for _ in 0...random.below(3) {
@@ -45,7 +45,7 @@ struct SimulatedFile {
     syncedCount = bytes.count
   }
 
-  /// Puts the file into the state that the holder of the lock appends to.
+  /// Repairs the file like the holder of the lock before appending.
   mutating func repair(_ repair: JournalRepair) {
     if let length = repair.truncateTo { bytes.removeLast(bytes.count - length) }
     if repair.appendsLineFeed { bytes.append(10) }

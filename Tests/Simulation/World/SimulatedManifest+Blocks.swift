@@ -2,7 +2,7 @@ import OpflowBase
 import OpflowPlan
 
 extension SimulatedManifest {
-  /// Makes blocks of some tasks, after all else is decided.
+  /// Makes some tasks external, after all other choices.
   mutating func addBlocks(_ random: inout SplitMix64) {
     let services = Set(tasks.filter { $0.service != nil }.map(\.name))
     let read = Set(tasks.flatMap(\.valuesRead))
@@ -26,13 +26,13 @@ extension SimulatedManifest.Task {
     leaves = .nothing
     reads = nil
     leavesDescendants = false
-    // Which ones a program has only it knows.
+    // Only a client knows its GPUs.
     demand.removeAll { $0.resource == 5 }
-    // What it does is begun, or throws.
+    // An external task begins, or fails.
     if case .isRefused = behaviour { behaviour = .fails(1) }
   }
 
-  /// It does not heed that its time is up, and is tried again.
+  /// Makes a task that ignores its timeout and is retried.
   fileprivate mutating func outliveItsEnd() {
     (behaviour, ignoresStop) = (.hangs, true)
     if policy.timeoutMilliseconds == 0 { policy.timeoutMilliseconds = 50 }

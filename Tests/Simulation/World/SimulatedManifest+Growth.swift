@@ -2,13 +2,12 @@ import OpflowBase
 import OpflowPlan
 
 extension SimulatedManifest {
-  /// Parts its tasks into those that the run begins with, and batches that are added while it goes
-  /// on.
+  /// Splits the tasks into those of the initial plan and batches that are added to the live run.
   mutating func split(_ random: inout SplitMix64) {
     let batches = 1 + random.below(4)
     var batchOf: [String: Int] = [:]
     for task in tasks { batchOf[task.name] = random.below(batches + 1) }
-    // What a task needs comes with it, or before it. There is no cycle.
+    // A task is added with its dependencies or after them. There is no cycle.
     var isStable = false
     while !isStable {
       isStable = true
@@ -30,14 +29,14 @@ extension SimulatedManifest {
       tasks.firstIndex { batchOf[$0.name] ?? 0 >= batch } ?? tasks.count
     }
     for index in tasks.indices {
-      // Nobody may read what was to be read by none when the task was declared.
+      // Tasks of other batches can only read values that were declared as read before.
       let own = batch(of: tasks[index].name)
       if let need = tasks[index].reads, batch(of: need) != own { tasks[index].reads = nil }
       if let need = tasks[index].decidedBy, batch(of: need) != own { tasks[index].decidedBy = nil }
     }
   }
 
-  /// Has some batches be the legs that a task of before makes.
+  /// Makes some batches the matrix tasks of an earlier task.
   mutating func chooseMakers(_ random: inout SplitMix64) {
     for batch in 1...batchStarts.count where random.chance(50) {
       let instances = tasks(ofBatch: batch)
@@ -51,7 +50,7 @@ extension SimulatedManifest {
     }
   }
 
-  /// Has some batches be added by a task of before, which they wait for.
+  /// Lets an earlier task add some batches, which depend on it.
   mutating func chooseGenerators(_ random: inout SplitMix64) {
     for batch in 1...batchStarts.count where instanceMakers[batch] == nil && random.chance(60) {
       let added = tasks(ofBatch: batch)
@@ -60,9 +59,9 @@ extension SimulatedManifest {
         continue
       }
       let name = tasks[generator].name
-      if wouldHaveRing(where: added, need: name) { continue }
+      if wouldHaveCycle(where: added, need: name) { continue }
       self.generators[batch] = name
-      // As those often do of which there is something to be found.
+      // Generators that are retried reveal most bugs.
       if random.chance(60) {
         tasks[generator].behaviour = .failsThrough(attempt: Int32(1 + random.below(2)), code: 1)
       }
@@ -73,12 +72,12 @@ extension SimulatedManifest {
     }
   }
 
-  /// Whether what is to be added by a task waits for legs that wait for that task.
-  private func wouldHaveRing(where added: Range<Int>, need generator: String) -> Bool {
+  /// True if tasks added by a generator would depend on matrix tasks that depend on the generator.
+  private func wouldHaveCycle(where added: Range<Int>, need generator: String) -> Bool {
     if instanceMakers.isEmpty { return false }
     var other = self
     for task in added { other.tasks[task].needs.append((generator, .success)) }
-    return other.hasRing
+    return other.hasCycle
   }
 
   private func mayAdd(_ task: Task) -> Bool {
@@ -92,8 +91,7 @@ extension SimulatedManifest {
     return batchStarts[batch - 1]..<end
   }
 
-  /// Whether a task may make those legs: it is a command, and none of them waits for what is to
-  /// wait for them.
+  /// True if a task may make these matrix tasks: it is a command, and this adds no cycle.
   private func mayMake(_ instances: Range<Int>, _ maker: Int) -> Bool {
     let task = tasks[maker]
     guard task.service == nil, !task.isApproval, !task.isDownload, !task.makesInstances,
@@ -104,7 +102,7 @@ extension SimulatedManifest {
     else { return false }
     var other = self
     other.makeInstances(instances, tasks[maker].name)
-    return !other.hasRing
+    return !other.hasCycle
   }
 
   private mutating func makeInstances(_ instances: Range<Int>, _ maker: String) {
@@ -115,8 +113,8 @@ extension SimulatedManifest {
     }
   }
 
-  /// Whether tasks wait for each other, where what needs a task that makes legs waits for these.
-  private var hasRing: Bool {
+  /// True if there is a dependency cycle; dependents of a maker also wait for its matrix tasks.
+  private var hasCycle: Bool {
     var waits = Dictionary(uniqueKeysWithValues: tasks.map { ($0.name, Set($0.needs.map(\.task))) })
     for (batch, maker) in instanceMakers {
       let instances = Set(tasks(ofBatch: batch).map { tasks[$0].name })
@@ -125,7 +123,7 @@ extension SimulatedManifest {
         if !task.makesInstances || need.condition == .ran { waits[task.name]?.formUnion(instances) }
       }
     }
-    // Whoever waits for nobody that is left is out of it.
+    // Removes tasks that wait for none of the remaining tasks.
     while let free = waits.first(where: { $0.value.isEmpty })?.key {
       waits[free] = nil
       for name in waits.keys { waits[name]?.remove(free) }
@@ -133,23 +131,23 @@ extension SimulatedManifest {
     return !waits.isEmpty
   }
 
-  /// The number of the batch that a task comes with; 0 for the first manifest.
+  /// Returns the batch that adds the task; 0 for the initial plan.
   func batch(of name: String) -> Int {
     guard let index = tasks.firstIndex(where: { $0.name == name }) else { return 0 }
     return batchStarts.count { $0 <= index }
   }
 }
 
-/// The plans of a run to which batches are added, one after the other.
+/// The plans of a run to which batches are added.
 struct GrowingPlans {
-  /// That of the first manifest, and each batch by itself.
+  /// The initial plan, and each batch on its own.
   private let parts: [Plan]
-  /// By the number of a batch, from 1.
+  /// By batch, from 1.
   private let makers: [Int: String]
   private let generators: [Int: String]
-  /// With all batches.
+  /// The plan file with all batches.
   private var grown: [UInt8] = []
-  /// How many tasks there are with so many batches.
+  /// The number of tasks for each number of batches.
   private var counts: [Int]
 
   init(_ manifest: SimulatedManifest) throws(Finding) {
@@ -175,18 +173,17 @@ struct GrowingPlans {
     }
   }
 
-  /// How many batches there are.
   var batchCount: Int { parts.count - 1 }
 
-  /// With so many of them.
+  /// Returns the plan with this many batches.
   func plan(with batches: Int) throws(Finding) -> Plan {
     if batches == 0 { return parts[0] }
-    // What grows into another file begins with one that has no task more.
+    // A plan that will grow into another file starts without further tasks.
     if !generators.isEmpty { return try uncut(with: batches) }
     return try SimulatedManifest.open(grown, limit: counts[batches])
   }
 
-  /// The same in a file that has no task more.
+  /// Returns the plan with this many batches, in a file without further tasks.
   func uncut(with batches: Int) throws(Finding) -> Plan {
     var plan = parts[0]
     var bytes = plan.copyOfBytes
@@ -201,9 +198,9 @@ struct GrowingPlans {
     return plan
   }
 
-  /// The task whose legs a batch is, or that adds it; nil for others.
+  /// Returns the task that makes or adds the batch, or nil.
   func generator(ofBatch number: Int) -> String? { makers[number + 1] ?? generators[number + 1] }
 
-  /// A batch by itself.
+  /// Returns a batch on its own.
   func batch(_ number: Int) -> Plan { parts[number + 1] }
 }

@@ -2,14 +2,14 @@ package import OpflowBase
 internal import OpflowPlan
 
 extension SimulatedManifest {
-  /// The shape of a graph of needs.
+  /// The shape of a dependency graph.
   package enum Shape: CaseIterable, Sendable {
     case loose, chain, fan, layers, dense
-    /// Many downloads, of which workers are handed several ahead.
+    /// Many downloads, several of which are prefetched.
     case files
   }
 
-  /// A manifest of about `size` tasks.
+  /// Returns a manifest of about `size` tasks.
   package static func random(size: Int, _ random: inout SplitMix64) -> SimulatedManifest {
     var manifest = SimulatedManifest()
     manifest.resources = [("db", 2), ("net", 3), ("gpu", 0)]
@@ -39,25 +39,24 @@ extension SimulatedManifest {
     }
     for need in Set(needs).sorted() {
       task.needs.append((tasks[need].name, Self.condition(&random)))
-      // What is needed by an ordinary task is no `finally` task: the reader of manifests sees to
-      // it.
+      // The manifest reader ensures that ordinary tasks do not depend on `finally` tasks.
       if tasks[need].flags.contains(.finally) { task.flags.insert(.finally) }
     }
     task.givePolicies(&random)
     if shape == .files { task.becomeFile(&random) }
     let isLast = task.flags.contains(.finally)
     if !task.isDownload { task.read(&random) }
-    // The reader of manifests sees to that, too.
+    // The manifest reader ensures this, too.
     if let name = task.reads, !leavesValues(name) { task.reads = nil }
     if let name = task.decidedBy, !leavesValues(name) { task.decidedBy = nil }
     for name in task.valuesRead where random.chance(30) {
       if let need = tasks.firstIndex(where: { $0.name == name }) { tasks[need].isChecked = true }
     }
-    if !task.isDownload, !isLast, random.chance(8) { task.becomeGate(&random) }
+    if !task.isDownload, !isLast, random.chance(8) { task.becomeApproval(&random) }
     tasks.append(task)
   }
 
-  /// Whether a process of it could.
+  /// True if processes of the task can leave values.
   private func leavesValues(_ name: String) -> Bool {
     tasks.first { $0.name == name }.map {
       !$0.isApproval && !$0.isExternal && !$0.isDownload && $0.service == nil
@@ -73,12 +72,12 @@ extension SimulatedManifest {
     }
   }
 
-  /// What a person may do to a manifest between two drives of its run.
+  /// Edits the manifest like a user between two sessions.
   package mutating func edit(_ random: inout SplitMix64) {
     guard !tasks.isEmpty else { return }
     let victim = random.below(tasks.count)
     let kind = random.below(9)
-    // Who makes legs stays one, and they stay his.
+    // Makers and their matrix tasks keep their roles.
     if !instanceMakers.isEmpty, (3...6).contains(kind) { return }
     switch kind {
     case 7, 8: tasks[victim].inputs += 1
@@ -100,7 +99,7 @@ extension SimulatedManifest {
       tasks.append(task)
     case 5: tasks[victim].flags.formSymmetricDifference(.conditionFalse)
     default:
-      // It reads what nobody was to read before.
+      // It reads a value that had no reader before.
       guard !tasks[victim].isDownload, !tasks[victim].isApproval,
         !tasks[victim].isExternal,
         let need = tasks[victim].needs.randomElement(using: &random)?.task,
@@ -139,7 +138,7 @@ extension SimulatedManifest.Task {
     case 0: behaviour = .fails(1)
     case 1: behaviour = .fails(2)
     case 2, 3: behaviour = .failsThrough(attempt: Int32(1 + random.below(3)), code: 1)
-    // One of them as by the signal with which a run is stopped here.
+    // Checked tasks end by the signal that stops runs here.
     case 4: behaviour = .crashes(signal: isChecked ? 2 : 11)
     case 5: if random.chance(50) { behaviour = .isRefused }
     case 6:
@@ -149,7 +148,7 @@ extension SimulatedManifest.Task {
     }
   }
 
-  /// Now and then its `if` or its environment takes a value of what it needs.
+  /// Lets some tasks use a value in their `if` or environment.
   mutating func read(_ random: inout SplitMix64) {
     leaves = random.chance(50) ? .nothing : random.chance(60) ? .yes : .either
     if random.chance(10) { leaves = .no }
@@ -158,7 +157,7 @@ extension SimulatedManifest.Task {
     if random.chance(15) { reads = need }
   }
 
-  /// A download that most often ends well, so that the next ones follow it.
+  /// Makes a download that mostly succeeds, so that the next ones follow.
   mutating func becomeFile(_ random: inout SplitMix64) {
     isDownload = true
     demand = Self.demand(isDownload: true, &random)
@@ -166,8 +165,8 @@ extension SimulatedManifest.Task {
     if random.chance(80) { behaviour = .succeeds }
   }
 
-  /// A question that somebody answers, or nobody in time.
-  mutating func becomeGate(_ random: inout SplitMix64) {
+  /// Makes an approval, which is answered or times out.
+  mutating func becomeApproval(_ random: inout SplitMix64) {
     isApproval = true
     demand = []
     reads = nil
@@ -201,7 +200,8 @@ extension SimulatedManifest.Task {
 }
 
 extension SplitMix64 {
-  /// From 0 up to `limit`, which is above 0. The bias of a remainder does not matter here.
+  /// Returns a number from 0 up to `limit`, which is above 0. The remainder's bias does not matter
+  /// here.
   package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
   package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }

@@ -2,10 +2,10 @@ import OpflowBase
 import OpflowPlan
 
 extension SimulatedManifest {
-  /// Makes services of some tasks.
+  /// Turns some tasks into services.
   ///
-  /// - Parameter isFar: they may be on other machines, so that nothing needs them that stays on the
-  ///   coordinator's.
+  /// - Parameter isFar: they may run on nodes, so tasks bound to the coordinator's host do not need
+  /// them.
   mutating func addServices(_ random: inout SplitMix64, isFar: Bool) {
     for index in tasks.indices where random.chance(30) {
       let task = tasks[index]
@@ -13,7 +13,7 @@ extension SimulatedManifest {
       if isFar, task.isLocal { continue }
       tasks[index].becomeService(&random)
     }
-    // Nothing needs it: it stays until somebody ends it.
+    // Without dependents, it stays up until it is stopped.
     if random.chance(50) {
       var task = Task(name: "stays")
       task.becomeService(&random)
@@ -30,7 +30,7 @@ extension SimulatedManifest {
       where services.contains(tasks[index].needs[place].task) {
         tasks[index].needs[place].condition = .success
       }
-      // Nothing is run for a question, so that it needs nothing that runs.
+      // An approval runs no process, so it needs no service.
       if tasks[index].isApproval { tasks[index].needs.removeAll { services.contains($0.task) } }
       if tasks[index].reads.map(services.contains) ?? false { tasks[index].reads = nil }
       if tasks[index].decidedBy.map(services.contains) ?? false { tasks[index].decidedBy = nil }
@@ -39,7 +39,7 @@ extension SimulatedManifest {
     fitServices()
   }
 
-  /// Has some task need a service that is on further machines with it, where none does.
+  /// Adds a service that runs on nodes, unless there is one.
   mutating func addFarService(_ random: inout SplitMix64) {
     let services = Set(tasks.filter { $0.service != nil }.map(\.name))
     let isNeeded = tasks.contains { task in
@@ -74,8 +74,7 @@ extension SimulatedManifest {
     }
   }
 
-  /// What is started together is not to want more than there is: the reader of manifests sees to
-  /// it.
+  /// Lets tasks started together fit into capacities; the manifest reader ensures this, too.
   private mutating func fitServices() {
     for index in tasks.indices {
       let group = servicesNeeded(by: index)
@@ -90,7 +89,7 @@ extension SimulatedManifest {
     }
   }
 
-  /// All of them, each once.
+  /// Returns all of them, each once.
   private func servicesNeeded(by index: Int) -> [Int] {
     var found: [Int] = []
     var open = [index]

@@ -1,20 +1,19 @@
 internal import OpflowBase
 package import OpflowPlan
 
-/// A manifest that nobody wrote: tasks with every policy there is, and how the process of each
-/// behaves when it is run.
+/// A generated manifest: tasks with all kinds of policies, and the behaviour of their processes.
 package struct SimulatedManifest: Sendable {
   package struct Task: Sendable {
-    /// A program does it; `behaviour` is that of what it does.
+    /// A client runs it, with this `behaviour`.
     var isExternal = false
     package var name: String
     package var needs: [(task: String, condition: NeedCondition)] = []
     package var flags: TaskFlags = []
-    /// Of those with GPUs of their own half run on the coordinator's machine.
+    /// Half of the tasks with GPUs run on the coordinator's host.
     var isLocalWithDevices = false
     package var priority: Int16 = 0
     package var isDownload = false
-    /// A gate: `behaviour` is that of who answers it.
+    /// `behaviour` decides the answer.
     var isApproval = false
     package var policy = TaskPolicy(
       retryDelayMilliseconds: 50, retryMaxDelayMilliseconds: 400, stopGraceMilliseconds: 200)
@@ -23,43 +22,40 @@ package struct SimulatedManifest: Sendable {
     package var demand: [DemandItem] = [DemandItem(resource: ResourceEntry.cpu, amount: 1)]
     /// It declares `inputs`.
     var isChecked = false
-    /// Stands for their contents: an edit makes another number of it.
+    /// Represents their contents; edits change it.
     var inputs: UInt64 = 1
-    /// Stands for the text of its script: an edit makes another number of it.
+    /// Represents the text of its script; edits change it.
     package var version: UInt64 = 1
     package var behaviour = Behaviour.succeeds
-    /// What it leaves for others when it succeeds.
+    /// The value that a success leaves.
     var leaves = SimulatedValue.nothing
-    /// One of its needs, by the value of which its `if` is decided.
+    /// The dependency whose value decides its `if`.
     var decidedBy: String?
-    /// One of its needs, whose value it reads when it starts.
+    /// The dependency whose value it reads when it starts.
     var reads: String?
-    /// The tasks of a batch are legs that it makes.
+    /// It makes the tasks of a batch as its matrix tasks.
     var makesInstances = false
-    /// It does not end by itself; `behaviour` is not looked at.
+    /// It does not end by itself; `behaviour` is ignored.
     var service: SimulatedService?
-    /// How often it starts again.
     var restarts = 0
-    /// How many are found for it.
     var ports = 0
     /// Only KILL ends it.
     package var ignoresStop = false
-    /// It leaves descendants behind when it ends.
+    /// It leaves descendants when it ends.
     package var leavesDescendants = false
   }
 
   package var tasks: [Task] = []
-  /// Named resources, behind the three built-in ones.
+  /// Named resources, after the three built-in ones.
   package var resources: [(name: String, capacity: UInt64)] = []
-  /// Where those begin in `tasks` that are added while the run goes on, batch by batch; none where
-  /// nothing is.
+  /// The index in `tasks` of each added batch's first task; empty if the run does not grow.
   var batchStarts: [Int] = []
-  /// By the number of a batch, from 1: the task whose legs it is.
+  /// For each batch of matrix tasks, from 1, the task that makes it.
   var instanceMakers: [Int: String] = [:]
-  /// The same of others: the task that adds it.
+  /// For each batch that a task adds, from 1, this task.
   var generators: [Int: String] = [:]
 
-  /// All of it as one manifest.
+  /// Compiles all tasks as one manifest.
   package func compile() throws(Finding) -> Plan {
     try Self.open(try compile(tasks.indices))
   }
@@ -74,7 +70,7 @@ package struct SimulatedManifest: Sendable {
     }
   }
 
-  /// Those of its tasks as a manifest of their own, which may need tasks that stand before them.
+  /// Compiles some tasks as a manifest of their own, which may need earlier tasks.
   func compile(_ range: Range<Int>) throws(Finding) -> [UInt8] {
     let (tasks, before) = (tasks[range], Set(self.tasks[..<range.lowerBound].map(\.name)))
     var builder = PlanBuilder()
@@ -139,7 +135,7 @@ package struct SimulatedManifest: Sendable {
         builder.mark(id, [.leavesValues, .decidesOthers])
       }
     }
-    // Of those that begin there the last one is not empty.
+    // Of several batches that begin there, the last one is not empty.
     if !range.isEmpty, let batch = batchStarts.lastIndex(of: range.lowerBound),
       let maker = instanceMakers[batch + 1]
     {
@@ -163,7 +159,7 @@ package struct SimulatedManifest: Sendable {
 /// The value `v` of a task.
 package enum SimulatedValue: CaseIterable, Sendable {
   case nothing, yes, no
-  /// By its version and what it reads.
+  /// Depends on the task's version and inputs.
   case either
 
   func text(_ number: UInt64) -> String? {
@@ -183,7 +179,7 @@ extension SimulatedManifest {
   ) {
     var items: [LateItem] = []
     func steps(_ need: String) -> ListIndex? {
-      // Those of tasks that are added with it come first.
+      // Dependencies in the same batch come first.
       let own = task.needs.filter { !before.contains($0.task) }
       guard let place = own.firstIndex(where: { $0.task == need }) else { return nil }
       return builder.steps([
@@ -207,19 +203,18 @@ extension SimulatedManifest {
 }
 
 extension Plan {
-  /// Whether a value of that task is the empty text while it has no success, instead of missing: of
-  /// a family there are as many lines as legs left one.
+  /// True if a missing value of the task reads as the empty string: a matrix has one line per value
+  /// left.
   func readsAsEmpty(_ need: TaskID) -> Bool { matrixGroup(of: need) != nil }
 }
 
-/// How a service fares.
+/// The behaviour of a service.
 package enum SimulatedService: Sendable {
-  /// It is ready some time, and runs until it is stopped.
+  /// It becomes ready at some time, and runs until it is stopped.
   case serves
   case neverReady
   case endsBeforeReady(Int32)
-  /// After it was ready, while the number of the try is at most that. Where nothing is disturbed it
-  /// serves.
+  /// Ends after it was ready, up to this attempt. In an undisturbed session it serves.
   case endsInUse(attempt: Int32, code: Int32)
 
   /// It ends by itself at some time.
@@ -227,7 +222,7 @@ package enum SimulatedService: Sendable {
     if case .endsInUse = self { true } else { false }
   }
 
-  /// It comes to be ready.
+  /// It becomes ready.
   var isSound: Bool {
     switch self {
     case .serves, .endsInUse: true
@@ -236,19 +231,19 @@ package enum SimulatedService: Sendable {
   }
 }
 
-/// How the process of a task ends when nobody stops it.
+/// How a task's process ends if it is not stopped.
 package enum Behaviour: Sendable {
   case succeeds
   case fails(Int32)
-  /// With that code while the number of the try is at most that.
+  /// Fails with this code up to this attempt.
   case failsThrough(attempt: Int32, code: Int32)
   case crashes(signal: Int32)
   /// It cannot be started.
   case isRefused
-  /// It ends when it is stopped, or when its time is up.
+  /// It ends when it is stopped or times out.
   case hangs
 
-  /// How a try ends by itself; nil when it does not.
+  /// Returns how an attempt ends by itself; nil if it does not.
   package func status(attempt: Int32) -> ExitStatus? {
     switch self {
     case .succeeds: .success
@@ -261,33 +256,32 @@ package enum Behaviour: Sendable {
 }
 
 extension SimulatedManifest.Task {
-  /// For a person who replays a seed.
+  /// A summary for a user who replays a seed.
   var brief: String {
     let needs = needs.map { "\($0.task):\($0.condition)" }.joined(separator: ",")
     let how = service.map { "service \($0) restarts=\(restarts)" } ?? "\(behaviour)"
     return "\(name) needs=[\(needs)] flags=\(flags.rawValue) retry=\(policy.retryMax) \(how)"
   }
 
-  /// The value that it leaves; nil for none.
+  /// The value that it leaves, or nil.
   var value: String? { leaves.text(version &+ inputs) }
 
-  /// Every ninth runs on the coordinator's machine wherever others do.
+  /// Every ninth task runs on the coordinator's host.
   var isLocal: Bool {
     let sum = name.utf8.reduce(0) { $0 + Int($1) }
     return sum % 9 == 4 || isLocalWithDevices && wantsDevices && sum % 2 == 0
   }
 
-  /// Every seventh has GPUs of its own.
+  /// Every seventh task has its own GPUs.
   var wantsDevices: Bool { name.utf8.reduce(0) { $0 + Int($1) } % 7 == 3 }
 
-  /// Every third that can have one.
+  /// Every third task that can have a jobserver has one.
   var hasJobserver: Bool {
     !isDownload && !isApproval && !isExternal && service == nil
       && demand.contains { $0.resource == ResourceEntry.cpu && $0.amount > 0 }
       && name.utf8.reduce(0) { $0 + Int($1) } % 3 == 0
   }
 
-  /// Tasks whose values it reads.
   var valuesRead: [String] { [decidedBy, reads].compactMap { $0 } }
 
   func values(keepsTexts: Bool) -> [TaskValue] {
@@ -306,7 +300,7 @@ extension SimulatedManifest.Task {
   }
 }
 
-/// A promise that did not hold, in words.
+/// A violated promise.
 package struct Finding: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

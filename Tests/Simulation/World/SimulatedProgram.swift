@@ -1,9 +1,9 @@
 import OpflowPlan
 import OpflowWire
 
-/// A program that has blocks: it comes by itself, offers them, and goes.
+/// A client with external tasks: it connects, offers them, and disconnects.
 struct SimulatedProgram {
-  /// One try of a block that goes on in it.
+  /// A running attempt.
   struct Try {
     var task: TaskID
     var attempt: Int32
@@ -13,12 +13,11 @@ struct SimulatedProgram {
   }
 
   let id: ClientID
-  /// The connection is there; what it said before it went may still be read.
+  /// It is connected. Messages sent before a disconnection may still be read.
   var isThere = true
-  /// That it is gone was told.
+  /// Its disconnection was reported.
   var isOver = false
-  /// What it would run if it was told to, which is not what it has said: both are on their way for
-  /// a while.
+  /// Tasks that it would run if told to; messages about changes may be in flight.
   var offers: Set<TaskID> = []
   var inbox: [(message: WorkerMessage, slot: WorkerID)] = []
   var outbox: [ExternalTaskFact] = [.joined]

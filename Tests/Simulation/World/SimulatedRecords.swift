@@ -1,16 +1,15 @@
 import OpflowBase
 import OpflowPlan
 
-/// What a state folder has of tasks that declare `inputs`, and what an outside observer knows
-/// beside that.
+/// A state folder's records of tasks that declare `inputs`, and an observer's knowledge of them.
 struct SimulatedRecords {
-  /// What decides whether a task is up to date, as far as the one who runs it sees it.
+  /// Everything that decides whether a task is up to date.
   struct Truth: Equatable {
     var fingerprint: UInt64
     var inputs: UInt64
-    /// The needs whose values it reads.
+    /// The dependencies whose values it reads.
     var reads: [String]
-    /// Of each need, by name: the number of its success or failure, or how it ended else.
+    /// For each dependency, the number of its success or failure, or its state.
     var needs: [String: Standing]
   }
 
@@ -21,22 +20,22 @@ struct SimulatedRecords {
   }
 
   struct Record {
-    /// As who checks it knows it.
+    /// The key that a check computes.
     var key: UInt64
     var origin: UInt64
     var truth: Truth
-    /// What it left for others; nil where nobody was to read that.
+    /// Its values; nil if no task was to read them.
     var values: [TaskValue]?
     var isFailure = false
   }
 
-  /// By name, of what succeeded last and was not started since.
+  /// Records by name, kept until the task starts again.
   private(set) var kept: [String: Record] = [:]
   private var given: Set<UInt64> = []
-  /// Keys of successes, by name, however long ago.
+  /// The keys of all successes by name.
   private var cached: [String: Set<UInt64>] = [:]
 
-  /// How many successes another run has written. Each has a number of its own.
+  /// The number of successes in other runs, which makes their numbers unique.
   private var elsewhere: UInt64 = 0
 
   mutating func nextElsewhere() -> UInt64 {
@@ -54,7 +53,7 @@ struct SimulatedRecords {
     check.needs(in: plan) { lastSuccess(of: $0, plan) }
   }
 
-  /// By which one that is skipped is as it was.
+  /// Returns the success that a skipped task keeps.
   func lastSuccess(of task: TaskID, _ plan: Plan) -> UInt64? {
     guard plan.isChecked(task), let record = kept[plan.nameString(task)], !record.isFailure else {
       return nil
@@ -62,7 +61,7 @@ struct SimulatedRecords {
     return record.origin
   }
 
-  /// The number of the success that is known of a task; 0 for none.
+  /// Returns the number of the task's last success, or 0.
   func origin(of name: String) -> UInt64 { kept[name]?.origin ?? 0 }
 
   mutating func void(_ name: String) { kept[name] = nil }
@@ -74,7 +73,7 @@ struct SimulatedRecords {
 
   func hasCached(_ key: UInt64, of name: String) -> Bool { cached[name]?.contains(key) ?? false }
 
-  /// The record of a task, where that has what others are to read.
+  /// Returns the task's record unless it lacks values that others read.
   func record(of task: TaskID, _ plan: Plan) -> Record? {
     guard let record = kept[plan.nameString(task)] else { return nil }
     let lacksValues =
@@ -82,14 +81,14 @@ struct SimulatedRecords {
     return lacksValues ? nil : record
   }
 
-  /// A success got that number.
+  /// Checks that numbers of successes are unique.
   mutating func note(_ origin: UInt64) throws(Finding) {
     guard given.insert(origin).inserted else { throw Finding("two successes have one number") }
   }
 }
 
 extension SimulatedManifest.Task {
-  /// Whether it is looked at before it starts. A `finally` task cannot have `inputs`.
+  /// True if it is checked before it starts. A `finally` task cannot have `inputs`.
   var mayBeChecked: Bool {
     isChecked && !isApproval && !isExternal && !isDownload
       && flags.isDisjoint(with: [.interactive, .finally])

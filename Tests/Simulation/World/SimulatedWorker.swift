@@ -4,11 +4,11 @@ import OpflowPlan
 import OpflowWire
 import OpflowWorker
 
-/// The plan of a drive as it is by now, for those that open it when they need it.
+/// The current plan of a session, for workers that open it on demand.
 final class PlanSource: @unchecked Sendable {
-  // SAFETY: @unchecked, because a life is lived by one thread.
+  // SAFETY: @unchecked, because one thread simulates a run.
   var plan: Plan
-  /// By number, those that are still to be added among them.
+  /// By number, including tasks that have yet to be added.
   var tasks: [SimulatedManifest.Task]
   init(_ plan: Plan, _ tasks: [SimulatedManifest.Task]) {
     self.plan = plan
@@ -16,18 +16,17 @@ final class PlanSource: @unchecked Sendable {
   }
 }
 
-/// A worker with the real one's decisions, over imagined processes or transfers.
+/// A worker with the real decisions and simulated processes or transfers.
 struct SimulatedWorker {
   enum Phase {
     /// It has yet to say hello.
     case launching
     case talking
-    /// It was stopped: it does nothing, and cannot know that it does nothing.
+    /// It was stopped with a signal, without noticing.
     case frozen
-    /// It was killed, or has left; what it said before is still to be read, and what ran below it
-    /// has yet to be ended.
+    /// It was killed or has left; its reports are unread, and its processes still run.
     case dead
-    /// The coordinator has done with it: nothing of it is left.
+    /// The coordinator has forgotten it.
     case gone
   }
 
@@ -35,16 +34,16 @@ struct SimulatedWorker {
   let kind: WorkerKind
   let node: NodeID
   var phase = Phase.launching
-  /// Messages that it has not read, and since when there have been some all the time.
+  /// Unread messages, and since when there have always been some.
   private(set) var inbox: [WorkerMessage] = []
   private(set) var behindSince: Instant?
-  /// Of services, as it was told since it was told to start something.
+  /// Ports of services, from messages since its last start.
   var ports: [TaskID: [UInt16]] = [:]
-  /// Of a task with a jobserver, as it was told before its start.
+  /// The tokens of a task with a jobserver, from the message before its start.
   var tokens: (task: TaskID, own: Int32)?
-  /// Reports that nobody has read.
+  /// Unread reports.
   var outbox: [WorkerReport] = []
-  // Of which the one of its kind is used.
+  // Only the one of its kind is used.
   var commands: SimulatedCommands
   var downloads: SimulatedDownloads
 
@@ -58,14 +57,14 @@ struct SimulatedWorker {
     downloads = SimulatedDownloads(plan)
   }
 
-  /// The same worker, by its number in the drive that follows.
+  /// Returns the same worker with its number in the next session.
   func handedOn(to id: WorkerID) -> SimulatedWorker {
     var worker = self
     worker.id = id
     return worker
   }
 
-  /// When it does something though nothing happens to it; nil for never.
+  /// The time of its next own action, or nil.
   var deadline: Instant? {
     switch kind {
     case .command, .terminal, .service: commands.state.deadline
@@ -74,35 +73,33 @@ struct SimulatedWorker {
     }
   }
 
-  /// It is killed, and nobody reads what it said.
+  /// Kills it and drops its unread reports.
   mutating func die() {
     phase = .dead
     outbox.removeAll()
   }
 
-  /// Tells a command worker a fact.
-  ///
-  /// - Returns: how a tree of its ended, where the event ended one.
+  /// Passes an event to a command worker and returns the trees that the event ended.
   mutating func tell(_ event: WorkerEvent, at now: Instant) -> [SimulatedTree.End] {
     let (ends, leaves) = commands.tell(event, at: now, into: &outbox)
     if leaves { phase = .dead }
     return ends
   }
 
-  /// Tells a download worker a fact.
+  /// Passes an event to a download worker.
   mutating func tell(
     _ event: DownloadWorkerEvent, at now: Instant
   ) throws(Finding) -> [SimulatedDownloads.Sight] {
     try downloads.tell(event, at: now, into: &outbox)
   }
 
-  /// It has left, or was killed, and nothing of its own is left.
+  /// Forgets its tasks after it has left or was killed.
   mutating func forgetTasks() {
     commands.tree = nil
     downloads.transfers = []
   }
 
-  /// The next report, as its line says it.
+  /// Takes the next report, through the codec if `overWire`.
   mutating func takeReport(overWire: Bool) throws(Finding) -> WorkerReport {
     let report = outbox.removeFirst()
     guard overWire else { return report }

@@ -1,11 +1,11 @@
 import OpflowEngine
 import OpflowPlan
 
-/// What tasks use of what there is, as somebody counts it who sees processes and machines and knows
-/// nothing of the engine's own accounts.
+/// The resources that tasks use, counted by an observer of processes and nodes, independently of
+/// the engine's accounts.
 ///
-/// Where a capacity changes while tasks run, they may hold what was cut to the earlier one: they
-/// count as little as they can hold, against the most there ever was.
+/// When a capacity changes, running tasks may hold shares of the old one: each counts as the least
+/// that it can hold, against the largest capacity so far.
 struct Stock {
   private struct Use {
     var node: Int
@@ -14,17 +14,17 @@ struct Stock {
   }
 
   var plan: Plan
-  /// By site, then by resource: the most there ever was.
+  /// By node, then by resource: the largest capacity so far.
   private var capacity: [[UInt64]]
   private var used: [[UInt64]]
-  /// Of this machine and the run: the least there ever was.
+  /// By resource of the coordinator's host: the smallest capacity so far.
   private var least: [UInt64]
   private var uses: [TaskID: [Use]] = [:]
   private var lent: [TaskID: Int32] = [:]
-  /// The number of `gpu`, and by task those that its worker was told of.
+  /// The index of `gpu`; `devices` has the GPUs that workers were told of.
   private let gpu: Int?
   private var devices: [TaskID: DeviceSet] = [:]
-  /// By site: of each GPU, which of the coordinator's machine it is.
+  /// By node: for each GPU, its number on the coordinator's host, if it has one there.
   private var devicesHere: [[Int?]] = [[]]
 
   init(plan: Plan, options: SchedulerOptions) {
@@ -51,11 +51,11 @@ struct Stock {
 
   mutating func set(_ resource: Int, to amount: UInt64) {
     capacity[0][resource] = max(capacity[0][resource], amount)
-    // Of what the manifest names nothing is ever cut.
+    // Demands of named resources are never limited.
     if resource < 3 { least[resource] = min(least[resource], amount) }
   }
 
-  /// A worker is told which GPUs a task has, before its start.
+  /// Records the GPUs that a worker was told of before a task's start.
   mutating func give(_ devices: DeviceSet, to task: TaskID) { self.devices[task] = devices }
 
   private func checkDevices(of task: TaskID, at node: NodeID) throws(Finding) {
@@ -78,7 +78,7 @@ struct Stock {
     }
   }
 
-  /// Which GPUs these are, whichever site tells of them.
+  /// Returns the identities of GPUs, independent of the node that reports them.
   private func names(of devices: DeviceSet, at node: Int) -> Set<String> {
     Set(
       devices.numbers.map { number in
@@ -94,7 +94,7 @@ struct Stock {
     let isTogether = plan.isService(task) || !plan.services(neededBy: task).isEmpty
     for item in plan.demandList(plan.demand[task.index]) {
       let resource = Int(item.resource)
-      // Of what is built in they take what is left, where they want more together than there is.
+      // Task groups that want too much of a built-in resource get the rest of it.
       if isTogether, resource < 3 { continue }
       let place = resource < 2 || resource == gpu ? node.index : 0
       let whole = place == 0 ? least[resource] : capacity[place][resource]
@@ -113,12 +113,12 @@ struct Stock {
     uses[task] = own
   }
 
-  /// A task's jobserver has so many tokens more that are lent, or fewer.
+  /// Lends tokens to a task's jobserver, or takes them back.
   mutating func lend(_ change: Int32, to task: TaskID) throws(Finding) {
     guard let own = uses[task] else {
       throw Finding("\(plan.nameString(task)): it is lent something while it holds nothing")
     }
-    // What it holds with its services is not known from outside.
+    // The shares of tasks with services are not visible from outside.
     guard let node = own.first(where: { $0.resource == 0 })?.node else { return }
     let before = lent[task] ?? 0
     lent[task] = before + change
@@ -128,7 +128,7 @@ struct Stock {
     }
   }
 
-  /// How many tokens are a task's own; nil where that is not known from outside.
+  /// Returns the number of a task's own tokens; nil if it is not visible from outside.
   func ownTokens(of task: TaskID) -> Int32? {
     guard plan.services(neededBy: task).isEmpty, least[0] == capacity[0][0],
       let use = uses[task]?.first(where: { $0.resource == 0 }), use.node == 0
