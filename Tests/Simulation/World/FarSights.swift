@@ -112,7 +112,7 @@ struct FarSights {
       break
     case (.lost, .some) where node.isLost: break
     case (.quarantined, .joined), (.quarantined, .readmitted):
-      if entry.detail.contains("do not come up") { break }
+      if entry.detail.contains("its workers cannot start") { break }
       if !others { throw fault(entry, "it is shunned, and the last one") }
       // It has just returned, or tasks were lost there again.
       if quarantined.contains(node.identity.machine) { break }
